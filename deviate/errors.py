@@ -1,0 +1,38 @@
+"""The errors a user may see: one tree, each with what was being done and what to do next.
+
+DeviateError
+├── InputError        what the user named cannot be used: a script, a metric, an experiment, an option
+├── RecordError       a record on disk cannot be read or written
+├── RunError          runs could not be started, or the guest never reported from them
+└── ToolError         a part of deviate is missing or broken
+"""
+
+
+class DeviateError(Exception):
+    """One message for the user.
+
+    Args:
+        message: what was being done, with which value, and what went wrong.
+        hint: what to do next, an imperative sentence; empty when there is nothing to advise.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InputError(DeviateError):
+    """What the user named cannot be used."""
+
+
+class RecordError(DeviateError):
+    """A record on disk cannot be read or written."""
+
+
+class RunError(DeviateError):
+    """Runs could not be started, or did not report."""
+
+
+class ToolError(DeviateError):
+    """A part of deviate is missing or broken."""

@@ -1,0 +1,70 @@
+"""The event format: what the guest writes into `events-<process>.jsonl` and records reads back.
+
+Standard library only and Python 3.8, for this file travels into the user's process with the guest.
+
+One event is one line of strict JSON: an array whose first item names its kind. Floats are written in their shortest
+form that reads back to the same bits; NaN and infinities are the strings "nan", "inf", "-inf". A file has one writer,
+grows only at its end, and may end in a torn line.
+
+    ["start", schema, {facts}]               first line: pid, ppid, rank, argv, python, time (seconds since the epoch)
+    ["path", id, [[file, line], ...]]        a way to a site, outermost frame first, the site's own frame left out
+    ["value", site, path, loops, seconds, value, label]
+                                             loops: [loop, step, loop, step, ...], outermost first
+    ["named", name, path, loops, seconds, value]
+                                             a value that a managed framework or `deviate.log` reports by name
+    ["step", loop, step, seconds]            the main loop begins its step
+    ["seed", call, value, file, line, action]
+    ["write", path]                          the script wrote outside its work copy
+    ["error", where, message]                a fault of the guest, swallowed
+    ["environment", {facts}]                 versions and devices, as late as they are known
+    ["end", seconds]                         the interpreter left in good order
+
+`seconds` are since the start event. A label is text or null.
+"""
+
+import json
+
+SCHEMA = 1
+# 2026-11-21  1  first format.
+
+NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+def number_text(value):
+    """JSON text of a number: shortest repr that keeps all bits, non-finite ones as strings."""
+    text = repr(value)
+    if text in NON_FINITE:
+        return '"' + text + '"'
+    return text
+
+
+def encode(kind, *items):
+    """One event as a line with its newline. Slow and general; the guest writes its hot events by hand."""
+    return json.dumps([kind] + list(items), default=str, allow_nan=False) + "\n"
+
+
+def encode_value(site, path, loops, seconds, value_text, label):
+    """The line of a `value` event; `loops` is a tuple of ints, `value_text` comes from `number_text`."""
+    return '["value", %d, %d, [%s], %.6f, %s, %s]\n' % (
+        site, path, ", ".join(map(str, loops)), seconds, value_text, "null" if label is None else json.dumps(label),
+    )
+
+
+def decode(line):
+    """Read one line back. Raises ValueError for anything that is not a whole event."""
+    event = json.loads(line)
+    if not isinstance(event, list) or not event or not isinstance(event[0], str):
+        raise ValueError("not an event")
+    return event
+
+
+def number(value):
+    """A recorded value as int or float. Raises ValueError for anything else."""
+    if isinstance(value, str):
+        try:
+            return NON_FINITE[value]
+        except KeyError:
+            raise ValueError("not a number: %r" % value) from None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("not a number: %r" % (value,))
+    return value
