@@ -1,0 +1,98 @@
+"""A private git folder for the tree: the history is readable in a run, and tapped files show as unchanged.
+
+It shares the objects of the user's repository and writes none of its own there. Without git, or where the repository
+cannot be read, the tree simply has none: no run fails for that.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+OF_THE_CHECKOUT = ("HEAD", "index", "ORIG_HEAD")
+OF_THE_REPOSITORY = ("config", "packed-refs", "refs", "reftable", "info", "shallow")
+
+
+def freeze_git(root: Path, tree: Path, *, changed: Sequence[str], linked: Sequence[str]) -> str | None:
+    """Give `tree` a `.git` when `root` has one.
+
+    Args:
+        changed: files and folders that differ from the original by our doing: instrumented, emptied.
+        linked: folders that the tree only points to.
+
+    Returns:
+        A warning when the history will not be readable in the runs, else None.
+    """
+    if not (root / ".git").exists():
+        return None
+    private = tree / ".git"
+    try:
+        checkout = Path(_git(root, "rev-parse", "--absolute-git-dir").strip())
+        repository = Path(root, _git(root, "rev-parse", "--git-common-dir").strip()).resolve()
+        _copy(checkout, private, (*OF_THE_CHECKOUT, *(path.name for path in checkout.glob("sharedindex.*"))))
+        _copy(repository, private, OF_THE_REPOSITORY)
+        _share_objects(repository, private)
+        _configure(root, private)
+        if (private / "index").exists():
+            _hide(tree, changed, linked)
+    except (OSError, subprocess.SubprocessError) as error:
+        shutil.rmtree(private, ignore_errors=True)
+        detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
+        return f"the git history of {root} is not readable in the runs: {detail}"
+    return None
+
+
+def _copy(source: Path, target: Path, names: Iterable[str]) -> None:
+    target.mkdir(exist_ok=True)
+    for name in names:
+        if (source / name).is_dir():
+            shutil.copytree(source / name, target / name)
+        elif (source / name).exists():
+            shutil.copy2(source / name, target / name)
+
+
+def _share_objects(repository: Path, private: Path) -> None:
+    (private / "objects" / "info").mkdir(parents=True)
+    (private / "refs").mkdir(exist_ok=True)
+    alternates = private / "objects" / "info" / "alternates"
+    alternates.write_bytes(os.fsencode(repository / "objects") + b"\n")
+
+
+def _configure(root: Path, private: Path) -> None:
+    """Undo what ties a configuration to the user's checkout: a submodule's folder, and daemons that watch it.
+
+    Asked from the root: in the tree git would follow the very setting that is to go.
+    """
+    change = ("config", "--file", str((private / "config").absolute()))
+    with contextlib.suppress(subprocess.CalledProcessError):  # there is none to unset
+        _git(root, *change, "--unset-all", "core.worktree")
+    for key in ("core.bare", "core.fsmonitor", "core.untrackedCache"):
+        _git(root, *change, key, "false")
+
+
+def _hide(tree: Path, changed: Sequence[str], linked: Sequence[str]) -> None:
+    if linked:
+        (tree / ".git" / "info").mkdir(exist_ok=True)
+        with (tree / ".git" / "info" / "exclude").open("a", encoding="utf-8") as exclude:
+            exclude.writelines(f"\n/{name}" for name in linked)
+    if changed or linked:
+        tracked = _git(tree, "--literal-pathspecs", "ls-files", "-z", "--", *changed, *linked)
+        _git(tree, "update-index", "-z", "--assume-unchanged", "--stdin", text=tracked)
+
+
+def _git(folder: Path, *arguments: str, text: str = "") -> str:
+    """Run git there and nowhere else: variables that point git to another repository are dropped."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    finished = subprocess.run(
+        ["git", *arguments],
+        cwd=folder,
+        env=environment,
+        input=text,
+        text=True,
+        capture_output=True,
+        check=True,
+        errors="surrogateescape",
+    )
+    return finished.stdout

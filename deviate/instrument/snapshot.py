@@ -1,0 +1,171 @@
+"""The snapshot: a frozen, instrumented copy of the project with the guest beside it.
+
+snapshot/tree/        the project as runs see it
+snapshot/guest/       goes on PYTHONPATH: sitecustomize.py and the private package _deviate_guest
+snapshot/originals/   the text of instrumented files before
+snapshot/manifest.json
+"""
+
+import io
+import json
+import os
+import shutil
+import tokenize
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path, PurePosixPath
+
+import deviate
+from deviate.errors import InputError, RecordError, ToolError
+from deviate.instrument.gitfolder import freeze_git
+from deviate.instrument.rewrite import Instrumented, instrument_text
+from deviate.instrument.tree import Tree, freeze_tree, hash_tree
+from deviate.model import Analysis, Snapshot
+
+SCHEMA = 1
+GUEST = "_deviate_guest"
+
+
+def freeze(
+    analysis: Analysis, destination: Path, *, cwd: str = ".", fresh: Sequence[str] = (), is_tapped: bool = True
+) -> Snapshot:
+    """Freeze the project of `analysis` into the folder `destination`.
+
+    Args:
+        destination: the experiment's `snapshot/`; what an interrupted freeze left there is replaced.
+        cwd: working folder of the command, relative to the root: the outputs of the analysis are relative to it.
+        fresh: further paths, relative to the root, that start empty.
+        is_tapped: without taps the tree holds the original text; the guest is there all the same.
+
+    Raises:
+        InputError: a file of the project cannot be read as its coding line says.
+        RecordError: there is a whole snapshot already, or it cannot be written.
+    """
+    if (destination / "manifest.json").exists():
+        raise RecordError(f"freezing into {destination}: there is a snapshot already", "choose another experiment name")
+    try:
+        shutil.rmtree(destination, ignore_errors=True)
+        destination.mkdir(parents=True)
+        tree = freeze_tree(analysis.root, destination / "tree", empty=_empty(analysis, cwd, fresh))
+        edits = _instrument(analysis, destination) if is_tapped else {}
+        changed = [*edits, *tree.emptied]
+        warning = freeze_git(analysis.root, destination / "tree", changed=changed, linked=list(tree.linked_folders))
+        tree.warnings += [warning] if warning else []
+        snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
+        _copy_guest(destination / "guest")
+        _write_json(destination / "guest" / GUEST / "manifest.json", _guest_manifest(analysis, destination, edits))
+        _write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, is_tapped=is_tapped))
+    except OSError as error:
+        raise RecordError(
+            f"freezing {analysis.root} into {destination}: {error}", "check free space and permissions there"
+        ) from error
+    return snapshot
+
+
+def _empty(analysis: Analysis, cwd: str, fresh: Sequence[str]) -> list[str]:
+    """What starts empty, relative to the root; never a folder that holds code of the project."""
+    outputs = [os.path.normpath(os.path.join(cwd, path)) for path in analysis.outputs]
+    inside = [path for path in [*outputs, *map(os.path.normpath, fresh)] if not path.startswith((os.pardir, os.sep))]
+    code = {str(parent) for file in (analysis.script, *analysis.files) for parent in PurePosixPath(file).parents}
+    return [path for path in inside if path not in code and path not in (analysis.script, *analysis.files)]
+
+
+def _instrument(analysis: Analysis, destination: Path) -> dict[str, Instrumented]:
+    """Put the taps into the tree and keep the text before; gives what was done to each file."""
+    files = dict.fromkeys([site.file for site in analysis.sites] + [loop.file for loop in analysis.loops])
+    done: dict[str, Instrumented] = {}
+    tree = (destination / "tree").resolve()
+    for name in sorted(files):
+        place = tree / name
+        if not place.parent.resolve().is_relative_to(tree) or not place.exists():
+            continue  # reached through a link that leaves the project: not ours to change
+        data = place.read_bytes()
+        text, encoding = _decode(data, name)
+        sites = [site for site in analysis.sites if site.file == name]
+        loops = [loop for loop in analysis.loops if loop.file == name]
+        done[name] = instrument_text(text, sites, loops)
+        original = destination / "originals" / name
+        original.parent.mkdir(parents=True, exist_ok=True)
+        original.write_bytes(data)
+        shutil.copystat(place, original)
+        if place.is_symlink():
+            place.unlink()
+        place.write_bytes(done[name].text.encode(encoding))
+        shutil.copystat(original, place)
+    return done
+
+
+def _decode(data: bytes, name: str) -> tuple[str, str]:
+    """Text and encoding of a source file; encoding the text again gives the same bytes, byte-order mark included."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding), encoding
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"reading {name}: {error}", "save it as UTF-8, or name its encoding in the first line"
+        ) from error
+
+
+def _copy_guest(guest: Path) -> None:
+    """What travels into the user's process: the guest under a private name, and nothing else."""
+    package = Path(deviate.__file__).parent
+    try:
+        without = shutil.ignore_patterns("__pycache__")
+        (guest / GUEST).mkdir(parents=True)
+        (guest / GUEST / "__init__.py").touch()
+        shutil.copy2(package / "runtime" / "sitecustomize.py", guest)
+        shutil.copy2(package / "eventlog.py", guest / GUEST)
+        for part in ("runtime", "sinks"):
+            shutil.copytree(package / part, guest / GUEST / part, ignore=without)
+    except FileNotFoundError as error:
+        raise ToolError(f"a part of the guest is missing: {error.filename}", "install deviate again") from error
+    (guest / GUEST / "runtime" / "sitecustomize.py").unlink()
+
+
+def _manifest(analysis: Analysis, snapshot: Snapshot, tree: Tree, *, is_tapped: bool) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "root": str(analysis.root),
+        "script": analysis.script,
+        "sources_hash": snapshot.sources_hash,
+        "is_tapped": is_tapped,
+        "main_loop": analysis.main_loop.id if analysis.main_loop else None,
+        "files": {name: asdict(file) for name, file in tree.files.items()},
+        "linked_folders": {name: asdict(folder) for name, folder in tree.linked_folders.items()},
+        "links": tree.links,
+        "emptied": tree.emptied,
+        "sites": [asdict(site) for site in analysis.sites],
+        "loops": [asdict(loop) for loop in analysis.loops],
+        "metrics": [asdict(metric) for metric in analysis.metrics],
+        "warnings": tree.warnings,
+    }
+
+
+def _guest_manifest(analysis: Analysis, destination: Path, edits: dict[str, Instrumented]) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "root": str(analysis.root),
+        "originals": str((destination / "originals").absolute()),
+        "files": {name: {"edits": done.edits} for name, done in edits.items()},
+        "sites": {
+            str(site.id): {"file": site.file, "line": site.line, "form": site.form, "fields": site.fields}
+            for site in analysis.sites
+        },
+        "loops": {
+            str(loop.id): {
+                "file": loop.file,
+                "line": loop.line,
+                "end_line": loop.end_line,
+                "kind": loop.kind,
+                "main": loop.is_main,
+            }
+            for loop in analysis.loops
+        },
+    }
+
+
+def _write_json(path: Path, document: dict[str, object]) -> None:
+    """Written whole or not at all: a manifest that is there says that the snapshot is complete."""
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(json.dumps(document, allow_nan=False), encoding="utf-8", errors="surrogateescape")
+    partial.replace(path)
