@@ -19,7 +19,7 @@ grows only at its end, and may end in a torn line.
     ["environment", {facts}]                 versions and devices, as late as they are known
     ["end", seconds]                         the interpreter left in good order
 
-`seconds` are since the start event. A label is text or null.
+`seconds` are since the start event, to the millisecond. A label is text or null.
 """
 
 import json
@@ -41,13 +41,6 @@ def number_text(value):
 def encode(kind, *items):
     """One event as a line with its newline. Slow and general; the guest writes its hot events by hand."""
     return json.dumps([kind] + list(items), default=str, allow_nan=False) + "\n"
-
-
-def encode_value(site, path, loops, seconds, value_text, label):
-    """The line of a `value` event; `loops` is a tuple of ints, `value_text` comes from `number_text`."""
-    return '["value", %d, %d, [%s], %.6f, %s, %s]\n' % (
-        site, path, ", ".join(map(str, loops)), seconds, value_text, "null" if label is None else json.dumps(label),
-    )
 
 
 def decode(line):

@@ -1,0 +1,95 @@
+"""No run may change an original: a link in the work copy is made a file of its own before anything writes to it."""
+
+import os
+import shutil
+import stat
+import sys
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
+EVENTS = frozenset(("open", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
+MOST_REPORTED = 100
+
+
+class Guard:
+    """Watches what the process opens for writing.
+
+    Args:
+        work: root of the work copy.
+        root: root of the original project.
+        folder: the attempt folder; what is written below it, or to a temporary folder, is nobody's business.
+    """
+
+    def __init__(self, work, root, folder, recorder):
+        self.work = os.path.realpath(work) + os.sep
+        self.root = os.path.realpath(root) + os.sep
+        self.harmless = tuple(
+            os.path.realpath(path) + os.sep
+            for path in (folder, os.environ.get("TMPDIR") or "/tmp", "/dev", "/proc", "/sys", "/var/tmp")
+        )
+        self.recorder = recorder
+        self.is_busy = False
+        self.reported = set()
+
+    def begin(self):
+        """From here on, for the life of the process: an audit hook sees every open, from whatever Python code.
+
+        Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
+        """
+        before_writing = self.before_writing
+
+        def hook(event, arguments):
+            if event not in EVENTS or isinstance(arguments[0], int):
+                return
+            if event != "open":
+                before_writing(arguments[0])
+            elif isinstance(arguments[2], int) and arguments[2] & WRITING:
+                before_writing(arguments[0], is_emptied=bool(arguments[2] & os.O_TRUNC))
+
+        # Frames raise events too, so every tap passes here; the interpreter asks each time for this attribute, and to
+        # find none costs it more than the whole hook.
+        hook.__cantrace__ = False
+        sys.addaudithook(hook)
+
+    def before_writing(self, path, is_emptied=False):
+        """Called with the path of a file that is about to be written; also by adapters of writers in C."""
+        if self.is_busy:
+            return
+        self.is_busy = True
+        try:
+            self._part(os.path.abspath(os.fsdecode(path)), is_emptied)
+        except Exception as error:
+            self.recorder.fault("guard of %s" % (path,), error)
+        finally:
+            self.is_busy = False
+
+    def _part(self, path, is_emptied):
+        folder = os.path.realpath(os.path.dirname(path))
+        place = os.path.join(folder, os.path.basename(path))
+        if not place.startswith(self.work):
+            self._report(os.path.realpath(path))
+            return
+        try:
+            status = os.lstat(place)
+        except OSError:
+            return
+        target = os.path.realpath(place)
+        is_hard_link = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
+        is_way_out = stat.S_ISLNK(status.st_mode) and target.startswith(self.root) and not target.startswith(self.work)
+        if not is_hard_link and not is_way_out:
+            if not target.startswith(self.work):
+                self._report(target)
+            return
+        copy = "%s.%d.deviate" % (place, os.getpid())
+        if is_emptied:
+            with open(copy, "wb"):
+                pass
+            shutil.copymode(target, copy)
+        else:
+            shutil.copy2(target, copy)
+        os.replace(copy, place)
+
+    def _report(self, path):
+        if "__pycache__" in path or path.startswith(self.harmless) or path in self.reported or len(self.reported) >= MOST_REPORTED:
+            return
+        self.reported.add(path)
+        self.recorder.event("write", path)

@@ -1,0 +1,65 @@
+"""Keras: what `fit` reports, taken from the History callback that every `fit` has, and its seeding helper.
+
+Nothing is added to the user's list of callbacks: Keras looks at that list to choose how it runs.
+"""
+
+from sys import _getframe
+
+from ..recorder import Running
+from ..seeds import dress
+
+MODULES = (
+    "keras",
+    "keras.src.callbacks.history",
+    "keras.src.utils.rng_utils",
+    "tf_keras.src.callbacks",
+)
+
+
+def attach(module, guest):
+    if module.__name__ == "keras":
+        guest.recorder.event("environment", {"keras": module.__version__})
+        guest.seeding.override(module.utils, "set_random_seed", "keras.utils.set_random_seed", "keras")
+    elif module.__name__ == "keras.src.utils.rng_utils":
+        guest.seeding.override(module, "set_random_seed", "keras.utils.set_random_seed", "keras")
+    else:
+        _record_history(module.History, guest)
+
+
+def _record_history(history, guest):
+    """Wrap the methods of the class: epoch e is step e of the managed loop around the call of `fit`."""
+    recorder = guest.recorder
+    running = {}
+
+    def before(name, act):
+        original = getattr(history, name)
+
+        def method(self, *args, **kwargs):
+            try:
+                act(self, *args, **kwargs)
+            except Exception as error:
+                recorder.fault("History.%s" % name, error)
+            return original(self, *args, **kwargs)
+
+        setattr(history, name, dress(method, original))
+
+    def begin(self, logs=None):
+        loop = running[id(self)] = Running(guest.project.managed_loop(_getframe(2)))
+        recorder.begin(loop)
+
+    def epoch_begin(self, epoch, logs=None):
+        loop = running[id(self)]
+        loop.step = epoch
+        recorder.main_step(loop.id, epoch)
+
+    def epoch_end(self, epoch, logs=None):
+        for name, value in (logs or {}).items():
+            recorder.named(name, value, _getframe(2))
+
+    def end(self, logs=None):
+        recorder.end(running.pop(id(self)))
+
+    before("on_train_begin", begin)
+    before("on_epoch_begin", epoch_begin)
+    before("on_epoch_end", epoch_end)
+    before("on_train_end", end)

@@ -1,0 +1,67 @@
+"""PyTorch: seeds, writers in C, and silence of the taps while a compiler reads the program."""
+
+from .. import taps
+from ..seeds import dress
+
+MODULES = ("torch", "torch.utils.data")
+
+WORKERS = "torch.utils.data"
+"""A loader worker seeds itself from the loader's base seed: that follows from the seed set already."""
+
+
+def attach(module, guest):
+    if module.__name__ == "torch.utils.data":
+        _hold_split(module, guest)
+        return
+    guest.recorder.event("environment", _facts(module))
+    taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
+    if guest.seeding.is_active:
+        module.manual_seed(guest.seeding.initial("torch"))
+    override = guest.seeding.override
+    override(module, "manual_seed", "torch.manual_seed", "torch", internal=WORKERS)
+    override(module.random, "manual_seed", "torch.manual_seed", "torch", internal=WORKERS)
+    for backend in ("cuda", "mps", "xpu"):
+        owner = getattr(module, backend, None)
+        for name in ("manual_seed", "manual_seed_all"):
+            if hasattr(owner, name):
+                override(owner, name, "torch.%s.%s" % (backend, name), "torch", internal=WORKERS)
+    _part_before(module, "save", guest.guard, position=1, keyword="f")
+    _part_before(module.jit, "save", guest.guard, position=1, keyword="f")
+
+
+def _facts(torch):
+    facts = {"torch": torch.__version__, "torch threads": str(torch.get_num_threads())}
+    if torch.version.cuda:
+        facts["CUDA of torch"] = torch.version.cuda
+    return facts
+
+
+def _part_before(owner, name, guard, position, keyword):
+    """torch.save opens its file in C, unseen by audit hooks."""
+    original = getattr(owner, name)
+
+    def save(*args, **kwargs):
+        target = args[position] if len(args) > position else kwargs.get(keyword)
+        if isinstance(target, str) or hasattr(target, "__fspath__"):
+            guard.before_writing(target, is_emptied=True)
+        return original(*args, **kwargs)
+
+    setattr(owner, name, dress(save, original))
+
+
+def _hold_split(data, guest):
+    """Which examples train and which test is held in every built-in variant."""
+    if not guest.seeding.is_active or not hasattr(data, "random_split"):
+        return
+    original = data.random_split
+    calls = []
+
+    def random_split(dataset, lengths, generator=None):
+        if generator is None:
+            import torch
+
+            calls.append(None)
+            generator = torch.Generator().manual_seed(guest.seeding.held("torch.random_split", len(calls)))
+        return original(dataset, lengths, generator)
+
+    data.random_split = dress(random_split, original)

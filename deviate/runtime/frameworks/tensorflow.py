@@ -1,0 +1,13 @@
+"""TensorFlow: the global seed, from which eager operations without a seed of their own draw theirs."""
+
+MODULES = ("tensorflow",)
+
+
+def attach(module, guest):
+    guest.recorder.event("environment", {"tensorflow": module.__version__})
+    if guest.seeding.is_active:
+        module.random.set_seed(guest.seeding.initial("tensorflow"))
+    guest.seeding.override(module.random, "set_seed", "tensorflow.random.set_seed", "tensorflow")
+    guest.seeding.override(
+        module.compat.v1, "set_random_seed", "tensorflow.compat.v1.set_random_seed", "tensorflow"
+    )

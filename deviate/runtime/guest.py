@@ -1,0 +1,77 @@
+"""The start of the guest: reads what the run asks for, and puts every part in its place."""
+
+import atexit
+import builtins
+import json
+import os
+import sys
+
+from . import imports, source, taps
+from .frameworks import ADAPTERS
+from .files import Guard
+from .project import Project
+from .recorder import Recorder
+from .seeds import Seeding
+
+
+class Guest:
+    """The parts that adapters work with."""
+
+    def __init__(self, recorder, seeding, project, guard):
+        self.recorder = recorder
+        self.seeding = seeding
+        self.project = project
+        self.guard = guard
+
+
+_guest = None
+
+
+def start():
+    """Begin to record this process, once; without DEVIATE_RUN_DIR nothing happens."""
+    global _guest
+    folder = os.environ.get("DEVIATE_RUN_DIR")
+    if _guest is not None or not folder:
+        return
+    manifest = _read(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
+    spec = _read(os.environ["DEVIATE_SPEC"])
+    work = os.environ["DEVIATE_WORK"]
+    project = Project(work, manifest)
+    recorder = Recorder(folder, _facts(), project)
+    taps.install(recorder, builtins)
+    recorder.open()
+    guard = Guard(work, manifest["root"], folder, recorder)
+    _guest = Guest(recorder, Seeding(dict(spec.get("seeds") or {}), recorder, project), project, guard)
+    _map_path(manifest["root"], work)
+    source.show_originals(project)
+    imports.watch({name: adapter for adapter in (source,) + ADAPTERS for name in adapter.MODULES}, _guest)
+    os.environ.get("NOGUARD") or guard.begin()
+    atexit.register(recorder.close)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=recorder.flush, after_in_child=recorder.after_fork)
+
+
+def _read(path):
+    with open(path, "rb") as file:
+        return json.loads(file.read().decode("utf-8"))
+
+
+def _facts():
+    return {
+        "argv": list(getattr(sys, "argv", [])),
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "implementation": sys.implementation.name,
+        "executable": sys.executable,
+        "platform": sys.platform,
+    }
+
+
+def _map_path(root, work):
+    """Let the work copy win over an editable install of the very project; leave every other entry alone."""
+    for index, entry in enumerate(sys.path):
+        if not os.path.isabs(entry) or "site-packages" in entry or entry.startswith(work):
+            continue
+        inside = os.path.relpath(entry, root)
+        copy = os.path.normpath(os.path.join(work, inside))
+        if inside.split(os.sep)[0] != os.pardir and os.path.isdir(copy):
+            sys.path[index] = copy

@@ -1,0 +1,69 @@
+"""Post-import hooks: an adapter is handed its framework when the script has imported it, never before.
+
+The hook runs inside the import, before the importer reads an attribute, so `from numpy.random import seed` gets what
+the adapter put there.
+"""
+
+import sys
+
+
+class Finder:
+    """First on `sys.meta_path`; finds nothing itself, but attends to how the watched modules are loaded."""
+
+    def __init__(self, adapters, guest):
+        self.adapters = adapters
+        self.guest = guest
+        self.busy = set()
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.adapters or name in self.busy:
+            return None
+        self.busy.add(name)
+        try:
+            spec = _other_finders(self, name, path, target)
+        finally:
+            self.busy.discard(name)
+        loader = getattr(spec, "loader", None)
+        if loader is not None and hasattr(loader, "exec_module") and not isinstance(loader, type):
+            self._attend(loader, name)
+        return spec
+
+    def _attend(self, loader, name):
+        load = loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            if module.__name__ == name:  # some finders share one loader among modules
+                attach(self.adapters[name], module, self.guest)
+
+        try:
+            loader.exec_module = exec_module
+        except AttributeError:  # a loader that takes no attributes: the framework stays unattended
+            pass
+
+
+def _other_finders(own, name, path, target):
+    for finder in sys.meta_path:
+        if finder is not own and hasattr(finder, "find_spec"):
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                return spec
+    return None
+
+
+def attach(adapter, module, guest):
+    """Let an adapter act on its module; a fault in it is recorded, and the import goes on."""
+    try:
+        adapter.attach(module, guest)
+    except Exception as error:
+        guest.recorder.fault("adapter of %s" % module.__name__, error)
+
+
+def watch(adapters, guest):
+    """Attach now to what is loaded already, and to the rest as it gets imported."""
+    for name, adapter in adapters.items():
+        if name in sys.modules:
+            attach(adapter, sys.modules[name], guest)
+    sys.meta_path.insert(0, Finder(adapters, guest))
+
+

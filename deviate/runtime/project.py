@@ -1,0 +1,62 @@
+"""The project as this process sees it: its files in the work copy, their loops and taps."""
+
+import os
+
+
+class Project:
+    """Knows files of the project by the names under which Python compiled them.
+
+    Args:
+        work: root of the work copy.
+        manifest: the part of the snapshot's manifest that travels with the guest.
+    """
+
+    def __init__(self, work, manifest):
+        self.work = work
+        self.originals = manifest["originals"]
+        self.edits = {name: [tuple(edit) for edit in entry["edits"]] for name, entry in manifest["files"].items()}
+        self.loops = {
+            int(key): (entry["line"], entry["end_line"], bool(entry["main"])) for key, entry in manifest["loops"].items()
+        }
+        self.managed = [
+            (entry["file"], entry["line"], entry["end_line"], int(key))
+            for key, entry in manifest["loops"].items()
+            if entry["kind"] == "managed"
+        ]
+        self.fields = {
+            int(key): tuple(entry["fields"]) for key, entry in manifest["sites"].items() if entry.get("fields")
+        }
+        self._begin = os.getcwd()
+        self._prefix = work + os.sep
+        self._real_prefix = os.path.realpath(work) + os.sep
+
+    def file(self, filename):
+        """Name of a file in the project, with forward slashes; None for one that lies elsewhere."""
+        if filename.startswith("<"):
+            return None
+        path = os.path.normpath(os.path.join(self._begin, filename))
+        for prefix in (self._prefix, self._real_prefix):
+            if path.startswith(prefix):
+                inside = path[len(prefix) :]
+                return None if "site-packages" in inside else inside.replace(os.sep, "/")
+        return None
+
+    def names(self, file):
+        """The names under which Python may have compiled a file: absolute, resolved, and as a script was named."""
+        path = os.path.join(self.work, *file.split("/"))
+        return {path, os.path.realpath(path), os.path.relpath(path, self._begin)}
+
+    def place(self, code):
+        """File of a code object in the project, None when it is not of the project."""
+        return self.file(code.co_filename)
+
+    def managed_loop(self, frame):
+        """Id of the managed loop whose call is running, -1 when the analysis saw none there."""
+        while frame is not None:
+            name = self.place(frame.f_code)
+            if name is not None:
+                for file, line, end_line, number in self.managed:
+                    if file == name and line <= frame.f_lineno <= end_line:
+                        return number
+            frame = frame.f_back
+        return -1

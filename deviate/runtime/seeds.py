@@ -1,0 +1,121 @@
+"""Seeds: what the script asks for is recorded, and replaced where the variant says that a stream varies."""
+
+import hashlib
+import os
+import sys
+from threading import get_ident
+
+
+def derive(*parts):
+    """A seed in [0, 2**32) from the parts, the same on every machine and in every Python.
+
+    Source: SHA-256, so that neighbouring seeds have nothing in common; Python's hash() differs between processes.
+    """
+    text = "\x1f".join(str(part) for part in parts)
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:4], "big")
+
+
+class Seeding:
+    """The seed set of this run at work.
+
+    Args:
+        seeds: stream name to seed; empty when the variant leaves seeds alone.
+    """
+
+    def __init__(self, seeds, recorder, project):
+        self.seeds = seeds
+        self.recorder = recorder
+        self.project = project
+        self.home = (os.getpid(), get_ident())
+        self.inside = False
+
+    @property
+    def is_active(self):
+        return bool(self.seeds)
+
+    def initial(self, library):
+        """Seed for a library whose generator the script has not seeded, or not yet."""
+        return derive(self.seeds["other"], library, None)
+
+    def held(self, *parts):
+        """Seed for drawing which examples train and which test: the same in every run."""
+        return derive(self.seeds["split"], *parts)
+
+    def override(self, owner, name, call, library, internal=(), keyword="seed"):
+        """Stand in for the seeding function `owner.name`.
+
+        Args:
+            call: its public name, for the record.
+            library: generators that are seeded together have one library name.
+            internal: modules of the library whose own calls pass through (a data-loader worker seeding itself).
+            keyword: name of the seed's parameter, when it is given by name.
+        """
+        original = getattr(owner, name, None)
+        if original is None or hasattr(original, "__deviate__"):
+            return
+        seeding = self
+
+        def seed(*args, **kwargs):
+            if seeding.inside or seeding.home != (os.getpid(), get_ident()) or _called_from(internal):
+                return original(*args, **kwargs)
+            args, kwargs = seeding.exchange(call, library, args, kwargs, keyword)
+            seeding.inside = True
+            try:
+                return original(*args, **kwargs)
+            finally:
+                seeding.inside = False
+
+        setattr(owner, name, dress(seed, original))
+
+    def exchange(self, call, library, args, kwargs, keyword):
+        """The arguments with the seed that counts, and a record of what was asked for."""
+        asked = args[0] if args else kwargs.get(keyword)
+        try:
+            self.record(call, asked)
+        except Exception as error:
+            self.recorder.fault(call, error)
+        if not self.is_active or type(asked).__module__.startswith("jax"):  # a traced seed has no value yet
+            return args, kwargs
+        seed = derive(self.seeds["other"], library, _spelled(asked))
+        if args:
+            return (seed,) + tuple(args[1:]), kwargs
+        return args, dict(kwargs, **{keyword: seed})
+
+    def record(self, call, asked):
+        """Tell which line of the project asked; a library between is passed over."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            name = self.project.place(frame.f_code)
+            if name is not None:
+                break
+            frame = frame.f_back
+        line = frame.f_lineno if frame is not None else 0
+        action = "replaced" if self.is_active else "kept"
+        self.recorder.event("seed", call, repr(asked)[:80], name or "", line, action)
+
+
+def _spelled(asked):
+    """A seed as text. Only plain numbers have one spelling everywhere; arrays count by their content."""
+    try:
+        return str(int(asked))
+    except (TypeError, ValueError):
+        return repr(asked)
+
+
+def _called_from(internal):
+    if not internal:
+        return False
+    caller = sys._getframe(2).f_globals.get("__name__", "")
+    return caller.startswith(internal)
+
+
+def dress(wrapper, original):
+    """The wrapper, made to look like the original to whoever asks for its name, text or signature."""
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        try:
+            setattr(wrapper, attribute, getattr(original, attribute))
+        except (AttributeError, TypeError):
+            pass
+    wrapper.__wrapped__ = original
+    wrapper.__deviate__ = True
+    return wrapper

@@ -1,0 +1,31 @@
+"""Loads the guest into a Python process that a run started, then the user's own sitecustomize.
+
+Any interpreter may find this file on PYTHONPATH, down to Python 2: it is silent, and does nothing where it cannot help.
+"""
+
+import os
+import sys
+
+
+def _start():
+    here = os.path.dirname(os.path.abspath(__file__))
+    if sys.version_info >= (3, 8) and os.environ.get("DEVIATE_RUN_DIR"):
+        try:
+            import _deviate_guest.runtime
+
+            _deviate_guest.runtime.start()
+        except Exception:  # the user's program must run even if the guest cannot
+            pass
+    # Children find the folder through PYTHONPATH; in this process the path is to be what it was without the guest.
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
+    mine = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401  the user's own, now that this folder is off the path
+    except ImportError as error:
+        if getattr(error, "name", "sitecustomize") != "sitecustomize":
+            raise
+    finally:
+        sys.modules.setdefault("sitecustomize", mine)
+
+
+_start()

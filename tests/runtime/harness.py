@@ -1,0 +1,134 @@
+"""Runs a script with the guest as a run would, with taps at places that the test names, and reads the events."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import deviate
+from deviate import eventlog
+from deviate.instrument.rewrite import instrument_text
+from deviate.model import Loop, Site, Span
+
+PACKAGE = Path(deviate.__file__).parent
+
+
+def span_of(text: str, expression: str, occurrence: int = 1) -> Span:
+    """Where the n-th occurrence of an expression stands in a text."""
+    at = -1
+    for _ in range(occurrence):
+        at = text.index(expression, at + 1)
+    before = text[:at]
+    line, column = before.count("\n") + 1, at - (before.rfind("\n") + 1)
+    inside = expression.count("\n")
+    end_column = column + len(expression) if not inside else len(expression) - expression.rfind("\n") - 1
+    return Span(line, column, line + inside, end_column)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a child left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+    events: list[list]
+    work: Path
+
+    def of(self, kind: str) -> list[list]:
+        return [event[1:] for event in self.events if event[0] == kind]
+
+    def values(self, site: int = 0) -> list:
+        return [eventlog.number(event[4]) for event in self.of("value") if event[0] == site]
+
+
+class Child:
+    """One script in a project folder of its own, with sites and loops added by the test."""
+
+    def __init__(self, folder: Path, text: str, name: str = "train.py") -> None:
+        self.folder, self.text, self.name = folder, text, name
+        self.sites: list[Site] = []
+        self.loops: list[Loop] = []
+        self.files: dict[str, str] = {}
+
+    def tap(self, expression: str, occurrence: int = 1, **options: object) -> "Child":
+        span = span_of(self.text, expression, occurrence)
+        self.sites.append(Site(len(self.sites), self.name, span.line, span, expression, "print", **options))  # type: ignore[arg-type]
+        return self
+
+    def loop(self, expression: str, end_line: int, kind: str = "for", is_main: bool = True, occurrence: int = 1) -> "Child":
+        span = span_of(self.text, expression, occurrence)
+        self.loops.append(Loop(len(self.loops), self.name, span.line, end_line, kind, None, span, is_main))  # type: ignore[arg-type]
+        return self
+
+    def run(
+        self,
+        *arguments: str,
+        python: str = sys.executable,
+        command: tuple[str, ...] | None = None,
+        seeds: dict[str, int] | None = None,
+        environment: dict[str, str | None] | None = None,
+        is_tapped: bool = True,
+    ) -> Result:
+        work = self.folder / "attempt-1" / "work" / "parent" / "project"
+        guest = self.folder / "guest" / "_deviate_guest"
+        originals = self.folder / "originals"
+        for path in (work, guest, originals):
+            path.mkdir(parents=True, exist_ok=True)
+        for name in ("runtime", "sinks"):
+            shutil.copytree(PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(PACKAGE / "eventlog.py", guest / "eventlog.py")
+        shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", guest.parent / "sitecustomize.py")
+        (guest / "__init__.py").touch()
+        instrumented = instrument_text(self.text, self.sites, self.loops)
+        (originals / self.name).write_text(self.text, encoding="utf-8")
+        (work / self.name).write_text(instrumented.text if is_tapped else self.text, encoding="utf-8")
+        for name, text in self.files.items():
+            (work / name).write_text(text, encoding="utf-8")
+        manifest = {
+            "schema": 1,
+            "root": str(self.folder / "original"),
+            "originals": str(originals),
+            "files": {self.name: {"edits": instrumented.edits}} if is_tapped else {},
+            "sites": {s.id: {"file": s.file, "line": s.line, "form": s.form, "fields": s.fields} for s in self.sites},
+            "loops": {
+                loop.id: {
+                    "file": loop.file,
+                    "line": loop.line,
+                    "end_line": loop.end_line,
+                    "kind": loop.kind,
+                    "main": loop.is_main,
+                }
+                for loop in self.loops
+            },
+        }
+        (guest / "manifest.json").write_text(json.dumps(manifest))
+        spec = self.folder / "spec.json"
+        spec.write_text(json.dumps({"schema": 1, "seeds": seeds or {}}))
+        variables = {
+            **os.environ,
+            "PYTHONPATH": str(guest.parent),
+            "DEVIATE_RUN_DIR": str(self.folder / "attempt-1"),
+            "DEVIATE_SPEC": str(spec),
+            "DEVIATE_GUEST": str(guest.parent),
+            "DEVIATE_WORK": str(work),
+            "DEVIATE_ROOT": str(self.folder / "original"),
+            **(environment or {}),
+        }
+        done = subprocess.run(
+            list(command or (python, self.name, *arguments)),
+            cwd=work,
+            env={key: value for key, value in variables.items() if value is not None},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        events = [
+            eventlog.decode(line)
+            for path in sorted((self.folder / "attempt-1").glob("events-*.jsonl"))
+            for line in path.read_text().splitlines()
+        ]
+        return Result(done.returncode, done.stdout, done.stderr, events, work)
