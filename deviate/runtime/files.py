@@ -89,7 +89,7 @@ class Guard:
         os.replace(copy, place)
 
     def _report(self, path):
-        if "__pycache__" in path or path.startswith(self.harmless) or path in self.reported or len(self.reported) >= MOST_REPORTED:
+        if "__pycache__" in path or (path + os.sep).startswith(self.harmless) or path in self.reported or len(self.reported) >= MOST_REPORTED:
             return
         self.reported.add(path)
         self.recorder.event("write", path)

@@ -41,7 +41,7 @@ class Seeding:
         """Seed for drawing which examples train and which test: the same in every run."""
         return derive(self.seeds["split"], *parts)
 
-    def override(self, owner, name, call, library, internal=(), keyword="seed"):
+    def override(self, owner, name, call, library, internal=(), keyword="seed", is_global=True):
         """Stand in for the seeding function `owner.name`.
 
         Args:
@@ -49,6 +49,8 @@ class Seeding:
             library: generators that are seeded together have one library name.
             internal: modules of the library whose own calls pass through (a data-loader worker seeding itself).
             keyword: name of the seed's parameter, when it is given by name.
+            is_global: whether it seeds a generator that all share. Where it makes a new one, only what the project
+                itself makes is the script's; libraries make generators for reasons of their own.
         """
         original = getattr(owner, name, None)
         if original is None or hasattr(original, "__deviate__"):
@@ -57,6 +59,8 @@ class Seeding:
 
         def seed(*args, **kwargs):
             if seeding.inside or seeding.home != (os.getpid(), get_ident()) or _called_from(internal):
+                return original(*args, **kwargs)
+            if not is_global and seeding.project.place(sys._getframe(1).f_code) is None:
                 return original(*args, **kwargs)
             args, kwargs = seeding.exchange(call, library, args, kwargs, keyword)
             seeding.inside = True
@@ -74,7 +78,7 @@ class Seeding:
             self.record(call, asked)
         except Exception as error:
             self.recorder.fault(call, error)
-        if not self.is_active or type(asked).__module__.startswith("jax"):  # a traced seed has no value yet
+        if not self.is_active or _is_no_seed(asked):
             return args, kwargs
         seed = derive(self.seeds["other"], library, _spelled(asked))
         if args:
@@ -92,6 +96,14 @@ class Seeding:
         line = frame.f_lineno if frame is not None else 0
         action = "replaced" if self.is_active else "kept"
         self.recorder.event("seed", call, repr(asked)[:80], name or "", line, action)
+
+
+def _is_no_seed(asked):
+    """A generator handed through, or a number that a compiler traces: there is no value to replace."""
+    module = type(asked).__module__
+    return module.startswith("jax") or (module.startswith("numpy") and hasattr(asked, "random_raw")) or hasattr(
+        asked, "bit_generator"
+    )
 
 
 def _spelled(asked):

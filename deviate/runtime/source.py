@@ -36,13 +36,24 @@ def show_originals(project):
 
 
 def _fill(linecache, project):
-    """An entry without a time stamp is never checked against the file, so the text stays."""
+    """Answer for instrumented files, also when the cache is cleared or told to look again (AutoGraph does)."""
+    update = linecache.updatecache
+    entries = {}
     for name in project.edits:
-        with io.open(os.path.join(project.originals, *name.split("/")), "rb") as file:
+        with open(os.path.join(project.originals, *name.split("/")), "rb") as file:
             raw = file.read()
         lines = _decoded(raw)
         for path in project.names(name):
-            linecache.cache[path] = (len(raw), None, lines, path)
+            entries[path] = (len(raw), None, lines, path)  # without a time stamp it is never checked against the file
+
+    def updatecache(filename, module_globals=None):
+        if filename not in entries:
+            return update(filename, module_globals)
+        linecache.cache[filename] = entries[filename]
+        return entries[filename][2]
+
+    linecache.updatecache = updatecache
+    linecache.cache.update(entries)
 
 
 def _decoded(raw):

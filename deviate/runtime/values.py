@@ -93,9 +93,9 @@ def _from_numpy_array(value):
 
 def _from_torch(value):
     torch = sys.modules["torch"]
-    if value.numel() != 1 or value.is_complex() or value.layout is not torch.strided:
-        return []
     if torch._C._get_tracing_state() is not None:  # torch.jit.trace warns about every number that leaves the graph
+        return []
+    if value.numel() != 1 or value.is_complex() or value.layout is not torch.strided:
         return []
     if value.device.type == "cpu":
         return _one(value.item())

@@ -13,4 +13,4 @@ def attach(module, guest):
     if guest.seeding.is_active:
         random.seed(guest.seeding.initial("numpy"))
     guest.seeding.override(random, "seed", "numpy.random.seed", "numpy")
-    guest.seeding.override(random, "default_rng", "numpy.random.default_rng", "numpy.default_rng")
+    guest.seeding.override(random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False)

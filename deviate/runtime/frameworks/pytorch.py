@@ -30,7 +30,7 @@ def attach(module, guest):
 
 
 def _facts(torch):
-    facts = {"torch": torch.__version__, "torch threads": str(torch.get_num_threads())}
+    facts = {"torch": torch.__version__}
     if torch.version.cuda:
         facts["CUDA of torch"] = torch.version.cuda
     return facts
