@@ -1,0 +1,96 @@
+"""Fixtures for all rooms: what a test needs from the machine, and a project folder of its own."""
+
+import functools
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+import pytest
+
+REQUIRE = "DEVIATE_TEST_REQUIRE"
+"""Set to `all`, it makes a missing interpreter or framework a failure; otherwise the test is skipped."""
+
+
+class Requirement(Protocol):
+    """Goes on if the machine has the module or, for a name such as "python3.8", the interpreter."""
+
+    def __call__(self, name: str) -> None: ...
+
+
+class Interpreters(Protocol):
+    """The path of an interpreter; an optional one is never asked for by `DEVIATE_TEST_REQUIRE`."""
+
+    def __call__(self, version: str, *, optional: bool = False) -> Path: ...
+
+
+@functools.cache
+def find_interpreter(version: str) -> Path | None:
+    """The interpreter of a version such as "3.8": on PATH, else among those of pyenv; None when there is none.
+
+    A candidate counts only if it runs and says that version: pyenv puts a name on PATH for every version that it
+    has, and most of them only print an error.
+    """
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    on_path = shutil.which(f"python{version}")
+    candidates = [Path(on_path)] if on_path else []
+    candidates += sorted(pyenv.glob(f"versions/{version}.*/bin/python"))
+    question = "import sys; sys.stdout.write('%d.%d ' % sys.version_info[:2] + sys.executable)"
+    for candidate in candidates:
+        answer = subprocess.run([candidate, "-c", question], capture_output=True, text=True, check=False)
+        found, _, executable = answer.stdout.partition(" ")
+        if answer.returncode == 0 and found == version:
+            return Path(executable)
+    return None
+
+
+def miss(name: str, *, optional: bool = False) -> NoReturn:
+    """End the test, for the machine lacks what it needs: skipped, or failed where that was asked for."""
+    message = f"{name} is not on this machine"
+    if os.environ.get(REQUIRE) == "all" and not optional:
+        pytest.fail(f"{message}, and {REQUIRE} asks for it", pytrace=False)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def interpreters() -> Interpreters:
+    """`interpreters("3.8")` is the path of that Python, or the end of the test."""
+
+    def find(version: str, *, optional: bool = False) -> Path:
+        return find_interpreter(version) or miss(f"python{version}", optional=optional)
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def require() -> Requirement:
+    """`require("tensorflow")` goes on, or ends the test."""
+
+    def check(name: str) -> None:
+        if name.startswith("python"):
+            is_there = find_interpreter(name.removeprefix("python")) is not None
+        else:
+            is_there = importlib.util.find_spec(name) is not None
+        if not is_there:
+            miss(name)
+
+    return check
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project folder, the working folder of the test, in a parent folder that is the test's own too."""
+    root = tmp_path / "parent" / "root"
+    root.mkdir(parents=True)
+    monkeypatch.chdir(root)
+    for name in [name for name in os.environ if name.startswith("DEVIATE_") and name != REQUIRE]:
+        monkeypatch.delenv(name)
+    return root
+
+
+@pytest.fixture(scope="session")
+def examples() -> Path:
+    """The folder of the examples."""
+    return Path(__file__).parents[1] / "examples"
