@@ -22,7 +22,7 @@ BOOTSTRAP = (
     "except Exception:\\n pass\\n"
     "finally:\\n g in sys.path and sys.path.remove(g)\\n"
     "if not hasattr(b, '__deviate_log__'):\\n b.__deviate_log__ = lambda i, v, l=None: v; "
-    'b.__deviate_loop__ = b.__deviate_while__ = b.__deviate_format__ = lambda i, v: v\\n", {}); '
+    'b.__deviate_loop__ = b.__deviate_while__ = b.__deviate_format__ = lambda i, v: v\\n", {})'
 )
 """Loads the guest where sitecustomize did not, and makes every tap an identity where there is no guest.
 
@@ -46,7 +46,8 @@ class Instrumented:
 class Edit:
     """Replace `removed` characters at (line, column) of the original by `inserted`.
 
-    `order` sorts the edits of one place: ends before beginnings, inner ends first, outer beginnings first.
+    `order` sorts the edits of one place: ends before beginnings, inner ends first, outer beginnings first; of equal
+    spans, the one that was given first is outermost.
     """
 
     line: int
@@ -66,15 +67,16 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
     edits = [edit for site in sites if site.form != "format" for edit in _site_edits(site, lines)]
     edits += _format_edits(sites)
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
-    bootstrap = _bootstrap_place(text)
-    if edits and bootstrap is not None:
-        edits.append(Edit(*bootstrap, 0, BOOTSTRAP))
+    if edits:
+        edits = _bootstrap_edits(text) + edits
     instrumented = _apply(lines, edits)
     _check(text, instrumented.text)
     return instrumented
 
 
 def _wrap(span: Span, before: str, after: str) -> list[Edit]:
+    if (span.line, span.column) == (span.end_line, span.end_column):  # an empty tuple: libcst places it in its parentheses
+        return [Edit(span.line, span.column, 0, before + after)]
     return [
         Edit(span.line, span.column, 0, before, (1, -span.end_line, -span.end_column)),
         Edit(span.end_line, span.end_column, 0, after, (0, -span.line, -span.column)),
@@ -133,10 +135,11 @@ def _loop_edits(loop: Loop) -> list[Edit]:
     return _wrap(loop.span, f"{tap}({loop.id}, (", "))")
 
 
-def _bootstrap_place(text: str) -> tuple[int, int] | None:
-    """Where the first simple statement after docstring and `__future__` stands; None when there is none.
+def _bootstrap_edits(text: str) -> list[Edit]:
+    """The bootstrap before the first statement that runs, after docstring and `__future__`.
 
-    Definitions are passed over, for they run no tap; a `try` is entered, for its body runs at once.
+    Definitions are passed over, for they run no tap; the body of a `try` or a class is entered, for it runs at once;
+    in the header of a loop or a branch the bootstrap stands inside the expression that is evaluated first.
     """
     wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
     positions = wrapper.resolve(PositionProvider)
@@ -147,11 +150,30 @@ def _bootstrap_place(text: str) -> tuple[int, int] | None:
         statement = body.pop(0)
         if isinstance(statement, cst.SimpleStatementLine) and not _is_future_import(statement):
             start = positions[statement.body[0]].start  # type: ignore[attr-defined]
-            return start.line, start.column
-        if isinstance(statement, cst.Try):
+            return [Edit(start.line, start.column, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
+        if isinstance(statement, cst.Try | cst.ClassDef):
             body = [*statement.body.body, *body]
-        elif not isinstance(statement, cst.FunctionDef | cst.ClassDef | cst.SimpleStatementLine):
-            return None
+        first = _evaluated_first(statement)
+        if first is not None:
+            place = positions[first]  # type: ignore[index]
+            span = Span(place.start.line, place.start.column, place.end.line, place.end.column)  # type: ignore[attr-defined]
+            return _wrap(span, f"({BOOTSTRAP}, (", "))[1]")
+    return []
+
+
+def _evaluated_first(statement: cst.CSTNode) -> cst.BaseExpression | None:
+    """The expression in the header of a compound statement that Python evaluates before any other."""
+    match statement:
+        case cst.If() | cst.While():
+            return statement.test
+        case cst.For():
+            return statement.iter
+        case cst.With():
+            return statement.items[0].item
+        case cst.Match():
+            return statement.subject
+        case cst.FunctionDef(decorators=[first, *_]):
+            return first.decorator
     return None
 
 
@@ -162,14 +184,14 @@ def _is_future_import(statement: cst.SimpleStatementLine) -> bool:
 
 def _apply(lines: Sequence[str], edits: Sequence[Edit]) -> Instrumented:
     """Apply the edits line by line and note what each line gained where."""
-    by_line: dict[int, list[Edit]] = {}
-    for edit in edits:
-        by_line.setdefault(edit.line, []).append(edit)
+    by_line: dict[int, list[tuple[int, Edit]]] = {}
+    for index, edit in enumerate(edits):
+        by_line.setdefault(edit.line, []).append((index if edit.order[0] else -index, edit))
     texts = list(lines)
     gains: list[tuple[int, int, int]] = []
     for number in sorted(by_line):
         line, done, parts, column = lines[number - 1], 0, [], 0
-        for edit in sorted(by_line[number], key=lambda edit: (edit.column, edit.order)):
+        for _, edit in sorted(by_line[number], key=lambda pair: (pair[1].column, pair[1].order, pair[0])):
             kept = line[done : edit.column]
             parts += [kept, edit.inserted]
             column += len(kept)

@@ -68,28 +68,43 @@ def _decoded(raw):
 
 
 def _map_columns(traceback, project):
-    """From Python 3.11 on a traceback marks columns (UTF-8 bytes): take off what the taps gained."""
+    """From Python 3.11 on a traceback marks columns, in bytes of UTF-8: take off what the taps gained."""
     original = traceback._get_code_position
+    known = {}
 
     def _get_code_position(code, instruction_index):
         line, end_line, column, end_column = original(code, instruction_index)
         name = project.place(code)
-        edits = project.edits.get(name) if name else None
-        if not edits:
+        if name not in project.edits:
             return line, end_line, column, end_column
-        return line, end_line, _moved(edits, line, column), _moved(edits, end_line, end_column)
+        if name not in known:
+            known[name] = _in_bytes(project, name)
+        return line, end_line, _moved(known[name], line, column), _moved(known[name], end_line, end_column)
 
     traceback._get_code_position = _get_code_position
 
 
-def _moved(edits, line, column):
-    """Column without the taps before it. Exact in lines of ASCII text; in others the marks may be off by the width."""
+def _in_bytes(project, name):
+    """The edits of a file by line, with columns in bytes of the instrumented line."""
+    import linecache
+
+    lines = linecache.getlines(os.path.join(project.work, *name.split("/")))
+    by_line = {}
+    for line, column, gain in project.edits[name]:
+        edits = by_line.setdefault(line, [])
+        gained = sum(earlier for _, earlier in edits)
+        ahead = lines[line - 1][: column - gained].encode("utf-8")
+        edits.append((len(ahead) + gained, gain))
+    return by_line
+
+
+def _moved(by_line, line, column):
     if column is None:
         return None
     gained = 0
-    for where, start, gain in edits:
-        if where == line and start < column:
-            gained += min(gain, column - start) if gain > 0 else gain
+    for start, gain in by_line.get(line, ()):
+        if start < column:
+            gained += min(gain, column - start)
     return column - gained
 
 

@@ -16,16 +16,18 @@ from deviate.model import Loop, Site, Span
 PACKAGE = Path(deviate.__file__).parent
 
 
-def span_of(text: str, expression: str, occurrence: int = 1) -> Span:
-    """Where the n-th occurrence of an expression stands in a text."""
-    at = -1
-    for _ in range(occurrence):
-        at = text.index(expression, at + 1)
-    before = text[:at]
-    line, column = before.count("\n") + 1, at - (before.rfind("\n") + 1)
+def span_of(text: str, marked: str) -> tuple[Span, str]:
+    """Where an expression stands, and the expression: what is between « and » in a passage, or all of it."""
+    before, _, rest = marked.rpartition("«")
+    expression, _, after = rest.partition("»")
+    passage = before + expression + after
+    assert text.count(passage) == 1, f"{passage!r} must stand once in the text"
+    at = text.index(passage) + len(before)
+    ahead = text[:at]
+    line, column = ahead.count("\n") + 1, at - (ahead.rfind("\n") + 1)
     inside = expression.count("\n")
     end_column = column + len(expression) if not inside else len(expression) - expression.rfind("\n") - 1
-    return Span(line, column, line + inside, end_column)
+    return Span(line, column, line + inside, end_column), expression
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,13 @@ class Child:
         self.loops: list[Loop] = []
         self.files: dict[str, str] = {}
 
-    def tap(self, expression: str, occurrence: int = 1, **options: object) -> "Child":
-        span = span_of(self.text, expression, occurrence)
+    def tap(self, marked: str, **options: object) -> "Child":
+        span, expression = span_of(self.text, marked)
         self.sites.append(Site(len(self.sites), self.name, span.line, span, expression, "print", **options))  # type: ignore[arg-type]
         return self
 
-    def loop(self, expression: str, end_line: int, kind: str = "for", is_main: bool = True, occurrence: int = 1) -> "Child":
-        span = span_of(self.text, expression, occurrence)
+    def loop(self, marked: str, end_line: int, kind: str = "for", is_main: bool = True) -> "Child":
+        span, _ = span_of(self.text, marked)
         self.loops.append(Loop(len(self.loops), self.name, span.line, end_line, kind, None, span, is_main))  # type: ignore[arg-type]
         return self
 

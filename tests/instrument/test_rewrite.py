@@ -1,0 +1,84 @@
+"""Taps are insertions: every line keeps its number, and the program its meaning."""
+
+import ast
+
+import pytest
+from harness import span_of
+
+from deviate.errors import ToolError
+from deviate.instrument.rewrite import BOOTSTRAP, instrument_text
+from deviate.model import Loop, Site
+
+
+def tapped(text: str, *marked: str, loops: tuple[str, ...] = ()) -> str:
+    spans = [span_of(text, passage)[0] for passage in marked]
+    sites = [Site(i, "t.py", span.line, span, "", "print") for i, span in enumerate(spans)]
+    around = [Loop(i, "t.py", 1, 1, "for", None, span_of(text, passage)[0], i == 0) for i, passage in enumerate(loops)]
+    return instrument_text(text, sites, around).text
+
+
+def test_a_text_without_taps_stays_as_it_is() -> None:
+    text = "#!/usr/bin/env python\nimport os\n"
+    assert instrument_text(text, [], []).text == text
+
+
+def test_nested_values_and_loops_nest() -> None:
+    text = "import os\nfor i in f(a)[0]:\n    print(a + b)\n"
+    result = tapped(text, "print(«a + b»)", "print(«a» +", "«f(a)[0]»", loops=("in «f(a)[0]»",))
+    assert result.splitlines()[1:] == [
+        "for i in __deviate_log__(2, (__deviate_loop__(0, (f(a)[0])))):",
+        "    print(__deviate_log__(0, (__deviate_log__(1, (a)) + b)))",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ("import os\n", 1),
+        ('"""Doc."""\nfrom __future__ import annotations\n# note\nimport os; import sys\n', 4),
+        ("def f():\n    pass\n\nclass A:\n    '''Doc.'''\n    x = 1\n", 5),
+        ("try:\n    import os\nexcept ImportError:\n    pass\n", 2),
+        ("if True:\n    import os\n", 1),
+        ("for i in ():\n    pass\n", 1),
+        ("with open('f'):\n    pass\n", 1),
+        ("@decorate\ndef f():\n    pass\n", 1),
+        ("# -*- coding: utf-8 -*-\n\nx = 'é'\n", 3),
+    ],
+)
+def test_the_bootstrap_joins_the_first_statement_that_runs(head: str, line: int) -> None:
+    text = head + "print(x.loss)\n"
+    result = tapped(text, "print(«x.loss»)")
+    found = [number for number, content in enumerate(result.splitlines(), 1) if BOOTSTRAP in content]
+    assert found == [line]
+    assert len(result.splitlines()) == len(text.splitlines())
+    assert ast.get_docstring(ast.parse(result)) == ast.get_docstring(ast.parse(text))
+
+
+def test_edits_give_the_original_back() -> None:
+    text = 'é = 1\nprint(f"{é = :.2f} é {é:>{é}}", é)\n'
+    spans = [span_of(text, passage)[0] for passage in ("{«é» =", "{«é»:>", '", «é»)')]
+    forms = ("shown", "value", "value")
+    sites = [
+        Site(i, "t.py", 2, span, "é", "print", form=form)  # type: ignore[arg-type]
+        for i, (span, form) in enumerate(zip(spans, forms, strict=True))
+    ]
+    result = instrument_text(text, sites, [])
+    assert compile(result.text, "t.py", "exec")
+    line = result.text.splitlines()[1]
+    kept = line
+    for number, column, gain in reversed(result.edits):
+        if number == 2 and gain > 0:
+            kept = kept[:column] + kept[column + gain :]
+    assert kept == 'print(f"{é:.2f} é {é:>{é}}", é)'
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_line_ends_and_form_feeds_stay(newline: str) -> None:
+    text = newline.join(["import os", "\fx = 1", "s = '\x1c'", "print(x)", ""])
+    result = tapped(text, "print(«x»)" if newline == "\n" else "x)") if newline == "\n" else tapped(text)
+    assert result.count(newline) == text.count(newline)
+
+
+def test_text_that_breaks_is_never_run() -> None:
+    with pytest.raises(ToolError, match="broke the syntax"):
+        tapped("import os\nprint(x)\n", "p«rint(»x)")

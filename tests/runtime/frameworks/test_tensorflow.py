@@ -1,0 +1,87 @@
+"""TensorFlow and Keras: AutoGraph sees no taps, `fit` is recorded by itself, seeds are replaced."""
+
+from pathlib import Path
+
+import pytest
+from harness import Child, Result
+
+SCRIPT = """\
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+import inspect
+import numpy as np
+import tensorflow as tf
+
+@tf.function
+def step(x):
+    total = tf.constant(0.0)
+    for i in tf.range(3):
+        total += tf.reduce_sum(x)
+        while total > 100.0:
+            total -= 1.0
+    return total
+
+@tf.function(autograph=False)
+def plain(x):
+    y = x + 1.0
+    return y
+
+tf.random.set_seed(7)
+for epoch in range(2):
+    loss = step(tf.ones(3))
+    print(f"loss {loss:.4f} {plain(loss):.1f}", tf.random.normal(()).numpy())
+print(inspect.getsource(step.python_function))
+
+def run():
+    tf.keras.utils.set_random_seed(3)
+    model = tf.keras.Sequential([tf.keras.layers.Input((4,)), tf.keras.layers.Dense(2)])
+    model.compile(loss="mse", metrics=["mae"])
+    history = model.fit(
+        np.ones((8, 4)), np.zeros((8, 2)), validation_split=0.5, epochs=2, verbose=0)
+    print(history.history, model.get_weights())
+run()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _needs_tensorflow(require) -> None:  # type: ignore[no-untyped-def]
+    require("tensorflow")
+
+
+def script(folder: Path) -> Child:
+    child = Child(folder, SCRIPT).tap("total += «tf.reduce_sum(x)»").tap("x + 1.0").tap("{«loss»:.4f}")
+    child.loop("tf.range(3)", 13, is_main=False).loop("total > 100.0", 13, "while", is_main=False)
+    child.loop("in «range(2)»:", 24)
+    return child.loop(
+        "model.fit(\n        np.ones((8, 4)), np.zeros((8, 2)), validation_split=0.5, epochs=2, verbose=0)", 32, "managed"
+    )
+
+
+def run_of(folder: Path, **options: object) -> Result:
+    result = script(folder).run(environment={"TF_ENABLE_ONEDNN_OPTS": "0"}, **options)  # type: ignore[arg-type]
+    assert result.code == 0, result.stderr
+    return result
+
+
+def test_graphs_and_fit_are_as_without_taps_and_recorded(tmp_path: Path) -> None:
+    on, off = run_of(tmp_path), run_of(tmp_path, is_tapped=False)
+    assert on.stdout == off.stdout
+    assert on.values(2) == [9.0, 9.0]
+    assert on.of("error") == []
+    named = [(event[0], event[2]) for event in on.of("named")]
+    keys = ("loss", "mae", "val_loss", "val_mae")
+    assert named == [(key, [3, epoch]) for epoch in range(2) for key in keys]
+    assert dict(on.of("path"))[on.of("named")[0][1]] == [["train.py", 34], ["train.py", 31]]
+    history = on.stdout[on.stdout.index("{'loss'") :]
+    assert all(repr(event[4]) in history for event in on.of("named"))
+
+
+def test_seeds_of_tensorflow_and_keras_are_replaced(tmp_path: Path) -> None:
+    seeds = [{"other": 1, "split": 0}, {"other": 1, "split": 0}, {"other": 2, "split": 0}]
+    runs = [run_of(tmp_path / str(number), seeds=chosen) for number, chosen in enumerate(seeds)]
+    assert runs[0].stdout == runs[1].stdout
+    assert runs[0].stdout != runs[2].stdout
+    assert [event[:5] for event in runs[0].of("seed")] == [
+        ["tensorflow.random.set_seed", "7", "train.py", 21, "replaced"],
+        ["keras.utils.set_random_seed", "3", "train.py", 28, "replaced"],
+    ]

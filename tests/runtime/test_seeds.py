@@ -1,0 +1,78 @@
+"""Seeds of the script are recorded with their line, and replaced where the variant says so."""
+
+from pathlib import Path
+
+from harness import Child
+
+SCRIPT = """\
+import random
+from random import seed as sow
+random.seed(42)
+a = random.random()
+sow(7)
+print(a, random.random(), random.Random(3).random())
+"""
+
+
+def test_as_is_keeps_seeds_and_tells_of_them(tmp_path: Path) -> None:
+    result, plain = Child(tmp_path / "a", SCRIPT).run(), Child(tmp_path / "b", SCRIPT).run()
+    assert result.stdout == plain.stdout
+    assert result.of("seed") == [
+        ["random.seed", "42", "train.py", 3, "kept"],
+        ["random.seed", "7", "train.py", 5, "kept"],
+    ]
+
+
+def test_a_seed_set_replaces_the_seeds_and_nothing_else(tmp_path: Path) -> None:
+    import random
+
+    random.seed(42)
+    first = random.random()
+    one = Child(tmp_path / "1", SCRIPT).run(seeds={"other": 1, "split": 5})
+    again = Child(tmp_path / "2", SCRIPT).run(seeds={"other": 1, "split": 5})
+    two = Child(tmp_path / "3", SCRIPT).run(seeds={"other": 2, "split": 5})
+    assert one.stdout == again.stdout
+    drawn = [set(result.stdout.split()) for result in (one, two)]
+    assert drawn[0] & drawn[1] == {repr(random.Random(3).random())}
+    assert repr(first) not in drawn[0]
+    assert [event[4] for event in one.of("seed")] == ["replaced", "replaced"]
+
+
+def test_an_unseeded_script_repeats_under_its_seed_set(tmp_path: Path) -> None:
+    text = "import random\nprint(random.random())\n"
+    runs = [Child(tmp_path / name, text).run(seeds={"other": seed, "split": 0}).stdout for name, seed in [("a", 1), ("b", 1), ("c", 2)]]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_numpy_is_seeded_however_it_is_named(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = """\
+from numpy.random import seed, default_rng
+import numpy as np
+seed(1)
+print(np.random.rand())
+print(default_rng(2).random(), default_rng().random())
+print(np.random.RandomState(3).rand())
+"""
+    runs = [Child(tmp_path / str(n), text).run(seeds={"other": n, "split": 0}) for n in (1, 2)]
+    again = Child(tmp_path / "again", text).run(seeds={"other": 1, "split": 0})
+    assert again.stdout == runs[0].stdout
+    lines = [result.stdout.split() for result in runs]
+    assert [a == b for a, b in zip(*lines, strict=True)] == [False, False, False, True]
+    assert [event[:4] for event in runs[0].of("seed")] == [
+        ["numpy.random.seed", "1", "train.py", 3],
+        ["numpy.random.default_rng", "2", "train.py", 5],
+        ["numpy.random.default_rng", "None", "train.py", 5],
+    ]
+
+
+def test_which_examples_test_is_held_where_the_script_leaves_it_open(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("sklearn")
+    text = """\
+from sklearn.model_selection import train_test_split
+import numpy as np
+print(train_test_split(np.arange(20))[1], train_test_split(np.arange(20))[1], np.random.rand())
+"""
+    runs = [Child(tmp_path / str(n), text).run(seeds={"other": n, "split": 0}).stdout for n in (1, 2)]
+    assert runs[0].rpartition("]")[0] == runs[1].rpartition("]")[0]
+    assert runs[0] != runs[1]

@@ -1,0 +1,73 @@
+"""Factories for records: a plan, a manifest and events as the guest leaves them."""
+
+import dataclasses
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from deviate.eventlog import encode, number_text
+from deviate.model import Metric, Place, SelectedMetric, Selection
+from deviate.records.plans import Plan, VariantPlan
+
+
+def make_metric(
+    name: str,
+    *,
+    number: int = 0,
+    site: int | None = 0,
+    path: tuple[Place, ...] = (),
+    label: str | None = None,
+    expression: str = "acc",
+) -> Metric:
+    return Metric(number, name, expression, "train.py", 9, "print", "quality", "max", (), site, path, label)
+
+
+def select(*metrics: Metric) -> Selection:
+    return Selection(tuple(SelectedMetric(metric.name, metric, metric.role, metric.direction) for metric in metrics))
+
+
+def write_manifest(
+    snapshot: Path, metrics: Sequence[Metric] = (), *, main_loop: int | None = 0, label: str | None = None
+) -> None:
+    snapshot.mkdir(parents=True, exist_ok=True)
+    document: dict[str, Any] = {
+        "schema": 1,
+        "root": "/project",
+        "sources_hash": "0" * 64,
+        "main_loop": main_loop,
+        "files": {},
+        "linked_folders": {},
+        "sites": [{"id": number, "file": "train.py", "line": 9 + number, "label": label} for number in range(3)],
+        "metrics": [
+            dataclasses.asdict(metric) for metric in metrics
+        ],
+        "warnings": [],
+    }
+    (snapshot / "manifest.json").write_text(json.dumps(document))
+
+
+def make_plan(*, name: str = "base", runs: int = 2, selection: Selection | None = None, variant: str = "as-is") -> Plan:
+    return Plan(
+        name=name,
+        created=1.0,
+        root=Path("/project"),
+        command=("python", "train.py"),
+        cwd=".",
+        seed=0,
+        sources_hash="0" * 64,
+        variants=(VariantPlan(variant, runs),),
+        selection=select(make_metric("acc")) if selection is None else selection,
+    )
+
+
+def start(*, pid: int = 1, rank: int | None = None, at: float | None = None) -> str:
+    facts = {"pid": pid, "ppid": 0, "rank": rank, "time": time.time() if at is None else at}
+    return encode("start", 1, facts) + encode("path", 0, [])
+
+
+def value_line(
+    site: int, number: float, *, way: int = 0, loops: tuple[int, ...] = (), label: str | None = None, at: float = 0.1
+) -> str:
+    return f'["value", {site}, {way}, {list(loops)}, {at}, {number_text(number)}, {json.dumps(label)}]\n'
