@@ -10,7 +10,7 @@ COMPILED = """\
 import inspect
 import warnings
 import torch
-warnings.simplefilter("error")
+warnings.filterwarnings("error", category=torch.jit.TracerWarning)
 
 def total(v):
     w = v + 1
