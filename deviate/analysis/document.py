@@ -1,0 +1,59 @@
+"""The analysis as the JSON document of `analyze --format json`, and the error for a script that reports nothing."""
+
+from deviate.errors import InputError
+from deviate.model import Analysis
+
+SCHEMA = 1
+# 2026-11-21  1  first format.
+MOST_SHOWN = 8
+
+
+def to_document(analysis: Analysis) -> dict[str, object]:
+    """What `deviate analyze --format json` prints: ready for `json.dumps`."""
+    loop = analysis.main_loop
+    return {
+        "schema": SCHEMA,
+        "root": str(analysis.root),
+        "script": analysis.script,
+        "main_loop": None
+        if loop is None
+        else {"file": loop.file, "line": loop.line, "kind": loop.kind, "variable": loop.variable},
+        "metrics": [
+            {
+                "id": metric.id,
+                "name": metric.name,
+                "expression": metric.expression,
+                "file": metric.file,
+                "line": metric.line,
+                "sink": metric.sink,
+                "role": metric.role,
+                "direction": metric.direction,
+                "evidence": list(metric.evidence),
+            }
+            for metric in analysis.metrics
+        ],
+        "rejected": [
+            {"expression": item.expression, "file": item.file, "line": item.line, "reason": item.reason}
+            for item in analysis.rejected
+        ],
+    }
+
+
+def explain_nothing_found(analysis: Analysis) -> InputError:
+    """The error for a script without metrics: the near misses, and how to name one."""
+    near = [item for item in analysis.rejected if item.site is not None] or list(analysis.rejected)
+    if not near:
+        return InputError(
+            f"{analysis.script} reports no values that deviate could find",
+            'Print the result (for example print(f"accuracy {accuracy:.4f}")), or name a value in deviate.toml: '
+            f'[metrics.accuracy] where = "{analysis.script}:LINE" expression = "accuracy".',
+        )
+    shown = "".join(f"\n  {item.file}:{item.line}  {item.expression}  ({item.reason})" for item in near[:MOST_SHOWN])
+    more = f"\n  and {len(near) - MOST_SHOWN} more" if len(near) > MOST_SHOWN else ""
+    first = near[0]
+    quote = "'" if '"' in first.expression else '"'
+    return InputError(
+        f"no metric found in {analysis.script}; it reports these, none of which looks like one:{shown}{more}",
+        f'Name one in deviate.toml: [metrics.NAME] where = "{first.file}:{first.line}" '
+        f"expression = {quote}{first.expression}{quote}.",
+    )

@@ -1,0 +1,76 @@
+"""What a run of the script does to itself: seeds that it sets, and fixed paths that it writes."""
+
+import libcst as cst
+
+from deviate.model import SeedCall
+
+from .index import Function, Index
+from .tree import constant_text, keywords, last_name, positional, walk
+
+SEEDERS = frozenset(
+    "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState torch.manual_seed "
+    "torch.cuda.manual_seed torch.cuda.manual_seed_all torch.random.manual_seed torch.Generator().manual_seed "
+    "tensorflow.random.set_seed tensorflow.set_random_seed tensorflow.compat.v1.set_random_seed tensorflow.random.set_random_seed "
+    "tensorflow.keras.utils.set_random_seed keras.utils.set_random_seed jax.random.PRNGKey jax.random.key "
+    "transformers.set_seed accelerate.utils.set_seed lightning.seed_everything pytorch_lightning.seed_everything".split()
+)
+WRITERS = {
+    "torch.save": (1, "f"), "numpy.save": (0, "file"), "numpy.savez": (0, "file"), "numpy.savez_compressed": (0, "file"),
+    "numpy.savetxt": (0, "fname"), "matplotlib.pyplot.savefig": (0, "fname"), "joblib.dump": (1, "filename"),
+}  # fmt: skip
+WRITING_METHODS = {"save": 0, "save_weights": 0, "to_csv": 0, "to_json": 0, "savefig": 0, "save_pretrained": 0, "to_pickle": 0}
+READERS = frozenset("load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict loadtxt".split())  # fmt: skip
+
+
+def seed_calls(index: Index) -> tuple[SeedCall, ...]:
+    """Calls that seed a generator, in source order. Generators made without a seed are none."""
+    found = []
+    for call, function in index.calls:
+        name = index.qualified(call.func, function)
+        if name in SEEDERS and call.args:
+            argument = ", ".join(index.source.code(value) for value in [*positional(call), *keywords(call).values()])
+            found.append(SeedCall(name, argument, index.source.file, index.source.line(call)))
+    return tuple(sorted(found, key=lambda seed: seed.line))
+
+
+def output_paths(index: Index) -> tuple[str, ...]:
+    """Constant relative paths that the script writes and never reads, in source order."""
+    written: list[str] = []
+    read: set[str] = set()
+    for call, function in index.calls:
+        qualified = index.qualified(call.func, function) or ""
+        target = _written(call, qualified)
+        if target is not None:
+            path = _constant(target, function, index)
+            if path:
+                written.append(path)
+        elif qualified in ("builtins.open", "io.open") or last_name(call.func) in READERS:
+            for node in walk(call):
+                path = _constant(node, function, index) if isinstance(node, cst.Name | cst.BaseString) else None
+                if path:
+                    read.add(path)
+    return tuple(dict.fromkeys(path for path in written if path not in read and not path.startswith(("/", "~"))))
+
+
+def _written(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
+    given, named = positional(call), keywords(call)
+    if qualified in ("builtins.open", "io.open"):
+        mode = constant_text(named.get("mode", given[1] if len(given) > 1 else None)) or "r"
+        if not set("wax") & set(mode):
+            return None
+        return given[0] if given else named.get("file")
+    if qualified in WRITERS:
+        place, name = WRITERS[qualified]
+        return given[place] if len(given) > place else named.get(name)
+    if isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS and given:
+        return given[WRITING_METHODS[call.func.attr.value]]
+    return None
+
+
+def _constant(node: cst.CSTNode, function: Function, index: Index) -> str | None:
+    text = constant_text(node)
+    if text is None and isinstance(node, cst.Name):
+        _, bindings = index.find(node.value, function)
+        if len(bindings) == 1 and bindings[0].how == "assign" and not bindings[0].way:
+            return constant_text(bindings[0].value)
+    return text

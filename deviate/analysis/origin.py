@@ -1,0 +1,341 @@
+"""Where a value comes from: its origin, found by following names, calls and operations backwards."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import libcst as cst
+
+from .calls import CallGraph
+from .index import Binding, Function, Index
+from .tree import constant_number, constant_text, dotted, element, identifiers, keywords, last_name, positional
+from .words import COUNTERS, ESTIMATES, MEMORY, NEUTRAL, QUALITY, RATES, words
+
+DEEPEST = 14
+
+CLOCKS = frozenset(
+    "time.time time.perf_counter time.monotonic time.process_time time.time_ns time.perf_counter_ns timeit.default_timer "
+    "time.clock datetime.datetime.now datetime.now datetime.datetime.today tensorflow.timestamp".split()
+)
+TEXTS = frozenset(
+    "time.strftime time.ctime time.asctime os.path.join os.path.basename os.path.abspath os.getcwd builtins.str builtins.type "
+    "os.environ.get os.getenv builtins.input sys.version platform.node socket.gethostname pathlib.Path builtins.repr".split()
+)
+SIZES = frozenset({"builtins.len", "os.cpu_count", "torch.numel"})
+PARSERS = ("parse_args", "parse_known_args", "load_config", "safe_load", "parse_args_into_dataclasses")
+SETTINGS = frozenset("args opt opts config cfg conf hparams hp flags options settings hyperparams configs argv".split())
+SIZE_PARTS = frozenset("shape size ndim numel nelement dim num_examples batch_size num_samples".split())
+TEXT_PARTS = frozenset("name __name__ device dtype __class__ path filename strftime isoformat join format upper lower".split())
+MEMORY_CALLS = frozenset("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info".split())
+PASSING = frozenset(
+    "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float reduce_mean "
+    "reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half float32 norm squeeze "
+    "reshape view flatten result compute eval clone copy total_seconds device_get block_until_ready stack nanmean".split()
+)
+ENUMERATIONS = ("enumerate", "trange", "range", "arange", "count", "xrange")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a value is, as far as the source tells.
+
+    Attributes:
+        kind: `counter`, `size`, `setting`, `rate` (learning rate), `clock`, `duration`, `speed`, `memory`, `text`,
+            `constant`, `object`, `quality`, `computed`, `cycle` (the value it had before), `unknown`.
+        reason: the telling step, for the user.
+    """
+
+    kind: str
+    reason: str = ""
+
+
+UNKNOWN = Origin("unknown")
+WEIGHT = ("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size", "unknown", "setting", "text",
+          "object", "constant", "cycle")  # fmt: skip
+
+
+def strongest(origins: Iterable[Origin]) -> Origin:
+    """The origin that decides where several meet."""
+    return min(origins, key=lambda origin: WEIGHT.index(origin.kind), default=UNKNOWN)
+
+
+class Origins:
+    """Answers where expressions of one file come from."""
+
+    def __init__(self, index: Index, graph: CallGraph) -> None:
+        self.index = index
+        self.graph = graph
+        self.active: set[object] = set()
+
+    def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
+        """The origin of an expression, seen from a function."""
+        if depth == 0:
+            return UNKNOWN
+        if constant_number(node) is not None:
+            return Origin("constant", "a constant")
+        if isinstance(node, cst.BaseString):
+            return Origin("text", "a text")
+        match node:
+            case cst.Name():
+                return self._name(node, function, depth - 1)
+            case cst.Attribute():
+                return self._attribute(node, function, depth - 1)
+            case cst.Subscript():
+                return self._item(node, function, depth - 1)
+            case cst.Call():
+                return self._call(node, function, depth - 1)
+            case cst.BinaryOperation():
+                return self._operation(node, function, depth - 1)
+            case cst.UnaryOperation() | cst.Await():
+                return self.of(node.expression, function, depth - 1)
+            case cst.IfExp():
+                return strongest([self.of(node.body, function, depth - 1), self.of(node.orelse, function, depth - 1)])
+            case cst.BooleanOperation():
+                return strongest([self.of(node.left, function, depth - 1), self.of(node.right, function, depth - 1)])
+            case cst.Comparison():
+                return Origin("computed", "a comparison")
+            case cst.Lambda():
+                return Origin("object", "a function")
+        return UNKNOWN
+
+    def _name(self, node: cst.Name, function: Function, depth: int) -> Origin:
+        name = node.value
+        if name in ("True", "False", "None", "__name__", "__file__"):
+            return Origin("constant", "a constant")
+        if name.lower() in SETTINGS:
+            return Origin("setting", f"setting: the program's options ({name})")
+        scope, bindings = self.index.find(name, function)
+        key = (scope, name)
+        if key in self.active:
+            return Origin("cycle")
+        self.active.add(key)
+        try:
+            return self._bound(name, scope, bindings, depth)
+        finally:
+            self.active.discard(key)
+
+    def _bound(self, name: str, scope: Function, bindings: list[Binding], depth: int) -> Origin:
+        found = [self._binding(name, binding, scope, depth) for binding in bindings]
+        known = [origin for origin in found if origin.kind not in ("constant", "cycle")]
+        if known:
+            return strongest(known)
+        if not found:
+            return UNKNOWN
+        line = self.index.source.line(bindings[0].node)
+        if scope.is_module and name.isupper() or len(bindings) == 1:
+            return Origin("setting", f"setting: constant since line {line}")
+        return Origin("constant", f"only constants are assigned (line {line})")
+
+    def _binding(self, name: str, binding: Binding, scope: Function, depth: int) -> Origin:
+        where = self.index.source.line(binding.node)
+        if binding.how == "parameter":
+            return self._parameter(name, binding, scope, depth)
+        if binding.how == "for" and binding.value is not None:
+            return self._loop_target(name, binding, scope, depth, where)
+        if binding.how == "add" and binding.value is not None:
+            return self._added(name, binding, scope, depth, where)
+        if binding.how == "define" or binding.how == "import":
+            return Origin("object", f"defined at line {where}") if binding.how == "define" else UNKNOWN
+        if binding.how == "assign" and binding.value is not None:
+            value: cst.CSTNode | None = binding.value
+            way = binding.way
+            while way and isinstance(value, cst.BaseExpression) and element(value, way[0]) is not None:
+                value, way = element(value, way[0]), way[1:]
+            if way and isinstance(value, cst.Call):
+                returned = self._returned(value, scope, depth, way[0])
+                if returned is not None:
+                    return returned
+            return self.of(value, scope, depth) if value is not None else UNKNOWN
+        return UNKNOWN
+
+    def _added(self, name: str, binding: Binding, scope: Function, depth: int, where: int) -> Origin:
+        assert binding.value is not None
+        if not isinstance(binding.node, cst.AugAssign) or isinstance(binding.node.operator, cst.AddAssign | cst.SubtractAssign):
+            if constant_number(binding.value) is not None:
+                conditional = any(
+                    isinstance(parent, cst.If) for parent in self.index.ancestors(binding.node)
+                ) and QUALITY.intersection(words(name))
+                return Origin("quality" if conditional else "counter", f"counted up at line {where}")
+            added = self.of(binding.value, scope, depth)
+            if added.kind in ("setting", "size", "counter"):
+                return Origin("counter", f"adds up sizes at line {where}")
+            return added
+        return Origin("cycle")
+
+    def _parameter(self, name: str, binding: Binding, function: Function, depth: int) -> Origin:
+        if name not in function.parameters:
+            return UNKNOWN
+        position = function.parameters.index(name) - (function.class_name is not None)
+        found = []
+        for call, caller in self.graph.call_sites(function):
+            named, given = keywords(call), positional(call)
+            value = named.get(name) or (given[position] if 0 <= position < len(given) else None)
+            if value is not None:
+                found.append(self.of(value, caller, depth))
+        if not found:
+            if binding.value is not None:
+                return self.of(binding.value, function, depth)
+            return UNKNOWN
+        return strongest(found)
+
+    def _loop_target(self, name: str, binding: Binding, scope: Function, depth: int, where: int) -> Origin:
+        iterable = binding.value
+        assert iterable is not None
+        while isinstance(iterable, cst.Call) and last_name(iterable.func) in ("tqdm", "track", "list", "reversed") and iterable.args:
+            iterable = iterable.args[0].value
+        if isinstance(iterable, cst.Call):
+            called = last_name(iterable.func)
+            first = not binding.way or binding.way[0] == 0
+            if called in ENUMERATIONS and first:
+                return Origin("counter", f"counter of the loop at line {where}")
+            if called == "items" and binding.way[:1] == (0,):
+                return Origin("text", f"key of a dict (line {where})")
+            if called == "items" and isinstance(iterable.func, cst.Attribute):
+                inner = self.of(iterable.func.value, scope, depth)
+                return inner if inner.kind != "object" else UNKNOWN
+        if isinstance(iterable, cst.Tuple | cst.List):
+            items = [item.value for item in iterable.elements if isinstance(item, cst.Element)]
+            if items and all(constant_text(item) is not None for item in items):
+                return Origin("text", f"one of the texts at line {where}")
+            if items and all(constant_number(item) is not None for item in items):
+                return Origin("counter", f"counter of the loop at line {where}")
+        return UNKNOWN
+
+    def _attribute(self, node: cst.Attribute, function: Function, depth: int) -> Origin:
+        name = node.attr.value
+        if name in SIZE_PARTS:
+            return Origin("size", "size: a shape or number of examples")
+        if name in TEXT_PARTS:
+            return Origin("text", "a name or text")
+        if dotted(node.value) == "self":
+            owner = self.graph.class_of(node.value, function)
+            known = self.index.classes.get(owner or "")
+            key = (owner, name)
+            if known and name in known.attributes and key not in self.active:
+                self.active.add(key)
+                found = [self._binding(name, binding, where, depth) for binding, where in known.attributes[name]]
+                self.active.discard(key)
+                moving = [origin for origin in found if origin.kind not in ("constant", "cycle")]
+                return strongest(moving) if moving else UNKNOWN
+            return UNKNOWN
+        base = self.of(node.value, function, depth)
+        if base.kind == "setting":
+            return Origin("setting", f"setting: read from {dotted(node.value)}")
+        if base.kind in ("quality", "size", "memory", "clock", "text"):
+            return base
+        return UNKNOWN
+
+    def _item(self, node: cst.Subscript, function: Function, depth: int) -> Origin:
+        path = dotted(node)
+        if "param_groups" in path:
+            found = words(" ".join(identifiers(node)))
+            if RATES.intersection(found):
+                return Origin("rate", "setting: learning rate, read from the optimizer")
+            return Origin("setting", "setting: read from the optimizer")
+        if path.startswith(("os.environ", "sys.argv")):
+            return Origin("setting", "setting: read from the environment")
+        base = self.of(node.value, function, depth)
+        return base if base.kind != "constant" else UNKNOWN
+
+    def _call(self, node: cst.Call, function: Function, depth: int) -> Origin:
+        qualified = self.index.qualified(node.func, function) or ""
+        name = last_name(node.func)
+        arguments = positional(node)
+        if qualified in CLOCKS or name in ("perf_counter", "default_timer"):
+            return Origin("clock", f"clock reading: {dotted(node.func)}()")
+        if qualified in SIZES:
+            return Origin("size", f"size: {self.index.source.code(node)}")
+        if qualified in TEXTS or name in TEXT_PARTS:
+            return Origin("text", "a name or text")
+        if name in PARSERS:
+            return Origin("setting", f"setting: read by {name}()")
+        if name in ("get_last_lr", "get_lr"):
+            return Origin("rate", "setting: learning rate, read from the scheduler")
+        if name in MEMORY_CALLS:
+            return Origin("memory", f"memory: {dotted(node.func)}()")
+        if name in SIZE_PARTS:
+            return Origin("size", f"size: {self.index.source.code(node)}")
+        if name in ("elapsed", "elapsed_time"):
+            return Origin("duration", f"time: {dotted(node.func)}()")
+        returned = self._returned(node, function, depth)
+        if returned is not None:
+            return returned
+        if name in PASSING:
+            if isinstance(node.func, cst.Attribute) and not self._is_module(node.func.value, function):
+                inner = self.of(node.func.value, function, depth)
+            else:
+                inner = self.of(arguments[0], function, depth) if arguments else UNKNOWN
+            return inner if inner.kind not in ("unknown", "object") else Origin("computed", f"computed by {name}()")
+        if name == "next" and arguments:
+            return UNKNOWN
+        called = words(name)
+        if (QUALITY - NEUTRAL).intersection(called) or {"criterion", "evaluate", "validate"}.intersection(called):
+            return Origin("quality", f"result of {dotted(node.func)}()")
+        return UNKNOWN
+
+    def _is_module(self, node: cst.BaseExpression, function: Function) -> bool:
+        if not isinstance(node, cst.Name | cst.Attribute):
+            return False
+        root: cst.BaseExpression = node
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        if not isinstance(root, cst.Name):
+            return False
+        _, bindings = self.index.find(root.value, function)
+        return bool(bindings) and bindings[0].how == "import"
+
+    def _returned(self, call: cst.Call, function: Function, depth: int, item: int | None = None) -> Origin | None:
+        """The origin of what a function of the file returns (or of one item of it); None when it is not of the file."""
+        callee = self.graph._target(call.func, function)
+        if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
+            return None
+        self.active.add(callee)
+        try:
+            found = []
+            for value in callee.returns:
+                part = element(value, item) if item is not None else value
+                found.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
+            result = strongest(found)
+        finally:
+            self.active.discard(callee)
+        if result.kind in ("unknown", "computed"):
+            called = words(callee.name)
+            if QUALITY.intersection(called) and item is None:
+                return Origin("quality", f"result of {callee.name}()")
+        return result if found else None
+
+    def _operation(self, node: cst.BinaryOperation, function: Function, depth: int) -> Origin:
+        left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
+        kinds = {left.kind, right.kind}
+        if isinstance(node.operator, cst.Subtract) and "clock" in kinds and kinds <= {"clock", "unknown", "constant", "setting", "computed"}:
+            return Origin("duration", "difference of two clock readings")
+        if isinstance(node.operator, cst.Divide | cst.FloorDivide):
+            if right.kind == "duration" and left.kind != "duration":
+                return Origin("speed", "amount divided by elapsed time")
+            if left.kind == "duration":
+                return Origin("duration", left.reason)
+        if isinstance(node.operator, cst.Add) and "cycle" in kinds and "constant" in kinds:
+            return Origin("counter", "counts up")
+        if kinds <= {"counter", "size", "setting", "constant", "cycle"} and kinds - {"constant", "cycle"}:
+            if "counter" in kinds:
+                source = left if left.kind == "counter" else right
+                return Origin("counter", f"progress: computed from a counter ({source.reason})")
+            if isinstance(node.operator, cst.Divide) and "size" in kinds and "setting" in kinds:
+                return Origin("size", "size: computed from sizes and settings")
+            return left if left.kind in ("size", "setting") else right
+        if kinds == {"constant"}:
+            return Origin("constant", "a constant")
+        result = strongest([left, right] if not isinstance(node.operator, cst.Divide | cst.FloorDivide) else [left])
+        if isinstance(node.operator, cst.Divide | cst.FloorDivide) and left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
+            return UNKNOWN
+        if result.kind in ("unknown", "cycle", "setting", "constant", "size", "counter"):
+            return Origin("computed", "computed") if kinds & {"unknown", "computed"} else result
+        return result
+
+
+def is_counter_name(name: str) -> bool:
+    """Whether the last word of a name is one of those that counters have."""
+    found = words(name)
+    return bool(found) and found[-1] in COUNTERS
+
+
+__all__ = ["ESTIMATES", "MEMORY", "Origin", "Origins", "is_counter_name", "strongest"]

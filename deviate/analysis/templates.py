@@ -1,0 +1,86 @@
+"""Templates taken apart: the fields of `%` and `str.format` templates, with the text around them."""
+
+import re
+import string
+from dataclasses import dataclass
+
+PERCENT = re.compile(r"%(?:\((?P<key>[^)]*)\))?[#0\- +]*(?P<width>\*|\d+)?(?P<precision>\.(?:\*|\d+)?)?[hlL]?(?P<type>.)")
+SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?(?:\d+|\{\})?[,_]?(?:\.(?P<precision>\d+|\{\}))?(?P<type>[a-zA-Z%]?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A place in a template where a value goes.
+
+    Attributes:
+        argument: position (int) or name of the argument; None for a field that only takes a width.
+        path: attributes and items taken of the argument, as spelled: `.avg`, `[0]`.
+    """
+
+    argument: int | str
+    path: str
+    spec: str
+
+
+def percent_fields(template: str) -> list[str | Field]:
+    """Text and fields of a `%` template in order; `*` widths use up positions as they do at run time."""
+    parts: list[str | Field] = []
+    end, position = 0, 0
+    for match in PERCENT.finditer(template):
+        parts.append(template[end : match.start()])
+        end = match.end()
+        if match["type"] == "%":
+            parts.append("%")
+            continue
+        position += (match["width"] == "*") + (match["precision"] == ".*")
+        spec = (match["precision"] or "") + match["type"]
+        if match["key"] is not None:
+            parts.append(Field(match["key"], "", spec))
+        else:
+            parts.append(Field(position, "", spec))
+            position += 1
+    parts.append(template[end:])
+    return parts
+
+
+def format_fields(template: str) -> list[str | Field]:
+    """Text and fields of a `str.format` template in order; a template that Python refuses has none."""
+    parts: list[str | Field] = []
+    automatic = 0
+    try:
+        for text, name, spec, _conversion in string.Formatter().parse(template):
+            parts.append(text)
+            if name is None:
+                continue
+            match = re.match(r"[^.\[]*", name)
+            first = match[0] if match else ""
+            path = name[len(first) :]
+            if first == "":
+                argument: int | str = automatic
+                automatic += 1
+            else:
+                argument = int(first) if first.isdigit() else first
+            parts.append(Field(argument, path, re.sub(r"\{[^}]*\}", "{}", spec or "")))
+            automatic += (spec or "").count("{}")
+    except ValueError:
+        return []
+    return parts
+
+
+def decimals(spec: str) -> int | None:
+    """Digits after the point that a spec asks for (6 for a bare `f`, `e` or `g`-less default); None for no float spec.
+
+    A precision that is itself computed (`{:.{digits}f}`) counts as 4.
+    """
+    match = SPEC.match(spec)
+    if match is None or match["type"] not in ("", "f", "F", "e", "E", "g", "G", "%"):
+        return None
+    if match["precision"] is None:
+        return 6 if match["type"] in ("f", "F", "e", "E", "g", "G", "%") and match["type"] else None
+    return 4 if match["precision"] == "{}" else int(match["precision"])
+
+
+def is_integer_spec(spec: str) -> bool:
+    """Whether a spec can only show whole numbers or characters."""
+    match = SPEC.match(spec)
+    return match is not None and match["type"] in ("d", "i", "u", "x", "X", "o", "b", "c", "n") and match["type"] != ""

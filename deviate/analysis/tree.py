@@ -1,0 +1,118 @@
+"""Syntax trees: children, dotted names, constants and call arguments of libcst nodes, without the visitors' cost."""
+
+import dataclasses
+from collections.abc import Iterator
+from functools import cache
+
+import libcst as cst
+
+LAYOUT = ("whitespace", "comma", "lpar", "rpar", "semicolon", "leading_lines", "header", "footer", "lines_after")
+PASSIVE = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Semicolon)
+
+
+@cache
+def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = (field.name for field in dataclasses.fields(kind))
+    return tuple(name for name in names if not name.startswith(LAYOUT) and name != "annotation")
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The parts of a node that mean something: no layout, no annotations."""
+    for name in _fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            if not isinstance(value, PASSIVE):
+                yield value
+        elif isinstance(value, list | tuple):
+            for item in value:
+                if isinstance(item, cst.CSTNode):
+                    yield item
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The node and everything below it, parents before children."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(reversed(list(children(current))))
+
+
+def dotted(node: cst.CSTNode) -> str:
+    """`a.b.c` for names and attributes, with `()` for calls and `[]` for items on the way; "" for anything else."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        base = dotted(node.value)
+        return f"{base}.{node.attr.value}" if base else f"?.{node.attr.value}"
+    if isinstance(node, cst.Call):
+        base = dotted(node.func)
+        return f"{base}()" if base else ""
+    if isinstance(node, cst.Subscript):
+        base = dotted(node.value)
+        return f"{base}[]" if base else ""
+    return ""
+
+
+def last_name(node: cst.CSTNode) -> str:
+    """The last identifier of a name or attribute: `nll_loss` for `F.nll_loss`; "" for anything else."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return ""
+
+
+def constant_text(node: cst.CSTNode | None) -> str | None:
+    """The value of a string literal, adjacent literals joined; None for anything else and for bytes."""
+    if isinstance(node, cst.SimpleString):
+        value = node.evaluated_value
+        return value if isinstance(value, str) else None
+    if isinstance(node, cst.ConcatenatedString):
+        left, right = constant_text(node.left), constant_text(node.right)
+        return None if left is None or right is None else left + right
+    return None
+
+
+def constant_number(node: cst.CSTNode) -> float | None:
+    """The value of a number literal, signs included; None for anything else."""
+    if isinstance(node, cst.Integer | cst.Float):
+        return float(node.evaluated_value)
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus | cst.Plus):
+        value = constant_number(node.expression)
+        return None if value is None else -value if isinstance(node.operator, cst.Minus) else value
+    return None
+
+
+def positional(call: cst.Call) -> list[cst.BaseExpression]:
+    """Positional arguments up to the first starred one."""
+    values = []
+    for argument in call.args:
+        if argument.star:
+            break
+        if argument.keyword is None:
+            values.append(argument.value)
+    return values
+
+
+def keywords(call: cst.Call) -> dict[str, cst.BaseExpression]:
+    """Named arguments."""
+    return {argument.keyword.value: argument.value for argument in call.args if argument.keyword is not None}
+
+
+def identifiers(node: cst.CSTNode) -> Iterator[str]:
+    """Names, attributes and constant keys in an expression, in reading order."""
+    for part in walk(node):
+        if isinstance(part, cst.Name):
+            yield part.value
+        elif isinstance(part, cst.SimpleString):
+            text = constant_text(part)
+            if text is not None:
+                yield text
+
+
+def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:
+    """Item `index` of a tuple or list display; None when it has stars or is too short."""
+    if not isinstance(node, cst.Tuple | cst.List) or any(isinstance(item, cst.StarredElement) for item in node.elements):
+        return None
+    return node.elements[index].value if index < len(node.elements) else None
