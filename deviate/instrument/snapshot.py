@@ -64,8 +64,9 @@ def freeze(
 
 def _empty(analysis: Analysis, cwd: str, fresh: Sequence[str]) -> list[str]:
     """What starts empty, relative to the root; never a folder that holds code of the project."""
-    outputs = [os.path.normpath(os.path.join(cwd, path)) for path in analysis.outputs]
-    inside = [path for path in [*outputs, *map(os.path.normpath, fresh)] if not path.startswith((os.pardir, os.sep))]
+    outputs = [PurePosixPath(analysis.root, cwd, path) for path in analysis.outputs]
+    paths = [os.path.relpath(path, analysis.root) for path in [*outputs, *(analysis.root / path for path in fresh)]]
+    inside = [path for path in paths if not path.startswith(os.pardir)]
     code = {str(parent) for file in (analysis.script, *analysis.files) for parent in PurePosixPath(file).parents}
     return [path for path in inside if path not in code and path not in (analysis.script, *analysis.files)]
 

@@ -1,0 +1,32 @@
+"""The folder format: plans, specs, attempts and events, written and read back."""
+
+from deviate.records.layout import deviate_folder, experiments_folder, snapshot_folder
+from deviate.records.plans import (
+    Change,
+    Plan,
+    VariantPlan,
+    change_experiment,
+    create_experiment,
+    find_experiment,
+    list_experiments,
+    new_experiment_folder,
+    read_plan,
+)
+from deviate.records.read import read_experiment, stderr_tail
+
+__all__ = [
+    "Change",
+    "Plan",
+    "VariantPlan",
+    "change_experiment",
+    "create_experiment",
+    "deviate_folder",
+    "experiments_folder",
+    "find_experiment",
+    "list_experiments",
+    "new_experiment_folder",
+    "read_experiment",
+    "read_plan",
+    "snapshot_folder",
+    "stderr_tail",
+]

@@ -1,7 +1,6 @@
 """The snapshot: what is frozen, instrumented, and left alone."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +37,8 @@ def listing(folder: Path) -> dict[str, bytes | None]:
 def test_the_tree_holds_taps_and_the_originals_hold_the_text_before(root: Path, tmp_path: Path) -> None:
     snapshot = freeze(analysis_of(root), tmp_path / "s")
     tapped = (snapshot.folder / "tree/train.py").read_text()
-    assert "__deviate_log__(0, (acc))" in tapped and "__deviate_loop__(0, (range(3)))" in tapped
+    assert "__deviate_log__(0, (acc))" in tapped
+    assert "__deviate_loop__(0, (range(3)))" in tapped
     assert tapped.count("\n") == TRAIN.count("\n")
     assert (snapshot.folder / "originals/train.py").read_text() == TRAIN
     assert (root / "train.py").read_text() == TRAIN
@@ -110,7 +110,8 @@ def test_a_virtual_environment_is_linked_whole_so_that_its_interpreter_can_be_ca
     (root / ".venv/pyvenv.cfg").write_text("home = /usr/bin\n")
     (root / ".venv/bin/python").symlink_to(sys.executable)
     tree = freeze(analysis_of(root), tmp_path / "s").folder / "tree"
-    assert (tree / ".venv").is_symlink() and (tree / ".venv").samefile(root / ".venv")
+    assert (tree / ".venv").is_symlink()
+    assert (tree / ".venv").samefile(root / ".venv")
 
 
 def test_a_folder_of_very_many_files_is_linked_whole_and_its_parents_are_real(root: Path, tmp_path: Path) -> None:
@@ -121,8 +122,10 @@ def test_a_folder_of_very_many_files_is_linked_whole_and_its_parents_are_real(ro
     (root / "data/notes.txt").write_text("n")
     snapshot = freeze(analysis_of(root), tmp_path / "s")
     tree = snapshot.folder / "tree"
-    assert (tree / "data").is_dir() and not (tree / "data").is_symlink()
-    assert (tree / "data/train").is_symlink() and not (tree / "data/notes.txt").is_symlink()
+    assert (tree / "data").is_dir()
+    assert not (tree / "data").is_symlink()
+    assert (tree / "data/train").is_symlink()
+    assert not (tree / "data/notes.txt").is_symlink()
     assert list(json.loads((snapshot.folder / "manifest.json").read_bytes())["linked_folders"]) == ["data/train"]
 
 
@@ -135,7 +138,7 @@ def test_links_mean_in_the_tree_what_they_meant_in_the_project(root: Path, tmp_p
     (root / "outside").symlink_to("../shared")
     (root / "dangling").symlink_to("nowhere")
     tree = freeze(analysis_of(root), tmp_path / "s").folder / "tree"
-    pointed = {name: os.readlink(tree / name) for name in ("inside", "inside_absolute", "outside", "dangling")}
+    pointed = {name: str((tree / name).readlink()) for name in ("inside", "inside_absolute", "outside", "dangling")}
     assert pointed == {
         "inside": "data/a.csv",
         "inside_absolute": "data",
@@ -167,7 +170,8 @@ def test_outputs_are_relative_to_the_working_folder(root: Path, tmp_path: Path) 
     for path in ("best.pt", "sub/best.pt"):
         (root / path).write_text("old")
     tree = freeze(analysis_of(root, outputs=("best.pt",)), tmp_path / "s", cwd="sub").folder / "tree"
-    assert (tree / "best.pt").exists() and not (tree / "sub/best.pt").exists()
+    assert (tree / "best.pt").exists()
+    assert not (tree / "sub/best.pt").exists()
 
 
 def test_the_guest_folder_holds_the_guest_and_nothing_else(root: Path, tmp_path: Path) -> None:
@@ -249,5 +253,6 @@ def test_a_broken_repository_is_a_warning_and_no_failure(root: Path, tmp_path: P
     (root / ".git").write_text("gitdir: /nowhere\n")
     snapshot = freeze(analysis_of(root), tmp_path / "s")
     warnings = json.loads((snapshot.folder / "manifest.json").read_bytes())["warnings"]
-    assert len(warnings) == 1 and "git history" in warnings[0]
+    assert len(warnings) == 1
+    assert "git history" in warnings[0]
     assert not (snapshot.folder / "tree/.git").exists()

@@ -1,0 +1,195 @@
+"""Event files read back: per process what each site reported, step by step, and what else happened.
+
+A file is read line by line and folded at once, so memory grows with the number of steps, not of events.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deviate.eventlog import SCHEMA, decode, number
+from deviate.model import Place, SeedEvent
+
+UNKNOWN_MAIN = -1
+"""The guest's number for the main loop of a managed framework that the analysis did not see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a measurement came from: a site, or a name that a framework gave; and the way there."""
+
+    site: int | None
+    name: str | None
+    path: tuple[Place, ...]
+    label: str | None
+
+
+@dataclass(slots=True)
+class Points:
+    """Measurements by main-loop step (None: outside of it); within a step the last one stands."""
+
+    steps: list[int | None] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+    def add(self, step: int | None, value: float) -> None:
+        steps = self.steps
+        if steps and steps[-1] == step:
+            self.values[-1] = value
+        elif step is not None and steps and (last := steps[-1]) is not None and step < last:
+            self._add_late(step, value)
+        else:
+            steps.append(step)
+            self.values.append(value)
+
+    def _add_late(self, step: int, value: float) -> None:
+        """A value that was read from an accelerator after its step had ended."""
+        index = len(self.steps)
+        while index and (before := self.steps[index - 1]) is not None and before > step:
+            index -= 1
+        if index and self.steps[index - 1] == step:
+            self.values[index - 1] = value
+        else:
+            self.steps.insert(index, step)
+            self.values.insert(index, value)
+
+
+@dataclass(slots=True)
+class ProcessLog:
+    """What one process recorded.
+
+    Attributes:
+        started, ended: seconds since the epoch of its first and last event.
+        n_steps: main-loop steps begun, over all times the loop was entered.
+        n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
+        points: by name of the metric.
+    """
+
+    pid: int = 0
+    rank: int | None = None
+    started: float = 0.0
+    ended: float = 0.0
+    has_start: bool = False
+    n_steps: int = 0
+    n_bad: int = 0
+    n_torn: int = 0
+    points: dict[str, Points] = field(default_factory=dict)
+    seeds: list[SeedEvent] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+class _Steps:
+    """Steps of a loop that go on rising when the loop is entered again."""
+
+    __slots__ = ("is_announced", "last", "offset")
+
+    def __init__(self) -> None:
+        self.offset = 0
+        self.last = -1
+        self.is_announced = False
+
+    def begin(self, step: int) -> None:
+        self.is_announced = True
+        if step <= self.last:
+            self.offset += self.last + 1
+        self.last = step
+
+    def at(self, step: int) -> int:
+        if not self.is_announced:
+            if step < self.last:
+                self.offset += self.last + 1
+            self.last = step
+        return self.offset + step
+
+
+def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str | None]) -> ProcessLog:
+    """Read the events of one process.
+
+    Args:
+        main_loop: id of the loop whose steps count.
+        name: gives the metric that a source belongs to, None when its values are not wanted.
+    """
+    log = ProcessLog()
+    loops = {number: _Steps() for number in (main_loop, UNKNOWN_MAIN) if number is not None}
+    paths: dict[int, tuple[Place, ...]] = {}
+    targets: dict[tuple[int | str, tuple[Place, ...], str | None], Points | None] = {}
+    seconds = 0.0
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for line in file:
+            if not line.endswith("\n"):
+                log.n_torn += 1
+                break
+            try:
+                event = decode(line)  # type: ignore[no-untyped-call]  # untyped: Python 3.8 without typing
+                kind = event[0]
+                if kind in {"value", "named"}:
+                    _, origin, way, around, seconds, text, *rest = event
+                    value = float(number(text))  # type: ignore[no-untyped-call]
+                    key = (origin, paths[way], rest[0] if rest else None)
+                    if key not in targets:
+                        targets[key] = _target(log, Source(*_origin(kind, origin), *key[1:]), name)
+                    step = _main_step(around, loops)
+                    if (points := targets[key]) is not None:
+                        points.add(step, value)
+                elif kind == "step":
+                    seconds = event[3]
+                    if event[1] in loops:
+                        loops[event[1]].begin(event[2])
+                        log.n_steps += 1
+                elif kind == "path":
+                    paths[event[1]] = tuple(Place(str(file), int(line)) for file, line in event[2])
+                elif kind == "end":
+                    seconds = event[1]
+                else:
+                    _read_rare(event, log)
+            except (ValueError, TypeError, KeyError, IndexError, OverflowError):
+                log.n_bad += 1
+    log.ended = log.started + (seconds if isinstance(seconds, int | float) else 0.0)
+    return log
+
+
+def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
+    return (int(origin), None) if kind == "value" else (None, str(origin))
+
+
+def _target(log: ProcessLog, source: Source, name: Callable[[Source], str | None]) -> Points | None:
+    metric = name(source)
+    return None if metric is None else log.points.setdefault(metric, Points())
+
+
+def _main_step(around: list[int], loops: Mapping[int, _Steps]) -> int | None:
+    """The step of the first loop in `loops` that runs; the one the analysis found goes before a framework's own."""
+    for loop, steps in loops.items():
+        for index in range(0, len(around), 2):
+            if around[index] == loop:
+                return steps.at(around[index + 1])
+    return None
+
+
+def _read_rare(event: list[Any], log: ProcessLog) -> None:
+    kind = event[0]
+    if kind == "start":
+        if event[1] > SCHEMA:
+            raise ValueError("events of a newer guest")
+        facts = event[2]
+        log.has_start = True
+        log.pid = int(facts["pid"])
+        log.started = float(facts["time"])
+        log.rank = None if facts.get("rank") is None else int(facts["rank"])
+        if "python" in facts:
+            log.environment["python"] = str(facts["python"])
+    elif kind == "seed":
+        _, call, value, file, line, action = event
+        if action not in ("kept", "replaced"):
+            raise ValueError("unknown action")
+        log.seeds.append(SeedEvent(str(call), str(value), str(file), int(line), action))
+    elif kind == "write":
+        log.writes.append(str(event[1]))
+    elif kind == "error":
+        log.errors.append(f"{event[1]}: {event[2]}")
+    elif kind == "environment":
+        log.environment.update({str(key): str(value) for key, value in event[1].items()})
+    else:
+        raise ValueError("unknown kind of event")

@@ -1,0 +1,62 @@
+"""Where records lie: the folders of an experiment, its runs and their attempts.
+
+.deviate/experiments/<name>/experiment.json
+                            snapshot/
+                            runs/<run id>/spec.json
+                                          attempt-<k>/claim.json  events-*.jsonl  stdout.log  stderr.log
+                                                      result.json  work/<parent>/<root>/
+"""
+
+from pathlib import Path
+
+
+def deviate_folder(root: Path) -> Path:
+    """The one folder that deviate writes to in a project."""
+    return root / ".deviate"
+
+
+def experiments_folder(deviate: Path) -> Path:
+    return deviate / "experiments"
+
+
+def experiment_file(experiment: Path) -> Path:
+    return experiment / "experiment.json"
+
+
+def snapshot_folder(experiment: Path) -> Path:
+    return experiment / "snapshot"
+
+
+def runs_folder(experiment: Path) -> Path:
+    return experiment / "runs"
+
+
+def spec_file(run: Path) -> Path:
+    return run / "spec.json"
+
+
+def attempt_folder(run: Path, number: int) -> Path:
+    return run / f"attempt-{number}"
+
+
+def attempts(run: Path) -> tuple[Path, ...]:
+    """The attempts of a run in order; the highest number is the latest."""
+    found = [(number, path) for path in run.glob("attempt-*") if (number := attempt_number(path)) is not None]
+    return tuple(path for _, path in sorted(found))
+
+
+def attempt_number(attempt: Path) -> int | None:
+    text = attempt.name.removeprefix("attempt-")
+    return int(text) if text.isdecimal() else None
+
+
+def claim_file(attempt: Path) -> Path:
+    return attempt / "claim.json"
+
+
+def result_file(attempt: Path) -> Path:
+    return attempt / "result.json"
+
+
+def event_files(attempt: Path) -> tuple[Path, ...]:
+    return tuple(sorted(attempt.glob("events-*.jsonl")))

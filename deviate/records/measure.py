@@ -1,0 +1,152 @@
+"""From events to measurements: which source belongs to which metric, and which process counts."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from deviate.model import Metric, Place, SelectedMetric, Selection, Series
+from deviate.records.events import Points, ProcessLog, Source
+from deviate.records.manifest import Manifest
+
+
+@dataclass(slots=True)
+class Catalog:
+    """The metrics of an experiment by what reports them; what no metric knows is added, so that nothing is lost.
+
+    One catalog serves all runs of an experiment, so that an added metric has one name in all of them.
+
+    Attributes:
+        added: metrics that only the runs showed, in order of appearance.
+    """
+
+    manifest: Manifest
+    selection: Selection
+    added: list[SelectedMetric] = field(default_factory=list)
+    _names: dict[Source, str | None] = field(default_factory=dict)
+
+    @property
+    def metrics(self) -> tuple[SelectedMetric, ...]:
+        return (*self.selection.metrics, *self.added)
+
+    def name(self, source: Source) -> str | None:
+        """Name of the metric a source belongs to; None for what the user deselected or the analysis rejected."""
+        if source not in self._names:
+            self._names[source] = self._find(source)
+        return self._names[source]
+
+    def _find(self, source: Source) -> str | None:
+        known = [metric for metric in self._known() if _is_of(metric, source)]
+        fitting = [metric for metric in known if self._fits(metric, source, is_only=len(known) == 1)]
+        if fitting:
+            best = max(fitting, key=lambda metric: (len(metric.path), metric.label is not None))
+            return next((it.name for it in self.selection.metrics if _same(it.metric, best)), None)
+        selected = [it for it in self.selection.metrics if _is_of(it.metric, source)]
+        if source.site is not None and not selected:
+            return None
+        return self._add(source, selected[0] if selected else None)
+
+    def _known(self) -> Iterator[Metric]:
+        selected = [it.metric for it in self.selection.metrics]
+        yield from selected
+        yield from (it for it in self.manifest.metrics if not any(_same(it, metric) for metric in selected))
+
+    def _fits(self, metric: Metric, source: Source, *, is_only: bool) -> bool:
+        if metric.label is not None:
+            if metric.label != source.label:
+                return False
+        elif source.label is not None and not self._has_label_variable(source):
+            return False  # an item of a reported mapping: a quantity of its own
+        return is_only or source.path[len(source.path) - len(metric.path) :] == metric.path
+
+    def _has_label_variable(self, source: Source) -> bool:
+        return source.site is not None and self.manifest.sites.get(source.site, (None, False))[1]
+
+    def _add(self, source: Source, model: SelectedMetric | None) -> str:
+        """A metric of its own for a source, with the manners of the metric of the same site if there is one."""
+        place = source.path[-1] if source.path else self._place(source)
+        metric = Metric(
+            id=1
+            + max(
+                (metric.id for metric in itertools.chain(self._known(), (it.metric for it in self.added))), default=-1
+            ),
+            name=self._new_name(source, model, place),
+            expression=model.metric.expression if model else source.name or "",
+            file=place.file if place else "",
+            line=place.line if place else 0,
+            sink=model.metric.sink if model else "named",
+            role=model.role if model else "quality",
+            direction=model.direction if model else None,
+            evidence=("reported in the runs, not seen by the analysis",),
+            site=source.site,
+            path=source.path,
+            label=source.label,
+        )
+        self.added.append(SelectedMetric(metric.name, metric, metric.role, metric.direction))
+        return metric.name
+
+    def _place(self, source: Source) -> Place | None:
+        return None if source.site is None else self.manifest.sites.get(source.site, (None, False))[0]
+
+    def _new_name(self, source: Source, model: SelectedMetric | None, place: Place | None) -> str:
+        base = source.name or (model.name if model else "value")
+        if source.label is not None:
+            name = f"{base}[{source.label}]"
+        elif model is not None:
+            name = f"{base} ({place})"
+        else:
+            name = base
+        taken = {it.name for it in self.metrics}
+        numbered = (f"{name} #{index}" for index in itertools.count(2))
+        return name if name not in taken else next(it for it in numbered if it not in taken)
+
+
+def measure(logs: Sequence[ProcessLog]) -> dict[str, Series]:
+    """The series of each metric in one run.
+
+    Ranks of a distributed run report the same metric at the same time: the lowest rank counts, or, where ranks are
+    unknown, the process that reported most. Processes that follow one another are joined.
+    """
+    given: dict[str, list[tuple[ProcessLog, Points]]] = {}
+    for log in logs:
+        for name, points in log.points.items():
+            given.setdefault(name, []).append((log, points))
+    return {name: _series(_that_count(parts)) for name, parts in given.items()}
+
+
+def _that_count(parts: Iterable[tuple[ProcessLog, Points]]) -> list[Points]:
+    def preference(part: tuple[ProcessLog, Points]) -> tuple[bool, int, int, float, int]:
+        log, points = part
+        return log.rank is None, log.rank or 0, -len(points.values), log.started, log.pid
+
+    counted: list[tuple[ProcessLog, Points]] = []
+    for log, points in sorted(parts, key=preference):
+        if all(log.started >= other.ended or log.ended <= other.started for other, _ in counted):
+            counted.append((log, points))
+    return [points for _, points in sorted(counted, key=lambda part: part[0].started)]
+
+
+def _series(parts: Sequence[Points]) -> Series:
+    joined = parts[0] if len(parts) == 1 else _followed(parts)
+    return Series(tuple(joined.steps), tuple(joined.values))
+
+
+def _followed(parts: Sequence[Points]) -> Points:
+    """One process after another: steps that begin again go on where the last process ended."""
+    joined, offset = Points(), 0
+    for points in parts:
+        for step, value in zip(points.steps, points.values, strict=True):
+            joined.add(None if step is None else offset + step, value)
+        offset = 1 + max((step for step in joined.steps if step is not None), default=offset - 1)
+    return joined
+
+
+def _is_of(metric: Metric, source: Source) -> bool:
+    if source.site is None:
+        return metric.site is None and metric.expression == source.name
+    return metric.site == source.site
+
+
+def _same(one: Metric, other: Metric) -> bool:
+    return (one.site, one.path, one.label) == (other.site, other.path, other.label) and (
+        one.site is not None or one.expression == other.expression
+    )

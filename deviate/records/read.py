@@ -1,0 +1,160 @@
+"""An experiment read back from its folder: runs, measurements, and what a reader must be told."""
+
+import dataclasses
+import math
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate.model import Experiment, Run, Selection, Spec, Status
+from deviate.records.attempts import STALE_S, Result, read_claim, read_result
+from deviate.records.events import ProcessLog, read_events
+from deviate.records.layout import attempts, event_files, runs_folder, snapshot_folder, spec_file
+from deviate.records.manifest import read_manifest
+from deviate.records.measure import Catalog, measure
+from deviate.records.plans import Plan, VariantPlan, read_plan
+from deviate.records.specs import read_spec
+
+TAIL_LINES = 20
+TAIL_BYTES = 16_384
+
+
+def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[Experiment, ...]:
+    """Read an experiment, one value per variant in the order of the plan.
+
+    Args:
+        selection: what to read instead of the stored selection; needs no new runs.
+
+    Raises:
+        RecordError: a file that everything hangs on is damaged.
+    """
+    plan = read_plan(folder)
+    manifest = read_manifest(snapshot_folder(folder))
+    catalog = Catalog(manifest, plan.selection if selection is None else selection)
+    found = [(path, read_spec(spec_file(path))) for path in sorted(runs_folder(folder).glob("*/")) if attempts(path)]
+    read = [
+        (
+            variant,
+            *_read_runs([it for it in found if it[1].variant == variant.name], variant, manifest.main_loop, catalog),
+        )
+        for variant in plan.variants
+    ]
+    return tuple(
+        _experiment(folder, plan, variant, catalog, runs, (*manifest.warnings, *warnings))
+        for variant, runs, warnings in read
+    )
+
+
+def _experiment(
+    folder: Path, plan: Plan, variant: VariantPlan, catalog: Catalog, runs: Sequence[Run], warnings: Sequence[str]
+) -> Experiment:
+    return Experiment(
+        name=plan.name,
+        variant=variant.name,
+        command=plan.command,
+        n_planned=variant.n_runs,
+        metrics=catalog.metrics,
+        runs=tuple(sorted((_judged(run, catalog) for run in runs), key=lambda run: run.replicate)),
+        folder=folder,
+        created=plan.created,
+        sources_hash=plan.sources_hash,
+        root=str(plan.root),
+        jobs=plan.jobs,
+        warnings=tuple(warnings),
+    )
+
+
+def _read_runs(
+    found: Sequence[tuple[Path, Spec]], variant: VariantPlan, main_loop: int | None, catalog: Catalog
+) -> tuple[list[Run], list[str]]:
+    runs: list[Run] = []
+    warnings: list[str] = []
+    for path, spec in found:
+        if spec.replicate >= variant.n_runs:
+            continue
+        attempt, result = _attempt_that_counts(path)
+        if result is None:
+            claim = read_claim(attempt)
+            if claim is not None and time.time() - claim.heartbeat < STALE_S:
+                warnings.append(f"replicate {spec.replicate} is still running; read again when it has ended")
+                continue
+        runs.append(_read_run(path.name, spec, attempt, result, main_loop, catalog))
+    return runs, warnings
+
+
+def _attempt_that_counts(run: Path) -> tuple[Path, Result | None]:
+    """The latest attempt that has ended, else the latest."""
+    numbered = attempts(run)
+    for attempt in reversed(numbered):
+        result = read_result(attempt)
+        if result is not None:
+            return attempt, result
+    return numbered[-1], None
+
+
+def _read_run(
+    run_id: str, spec: Spec, attempt: Path, result: Result | None, main_loop: int | None, catalog: Catalog
+) -> Run:
+    logs = [read_events(path, main_loop, catalog.name) for path in event_files(attempt)]
+    claim = read_claim(attempt)
+    started = result.started if result else claim.started if claim else 0.0
+    status: Status = result.status if result else "lost"
+    environment: dict[str, str] = {}
+    for log in sorted(logs, key=lambda log: log.started):
+        environment.update(log.environment)
+    return Run(
+        id=run_id,
+        replicate=spec.replicate,
+        variant=spec.variant,
+        status=status,
+        exit_code=result.exit_code if result else None,
+        started=started,
+        wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
+        folder=attempt,
+        series=measure(logs),
+        seeds=dict(spec.seeds),
+        seed_events=tuple(dict.fromkeys(event for log in logs for event in log.seeds)),
+        environment=environment,
+        reason=result.reason if result else "ended without a result: the machine or deviate stopped",
+        stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
+        warnings=(*(result.warnings if result else ()), *_warnings(logs)),
+    )
+
+
+def _judged(run: Run, catalog: Catalog) -> Run:
+    """A run that completed with a quality metric at NaN or infinity has diverged."""
+    if run.status != "completed":
+        return run
+    broken = [
+        f"{metric.name} ended {run.series[metric.name].values[-1]}"
+        for metric in catalog.metrics
+        if metric.role == "quality" and metric.name in run.series
+        if not math.isfinite(run.series[metric.name].values[-1])
+    ]
+    return dataclasses.replace(run, status="diverged", reason=", ".join(broken)) if broken else run
+
+
+def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
+    warnings: list[str] = []
+    n_torn, n_bad = sum(log.n_torn for log in logs), sum(log.n_bad for log in logs)
+    if n_torn:
+        warnings.append(f"the last line of {n_torn} event file{'s' * (n_torn > 1)} was cut off and left out")
+    if n_bad:
+        warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
+    writes = dict.fromkeys(path for log in logs for path in log.writes)
+    warnings += [f"wrote outside its work copy: {path}" for path in writes]
+    errors = dict.fromkeys(error for log in logs for error in log.errors)
+    warnings += [f"a tap failed, the script was not disturbed: {error}" for error in errors]
+    return warnings
+
+
+def stderr_tail(path: Path) -> tuple[str, ...]:
+    """The last lines of a log; empty when there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            text = file.read().decode("utf-8", "replace")
+    except OSError:
+        return ()
+    return tuple(text.splitlines()[-TAIL_LINES:])

@@ -1,0 +1,32 @@
+"""Numbers of the file formats under `.deviate/`: one dated line per change, and every past number stays readable."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from deviate.errors import RecordError
+
+FileFormat = Literal["experiment", "spec", "claim", "result", "manifest"]
+
+SCHEMA: dict[FileFormat, int] = {
+    "experiment": 1,  # 2026-11-21  1  first format
+    "spec": 1,  # 2026-11-21  1  first format
+    "claim": 1,  # 2026-11-21  1  first format
+    "result": 1,  # 2026-11-21  1  first format
+    "manifest": 1,  # 2026-11-21  1  first format; written by instrument
+}
+
+
+def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) -> None:
+    """Refuse what a newer deviate wrote, rather than read it wrongly.
+
+    Raises:
+        RecordError: the number is missing or above the one known here.
+    """
+    number = document.get("schema")
+    if not isinstance(number, int) or number < 1:
+        raise RecordError(f"{path} is damaged: it has no schema number", "restore it from a backup, or delete it")
+    if number > SCHEMA[file_format]:
+        raise RecordError(
+            f"{path} has schema {number}; this deviate reads up to {SCHEMA[file_format]}",
+            "update deviate: a newer version wrote this record",
+        )

@@ -1,0 +1,54 @@
+"""The spec of a run on disk, its hash, and the run id that follows from it."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from deviate.model import Spec
+from deviate.records.files import read_json, reading, write_json
+
+ID_DIGITS = 16
+
+
+def spec_hash(spec: Spec) -> str:
+    """SHA-256 of the canonical JSON: keys sorted, no spaces, so that every machine computes the same."""
+    text = json.dumps(_document(spec), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def run_id(spec: Spec) -> str:
+    """Name of the run folder: the first hexadecimal digits of the hash."""
+    return spec_hash(spec)[:ID_DIGITS]
+
+
+def write_spec(path: Path, spec: Spec) -> None:
+    """Not waited for: a spec that a power cut takes is computed again from the plan."""
+    write_json(path, "spec", {**_document(spec), "spec_hash": spec_hash(spec)}, is_durable=False)
+
+
+def read_spec(path: Path) -> Spec:
+    """Raises RecordError when the file is damaged."""
+    document = read_json(path, "spec")
+    with reading(path):
+        return Spec(
+            sources_hash=str(document["sources_hash"]),
+            command=tuple(map(str, document["command"])),
+            cwd=str(document["cwd"]),
+            variant=str(document["variant"]),
+            replicate=int(document["replicate"]),
+            seeds=tuple((str(stream), int(seed)) for stream, seed in document["seeds"].items()),
+            environment=tuple((str(name), str(value)) for name, value in document["environment"].items()),
+        )
+
+
+def _document(spec: Spec) -> dict[str, Any]:
+    return {
+        "sources_hash": spec.sources_hash,
+        "command": list(spec.command),
+        "cwd": spec.cwd,
+        "variant": spec.variant,
+        "replicate": spec.replicate,
+        "seeds": dict(spec.seeds),
+        "environment": dict(spec.environment),
+    }

@@ -1,0 +1,128 @@
+"""Event files: folded step by step, torn and bad lines counted."""
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from recorded import start, value_line
+
+from deviate.eventlog import encode
+from deviate.model import Place, SeedEvent
+from deviate.records.events import ProcessLog, Source, read_events
+
+
+def by_site(source: Source) -> str:
+    return f"{source.name or source.site} {source.label}"
+
+
+def read(tmp_path: Path, *lines: str, main_loop: int | None = 0) -> ProcessLog:
+    path = tmp_path / "events-1-1.jsonl"
+    path.write_text(start() + "".join(lines))
+    return read_events(path, main_loop, by_site)
+
+
+def value(loops: tuple[int, ...], number: float, *, site: int = 0, label: str | None = None) -> str:
+    return value_line(site, number, loops=loops, label=label)
+
+
+def test_floats_keep_all_bits_and_non_finite_ones_come_back(tmp_path: Path) -> None:
+    numbers = (0.1 + 0.2, 5e-324, math.pi * 1e300, -math.inf, math.inf, math.nan)
+    log = read(tmp_path, *(value((0, step), number) for step, number in enumerate(numbers)))
+    read_back = log.points["0 None"].values
+    assert [number.hex() for number in read_back] == [number.hex() for number in numbers]
+
+
+def test_within_a_step_the_last_value_stands(tmp_path: Path) -> None:
+    log = read(tmp_path, value((0, 0, 1, 0), 1), value((0, 0, 1, 1), 2), value((0, 1, 1, 0), 3), value((), 4))
+    assert log.points["0 None"].steps == [0, 1, None]
+    assert log.points["0 None"].values == [2.0, 3.0, 4.0]
+
+
+def test_steps_go_on_rising_when_the_main_loop_is_entered_again(tmp_path: Path) -> None:
+    once = [line for step in range(3) for line in (encode("step", 0, step, 0.1), value((0, step), step))]
+    rare = [encode("step", 0, 0, 0.1), encode("step", 0, 1, 0.1), value((0, 1), 9)]
+    log = read(tmp_path, *once, *rare)
+    assert log.points["0 None"].steps == [0, 1, 2, 4]
+    assert log.n_steps == 5
+
+
+def test_a_loop_of_one_step_entered_often_counts_on(tmp_path: Path) -> None:
+    lines = [line for index in range(3) for line in (encode("step", 0, 0, 0.1), value((0, 0), index))]
+    assert read(tmp_path, *lines).points["0 None"].steps == [0, 1, 2]
+
+
+def test_without_step_events_a_smaller_step_means_that_the_loop_was_entered_again(tmp_path: Path) -> None:
+    log = read(tmp_path, *(value((0, step), 1) for step in (0, 1, 0, 1)))
+    assert log.points["0 None"].steps == [0, 1, 2, 3]
+
+
+def test_a_value_that_comes_after_its_step_takes_its_place(tmp_path: Path) -> None:
+    steps = [encode("step", 0, step, 0.1) for step in range(3)]
+    log = read(tmp_path, *steps, value((0, 0), 1), value((0, 2), 3), value((0, 1), 2), value((0, 0), 7))
+    assert (log.points["0 None"].steps, log.points["0 None"].values) == ([0, 1, 2], [7.0, 2.0, 3.0])
+
+
+def test_the_loop_of_an_unknown_framework_counts_when_the_analysis_found_none(tmp_path: Path) -> None:
+    log = read(tmp_path, encode("named", "loss", 0, [-1, 4, 7, 2], 0.1, 0.5), main_loop=None)
+    assert log.points["loss None"].steps == [4]
+
+
+def test_the_main_loop_of_the_analysis_goes_before_a_frameworks_own(tmp_path: Path) -> None:
+    log = read(tmp_path, encode("named", "loss", 0, [0, 2, -1, 4], 0.1, 0.5))
+    assert log.points["loss None"].steps == [2]
+
+
+def test_a_torn_last_line_is_dropped_and_counted(tmp_path: Path) -> None:
+    log = read(tmp_path, value((0, 0), 1), value((0, 1), 2)[:-1])
+    assert (log.points["0 None"].steps, log.n_torn, log.n_bad) == ([0], 1, 0)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ["\n", "{}\n", "[]\n", '["value"]\n', '["value", 0, 99, [], 0.1, 1.0, null]\n', "\x00\x00\n", '["future", 1]\n',
+     '["value", 0, 0, [], 0.1, "many", null]\n', f'["value", 0, 0, [], 0.1, 1{"0" * 400}, null]\n', '["start"]\n'],
+)  # fmt: skip
+def test_a_bad_line_is_counted_and_loses_nothing_else(tmp_path: Path, bad: str) -> None:
+    log = read(tmp_path, value((0, 0), 1), bad, value((0, 1), 2))
+    assert (log.points["0 None"].values, log.n_bad) == ([1.0, 2.0], 1)
+
+
+def test_sources_differ_by_path_and_label(tmp_path: Path) -> None:
+    seen: list[Source] = []
+    path = tmp_path / "events-1-1.jsonl"
+    path.write_text(
+        start() + encode("path", 1, [["train.py", 5], ["train.py", 30]]) + encode("path", 2, [["train.py", 6]])
+        + "".join(value_line(0, 1, way=way, label=label) for way in (1, 2) for label in (None, "test"))
+    )  # fmt: skip
+    read_events(path, 0, lambda source: seen.append(source) or "name")  # type: ignore[func-returns-value]
+    ways = ((Place("train.py", 5), Place("train.py", 30)), (Place("train.py", 6),))
+    assert seen == [Source(0, None, way, label) for way in ways for label in (None, "test")]
+
+
+def test_what_else_happened_is_kept(tmp_path: Path) -> None:
+    log = read(
+        tmp_path,
+        encode("seed", "torch.manual_seed", "0", "train.py", 3, "replaced"),
+        encode("write", "/data/out.txt"),
+        encode("error", "tap", "oops"),
+        encode("environment", {"torch": "2.13.0", "threads": 2}),
+        encode("end", 3.5),
+    )
+    assert log.seeds == [SeedEvent("torch.manual_seed", "0", "train.py", 3, "replaced")]
+    assert (log.writes, log.errors) == (["/data/out.txt"], ["tap: oops"])
+    assert log.environment == {"torch": "2.13.0", "threads": "2"}
+    assert log.ended == log.started + 3.5
+
+
+def test_reading_costs_linear_time_and_the_memory_of_steps(tmp_path: Path) -> None:
+    path = tmp_path / "events-1-1.jsonl"
+    with path.open("w") as file:
+        file.write(start())
+        file.writelines(value((0, index // 1000, 1, index % 1000), 0.5) for index in range(100_000))
+    began = time.perf_counter()
+    log = read_events(path, 0, by_site)
+    assert time.perf_counter() - began < 3.0
+    assert len(log.points["0 None"].steps) == 100
+    assert sys.getsizeof(log.points["0 None"].steps) < 2_000

@@ -1,0 +1,98 @@
+"""Experiments read back from their folder."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from recorded import make_metric, select, start, value_line
+
+from deviate.errors import RecordError
+from deviate.eventlog import encode
+from deviate.model import Series
+from deviate.records.attempts import Claim, write_claim
+from deviate.records.read import read_experiment
+
+AddRun = Callable[..., Path]
+
+
+def values(*numbers: float, site: int = 0) -> str:
+    lines = (value_line(site, number, loops=(0, step)) for step, number in enumerate(numbers))
+    return start() + "".join(lines)
+
+
+def test_runs_come_in_order_of_replicate_with_their_series(experiment: Path, add_run: AddRun) -> None:
+    add_run(1, values(0.3, 0.4))
+    folder = add_run(0, values(0.1, 0.2))
+    (read,) = read_experiment(experiment)
+    assert [run.replicate for run in read.runs] == [0, 1]
+    assert read.runs[0].series == {"acc": Series((0, 1), (0.1, 0.2))}
+    assert (read.runs[0].folder, read.runs[0].status, read.runs[0].wall_time_s) == (folder, "completed", 1.5)
+    assert (read.name, read.variant, read.n_planned) == ("base", "as-is", 2)
+
+
+def test_a_quality_metric_that_ends_in_nan_makes_the_run_diverged(experiment: Path, add_run: AddRun) -> None:
+    add_run(0, values(0.1, float("nan")))
+    add_run(1, values(float("nan"), 0.1))
+    (read,) = read_experiment(experiment)
+    assert [(run.status, run.reason) for run in read.runs] == [("diverged", "acc ended nan"), ("completed", "")]
+
+
+def test_another_selection_reads_the_same_runs(experiment: Path, add_run: AddRun) -> None:
+    add_run(0, values(0.1) + value_line(1, 7))
+    (read,) = read_experiment(experiment, select(make_metric("renamed"), make_metric("other", number=1, site=1)))
+    assert read.runs[0].series == {"renamed": Series((0,), (0.1,)), "other": Series((None,), (7.0,))}
+    assert [metric.name for metric in read.metrics] == ["renamed", "other"]
+
+
+def test_a_metric_that_only_some_runs_name_is_added_once(experiment: Path, add_run: AddRun) -> None:
+    add_run(0, values(0.1))
+    add_run(1, values(0.1) + encode("named", "f1", 0, [], 0.2, 0.5))
+    (read,) = read_experiment(experiment)
+    assert [metric.name for metric in read.metrics] == ["acc", "f1"]
+    assert "f1" not in read.runs[0].series
+    assert read.runs[1].series["f1"].values == (0.5,)
+
+
+def test_the_latest_attempt_that_ended_counts(experiment: Path, add_run: AddRun) -> None:
+    add_run(0, values(0.1), "lost", attempt=1)
+    add_run(0, values(0.2), attempt=2)
+    add_run(0, values(0.3), None, attempt=10)
+    (read,) = read_experiment(experiment)
+    assert [run.series["acc"].values for run in read.runs] == [(0.2,)]
+
+
+def test_a_run_without_a_result_is_lost_unless_somebody_is_at_it(experiment: Path, add_run: AddRun) -> None:
+    add_run(0, values(0.1), None)
+    running = add_run(1, values(0.1), None)
+    write_claim(running, Claim("host", 1, "", 0.0, heartbeat=4e9))
+    (read,) = read_experiment(experiment)
+    assert [(run.replicate, run.status) for run in read.runs] == [(0, "lost")]
+    assert "without a result" in read.runs[0].reason
+    assert any("replicate 1 is still running" in warning for warning in read.warnings)
+
+
+def test_a_failed_run_shows_its_last_lines(experiment: Path, add_run: AddRun) -> None:
+    folder = add_run(0, values(0.1), "crashed")
+    (folder / "stderr.log").write_text("\n".join(f"line {number}" for number in range(100)) + "\n")
+    (read,) = read_experiment(experiment)
+    assert read.runs[0].stderr_tail[-1] == "line 99"
+    assert len(read.runs[0].stderr_tail) == 20
+
+
+def test_faults_and_cut_lines_are_told_and_never_fatal(experiment: Path, add_run: AddRun) -> None:
+    add_run(0, values(0.1) + encode("error", "tap", "oops") + encode("write", "/out") + "bad\n" + '["val')
+    (read,) = read_experiment(experiment)
+    text = "\n".join(read.runs[0].warnings)
+    for part in ("cut off", "1 line of", "/out", "oops"):
+        assert part in text
+
+
+def test_runs_beyond_the_plan_are_not_listed(experiment: Path, add_run: AddRun) -> None:
+    add_run(5, values(0.1))
+    assert read_experiment(experiment)[0].runs == ()
+
+
+def test_a_damaged_result_is_named(experiment: Path, add_run: AddRun) -> None:
+    (add_run(0, values(0.1)) / "result.json").write_text('{"schema": 1}')
+    with pytest.raises(RecordError, match=r"result\.json"):
+        read_experiment(experiment)

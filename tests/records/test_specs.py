@@ -1,0 +1,39 @@
+"""Specs: the same run has the same id everywhere, another run another."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from deviate.errors import RecordError
+from deviate.model import Spec
+from deviate.records.specs import read_spec, run_id, spec_hash, write_spec
+
+SPEC = Spec("ab", ("python", "träin.py"), ".", "algo+impl", 3, (("init", 5),), (("PYTHONHASHSEED", "7"),))
+
+
+def test_a_spec_reads_back_as_it_was_written(tmp_path: Path) -> None:
+    write_spec(tmp_path / "spec.json", SPEC)
+    assert read_spec(tmp_path / "spec.json") == SPEC
+    assert json.loads((tmp_path / "spec.json").read_text())["seeds"] == {"init": 5}
+
+
+def test_the_hash_never_changes_for_records_depend_on_it() -> None:
+    assert spec_hash(SPEC) == "0e24fa53fbe7242f51125fff4021982e21496e33e9e72d30255a41090efede95"
+    assert run_id(SPEC) == spec_hash(SPEC)[:16]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"sources_hash": "x"}, {"command": ("python",)}, {"cwd": "a"}, {"variant": "as-is"}, {"replicate": 4},
+     {"seeds": ()}, {"environment": ()}],
+)  # fmt: skip
+def test_every_field_is_part_of_the_hash(change: dict[str, object]) -> None:
+    assert spec_hash(dataclasses.replace(SPEC, **change)) != spec_hash(SPEC)  # type: ignore[arg-type]
+
+
+def test_a_damaged_spec_is_named(tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text('{"schema": 1, "seeds": []}')
+    with pytest.raises(RecordError, match=r"spec\.json"):
+        read_spec(tmp_path / "spec.json")
