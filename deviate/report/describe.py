@@ -1,0 +1,136 @@
+"""Descriptions as text: one metric over the runs of one experiment."""
+
+import math
+
+from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    decimals,
+    number,
+    percentage,
+    replicates,
+    with_unit,
+)
+from deviate.report.view import Cell, DescriptionRow, SummaryLine
+
+DESCRIPTION_COLUMNS = ("n", "mean ± SD", "CI of the mean", "CI of the SD", "CV", "median", "min … max")
+
+
+def places_of(description: Description) -> int | None:
+    """Decimals for everything that stands on the scale of the metric: from the SE of the mean."""
+    if isinstance(description.sd, Unavailable) or description.n == 0:
+        return None
+    return decimals(description.sd / math.sqrt(description.n))
+
+
+def unit_of(metric: SelectedMetric) -> str:
+    return clean(metric.unit)
+
+
+def n_text(description: Description) -> str:
+    """`8`, or `7 of 8` when runs gave no score."""
+    return str(description.n) if description.n == description.n_runs else f"{description.n} of {description.n_runs}"
+
+
+def estimate_cell(estimate: Estimate, places: int | None) -> Cell:
+    if isinstance(estimate, Unavailable):
+        return Cell(estimate.reason, is_reason=True)
+    return Cell(number(estimate, places))
+
+
+def interval_cell(interval: Interval | Unavailable, places: int | None) -> Cell:
+    if isinstance(interval, Unavailable):
+        return Cell(interval.reason, is_reason=True)
+    return Cell(between(interval.low, interval.high, places))
+
+
+def mean_cell(description: Description, unit: str = "") -> Cell:
+    """Mean ± SD; the mean alone where there is no SD."""
+    places = places_of(description)
+    mean = estimate_cell(description.mean, places)
+    if mean.is_reason:
+        return mean
+    if isinstance(description.sd, Unavailable) or places is None:
+        return Cell(with_unit(mean.text, unit))
+    return Cell(with_unit(f"{mean.text} ± {number(description.sd, places)}", unit))
+
+
+def range_cell(description: Description) -> Cell:
+    if isinstance(description.minimum, Unavailable):
+        return Cell(description.minimum.reason, is_reason=True)
+    if isinstance(description.maximum, Unavailable):
+        return Cell(description.maximum.reason, is_reason=True)
+    return Cell(between(description.minimum, description.maximum, places_of(description)))
+
+
+def summary_line(description: Description) -> SummaryLine:
+    """The line of one metric on the terminal and in the head of the page."""
+    name = clean(description.metric.name)
+    has_spread = places_of(description) is not None and not isinstance(description.mean, Unavailable)
+    intervals: list[str] = []
+    places = places_of(description)
+    if isinstance(description.mean_interval, Interval):
+        level = confidence_text(description.mean_interval.confidence)
+        mean = between(description.mean_interval.low, description.mean_interval.high, places)
+        intervals.append(f"{level} CI mean {mean}")
+    if isinstance(description.sd_interval, Interval):
+        intervals.append(f"SD {between(description.sd_interval.low, description.sd_interval.high, places)}")
+    notes = [description.note] if description.note else []
+    return SummaryLine(
+        label=f"{name} (mean ± SD)" if has_spread else name,
+        value=mean_cell(description, unit_of(description.metric)).text,
+        details=(*intervals, *notes, f"n = {n_text(description)}"),
+    )
+
+
+def range_line(description: Description) -> SummaryLine | None:
+    """The range below the line of the primary metric; None where there is no spread."""
+    cell = range_cell(description)
+    if cell.is_reason or places_of(description) is None:
+        return None
+    return SummaryLine("range", with_unit(cell.text, unit_of(description.metric)), ())
+
+
+def description_headers(description: Description) -> tuple[str, ...]:
+    """Column heads with the interval's level and method, taken from the description itself."""
+    return (
+        "n",
+        "mean ± SD",
+        _interval_head(description.mean_interval, "CI of the mean"),
+        _interval_head(description.sd_interval, "CI of the SD"),
+        "CV",
+        "median",
+        "min … max",
+    )
+
+
+def description_row(description: Description, experiment: str) -> DescriptionRow:
+    places = places_of(description)
+    cv = description.cv
+    cells = (
+        Cell(n_text(description)),
+        mean_cell(description),
+        interval_cell(description.mean_interval, places),
+        interval_cell(description.sd_interval, places),
+        Cell(cv.reason, is_reason=True) if isinstance(cv, Unavailable) else Cell(percentage(cv)),
+        estimate_cell(description.median, places),
+        range_cell(description),
+    )
+    return DescriptionRow(experiment, cells, "; ".join(filter(None, (description.note, missing_text(description)))))
+
+
+def missing_text(description: Description) -> str:
+    """Which replicates gave no score, and why; equal reasons joined."""
+    by_reason: dict[str, list[int]] = {}
+    for replicate, reason in description.missing:
+        by_reason.setdefault(clean(reason), []).append(replicate)
+    parts = [f"{replicates(tuple(indices))}: {reason}" for reason, indices in by_reason.items()]
+    return f"no score from {'; '.join(parts)}" if parts else ""
+
+
+def _interval_head(interval: Interval | Unavailable, name: str) -> str:
+    if isinstance(interval, Unavailable):
+        return name
+    return f"{confidence_text(interval.confidence)} {name} ({interval.method})"

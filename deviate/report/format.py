@@ -1,0 +1,170 @@
+"""How numbers and foreign text become strings in a report: all rounding happens here, once.
+
+Foreign text is whatever the user's code or files brought: names, expressions, commands, last lines of stderr.
+"""
+
+import math
+import re
+from datetime import UTC, datetime
+
+MINUS = "\N{MINUS SIGN}"
+ELLIPSIS = "…"
+
+ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])")
+CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Foreign text as one line that no terminal or markup language obeys; escaping is left to the renderer."""
+    without_codes = ANSI.sub("", text).replace("\t", "    ")
+    without_breaks = re.sub(r"[\r\n]+", " ", without_codes)
+    return SURROGATE.sub("\ufffd", CONTROL.sub("", without_breaks))
+
+
+def shorten(text: str, n_characters: int) -> str:
+    return text if len(text) <= n_characters else text[: n_characters - 1] + ELLIPSIS
+
+
+def decimals(standard_error: float) -> int | None:
+    """Decimals that show two significant digits of a standard error; None when it says nothing (0 or not finite).
+
+    >>> decimals(0.0694), decimals(0.0996), decimals(4.2), decimals(1200.0)
+    (3, 2, 1, -2)
+    """
+    if not math.isfinite(standard_error) or standard_error <= 0:
+        return None
+    return 1 - int(f"{standard_error:.1e}".partition("e")[2])
+
+
+def number(value: float, places: int | None) -> str:
+    """A value with the decimals given by its standard error; without them, six significant digits.
+
+    >>> number(93.4142, 2), number(-0.0004, 2), number(0.000000231, 9), number(1.5e9, -6)
+    ('93.41', '0.00', '2.31e−7', '1.500e9')
+    """
+    if not math.isfinite(value):
+        return {math.inf: "inf", -math.inf: f"{MINUS}inf"}.get(value, "NaN")
+    if places is None:
+        return _typographic(f"{value:.6g}")
+    exponent = int(f"{value:e}".partition("e")[2]) if value else 0
+    if exponent >= 7 or (exponent <= -4 and places > 6):
+        return _typographic(f"{value:.{max(0, places + exponent)}e}")
+    return _typographic(f"{value:.{max(0, places)}f}")
+
+
+def signed(value: float, places: int | None) -> str:
+    """The same with a plus sign, as differences are written; a rounded zero has none."""
+    text = number(value, places)
+    is_zero = not any(digit in text for digit in "123456789")
+    return text if is_zero or value < 0 or not math.isfinite(value) else f"+{text}"
+
+
+def between(low: float, high: float, places: int | None) -> str:
+    return f"{number(low, places)} {ELLIPSIS} {number(high, places)}"
+
+
+def ratio(value: float) -> str:
+    """Ratios, effect sizes and probabilities: two decimals."""
+    return number(value, 2)
+
+
+def statistic(value: float) -> str:
+    """A test statistic: two decimals, whole numbers without."""
+    return number(value, 0) if value == round(value) else number(value, 2)
+
+
+def p_cell(p_value: float) -> str:
+    """A p-value without its letter: three decimals, no leading zero.
+
+    >>> p_cell(0.0041), p_cell(0.0004), p_cell(1.0)
+    ('.004', '< .001', '1.000')
+    """
+    if p_value < 0.0005:
+        return "< .001"
+    return f"{p_value:.3f}".removeprefix("0")
+
+
+def p_text(p_value: float) -> str:
+    """A p-value as a sentence has it: `p = .004`, `p < .001`."""
+    cell = p_cell(p_value)
+    return f"p {cell}" if cell.startswith("<") else f"p = {cell}"
+
+
+def confidence_text(confidence: float) -> str:
+    return f"{100 * confidence:.6g}%"
+
+
+def percentage(fraction: float) -> str:
+    """A dimensionless fraction in percent with two significant digits, as for a coefficient of variation."""
+    percent = 100 * fraction
+    return f"{number(percent, max(0, decimals(abs(percent)) or 0))} %"
+
+
+def with_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text
+
+
+def difference_unit(unit: str) -> str:
+    """Percent and points are different words: a difference of percentages is in points."""
+    return "points" if unit == "%" else unit
+
+
+def duration(seconds: float) -> str:
+    """A duration in its two largest units.
+
+    >>> duration(0.84), duration(12.3), duration(185), duration(93784)
+    ('0.8 s', '12 s', '3 min 5 s', '1 d 2 h')
+    """
+    if not math.isfinite(seconds) or seconds < 0:
+        return "unknown"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    minutes = round(seconds / 60)
+    if minutes < 24 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    hours = round(seconds / 3600)
+    return f"{hours // 24} d {hours % 24} h"
+
+
+def instant(seconds_since_epoch: float) -> str:
+    """A point in time in UTC; a time that was never recorded is 0."""
+    if seconds_since_epoch <= 0:
+        return "not recorded"
+    return datetime.fromtimestamp(seconds_since_epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def replicates(indices: tuple[int, ...]) -> str:
+    """Replicate indices with runs of neighbours joined.
+
+    >>> replicates((0, 1, 2, 5)), replicates((7,))
+    ('replicates 0–2, 5', 'replicate 7')
+    """
+    groups: list[list[int]] = []
+    for index in sorted(indices):
+        if groups and index == groups[-1][1] + 1:
+            groups[-1][1] = index
+        else:
+            groups.append([index, index])
+    parts = [str(low) if low == high else f"{low}–{high}" for low, high in groups]
+    return f"{'replicate' if len(indices) == 1 else 'replicates'} {', '.join(parts)}"
+
+
+def _typographic(text: str) -> str:
+    """A proper minus sign, no negative zero, short exponents."""
+    mantissa, _, exponent = text.partition("e")
+    if mantissa.startswith("-"):
+        has_digit = any(digit in mantissa for digit in "123456789")
+        mantissa = MINUS + mantissa[1:] if has_digit else mantissa[1:]
+    if not exponent:
+        return mantissa
+    return f"{mantissa}e{str(int(exponent)).replace('-', MINUS)}"
