@@ -38,8 +38,7 @@ def main() -> int:
         and (options.trait is None or options.trait in entry["traits"])
     ]
     if not present:
-        print("no entry of the labels has its sources in this folder", file=sys.stderr)
-        return 1
+        sys.exit("no entry of the labels has its sources in this folder")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "run_analyzer.py"
         script.write_text(ANALYZER, encoding="utf-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 import libcst as cst
 
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Metric, Place, Rejected, Site
+from deviate.model import Analysis, Loop, Metric, Rejected, Site
 
 from .calls import CallGraph, Way
 from .collect import Judged, collect
@@ -14,13 +14,16 @@ from .contexts import Context, contexts, reach
 from .hazards import output_paths, seed_calls
 from .index import Index, LoopNode
 from .judge import Judge
-from .loops import LoopFinder, Training, counter_of
+from .loops import LoopFinder, Training, loop_value
 from .managed import history_keys
 from .naming import Wanted, expression_words, give_names, phase_of, text_words
 from .origin import Origins
 from .source import read_source
-from .words import direction_of, words
+from .templates import decimals
+from .tree import identifiers
+from .words import direction_of, unit_after, words
 
+UNTOLD = "nothing marks it"
 UNTAPPABLE = ("name:", "constant", "object:", "ignored:")
 
 
@@ -66,7 +69,7 @@ def _analyze(index: Index, root: Path, file: str) -> Analysis:
     graph = CallGraph(index)
     judge = Judge(index, Origins(index, graph))
     judged = collect(index, graph, judge)
-    trainings = _trainings(index, graph, judge, judged)
+    trainings = _trainings(index, graph, judged)
     sites: list[Site] = []
     found: list[_Found] = []
     rejected: list[Rejected] = []
@@ -74,7 +77,9 @@ def _analyze(index: Index, root: Path, file: str) -> Analysis:
     for item in judged:
         reached = reach(item.candidate.value.node, trainings, index, graph)
         ways += graph.ways(item.candidate.value.node)
-        reason = reached.reason or item.decision.reason
+        reason = item.decision.reason
+        if not reason or reason.startswith(UNTOLD):
+            reason = reached.reason or reason
         if item.decision.role is not None and not item.candidate.value.is_tappable:
             reason = "not tappable: the template takes it out of a dict by itself; report it by its own expression"
         site = _site(item, len(sites), index) if _is_tappable(item, reason) else None
@@ -90,12 +95,12 @@ def _analyze(index: Index, root: Path, file: str) -> Analysis:
         if reason:
             value, line = item.candidate.value, item.candidate.line
             rejected.append(Rejected(value.spelled, file, line, reason, site.id if site else None))
-    main = trainings[0] if trainings else None
+    loops = _loops(trainings[0] if trainings else None, ways, index)
     return Analysis(
         root=root,
         script=file,
-        main_loop=(loops := _loops(main, ways, index))[0],
-        loops=loops[1],
+        main_loop=next((loop for loop in loops if loop.is_main), None),
+        loops=loops,
         metrics=_metrics(found, trainings, index),
         rejected=tuple(rejected),
         sites=tuple(sites),
@@ -105,7 +110,7 @@ def _analyze(index: Index, root: Path, file: str) -> Analysis:
     )
 
 
-def _trainings(index: Index, graph: CallGraph, judge: Judge, judged: list[Judged]) -> list[Training]:
+def _trainings(index: Index, graph: CallGraph, judged: list[Judged]) -> list[Training]:
     paths = [(item, graph.ways(item.candidate.value.node)) for item in judged]
 
     def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
@@ -116,16 +121,10 @@ def _trainings(index: Index, graph: CallGraph, judge: Judge, judged: list[Judged
                 if item.decision.role is not None:
                     n_metrics += 1
                 elif item.decision.reason.startswith("counter"):
-                    counters.update(part for part in _names(item.candidate.value.source))
+                    counters.update(identifiers(item.candidate.value.source))
         return counters, n_metrics
 
     return LoopFinder(index, graph, reported).find()
-
-
-def _names(node: cst.CSTNode) -> list[str]:
-    from .tree import identifiers
-
-    return list(identifiers(node))
 
 
 def _is_tappable(item: Judged, reason: str) -> bool:
@@ -144,7 +143,7 @@ def _site(item: Judged, number: int, index: Index) -> Site:
         span=index.source.span(value.node),
         expression=value.spelled,
         sink=candidate.sink,
-        form=value.form,  # type: ignore[arg-type]
+        form=value.form,
         label=candidate.label,
         fields=value.fields,
     )
@@ -154,42 +153,26 @@ def _without_label(site: Site) -> Site:
     return Site(site.id, site.file, site.line, site.span, site.expression, site.sink, site.form, None, site.fields)
 
 
-def _loops(main: Training | None, ways: list[Way], index: Index) -> tuple[Loop | None, tuple[Loop, ...]]:
-    """The main loop, and all loops on the ways, in source order."""
-    nodes: dict[cst.CSTNode, None] = {}
+def _loops(main: Training | None, ways: list[Way], index: Index) -> tuple[Loop, ...]:
+    """The main loop, and all loops on the ways to sites and around the main loop, in source order."""
+    nodes: dict[LoopNode | cst.Call, None] = {}
     if main is not None:
         nodes[main.node] = None
-        for node in index.loops_around(main.node):
-            nodes[node] = None
+        nodes.update(dict.fromkeys(index.loops_around(main.node)))
     for way in ways:
         for frame in way:
             nodes.update(dict.fromkeys(index.loops_around(frame.node)))
-    plain = [node for node in nodes if not isinstance(node, cst.For) or node.asynchronous is None]
-    ordered = sorted(plain, key=lambda node: (index.source.line(node), index.source.ranges[node].start.column))
-    loops = []
-    for number, node in enumerate(ordered):
-        is_main = main is not None and node is main.node
-        assert isinstance(node, cst.For | cst.While | cst.Call)
-        loops.append(_loop(node, number, is_main, index))
-    return next((loop for loop in loops if loop.is_main), None), tuple(loops)
-
-
-def _loop(node: LoopNode | cst.Call, number: int, is_main: bool, index: Index) -> Loop:
-    source = index.source
-    if isinstance(node, cst.Call):
-        end = source.ranges[node].end.line
-        return Loop(number, source.file, source.line(node), end, "managed", None, source.span(node), is_main)
-    repeated = node.iter if isinstance(node, cst.For) else node.test
-    kind = "for" if isinstance(node, cst.For) else "while"
-    end = source.ranges[node.body].end.line
-    if source.ranges[node.body].end.column == 0:
-        end -= 1
-    variable = counter_of(node, index)
-    return Loop(number, source.file, source.line(node), end, kind, variable, source.span(repeated), is_main)  # type: ignore[arg-type]
+    ordered = sorted(nodes, key=lambda node: (index.source.line(node), index.source.ranges[node].start.column))
+    loops: list[Loop] = []
+    for node in ordered:
+        made = loop_value(node, len(loops), index, is_main=main is not None and node is main.node)
+        if made is not None:
+            loops.append(made)
+    return tuple(loops)
 
 
 def _metrics(found: list[_Found], trainings: list[Training], index: Index) -> tuple[Metric, ...]:
-    names = give_names([_wanted(item) for item in found])
+    names = give_names(_wanted(found))
     metrics = [_metric(item, name, index) for item, name in zip(found, names, strict=True)]
     for training in trainings:
         if isinstance(training.node, cst.Call):
@@ -198,33 +181,42 @@ def _metrics(found: list[_Found], trainings: list[Training], index: Index) -> tu
     return tuple(_numbered(metric, number) for number, metric in enumerate(metrics))
 
 
-def _wanted(item: _Found) -> Wanted:
+def _wanted(found: list[_Found]) -> list[Wanted]:
+    """What each metric's name can be made of.
+
+    In `Accuracy: {correct}/{n} ({share:.0f}%)` the text names the figure with decimals, not the one next to it.
+    """
+    wanted = [_wanted_alone(item) for item in found]
+    for place in range(1, len(found)):
+        this, before = found[place].judged.candidate, found[place - 1].judged.candidate
+        if this.message != before.message or this.line != before.line or wanted[place].text:
+            continue
+        if decimals(this.value.spec) is not None and decimals(before.value.spec) is None:
+            wanted[place].text, wanted[place - 1].text = wanted[place - 1].text, []
+    return wanted
+
+
+def _wanted_alone(item: _Found) -> Wanted:
     candidate, context = item.judged.candidate, item.context
     value = candidate.value
-    phases = {phase for part in [candidate.message] if (phase := phase_of(part))}
     near = text_words(candidate.before, candidate.earlier)
+    unit, unit_text = unit_after(candidate.after)
+    if not near and unit == "speed":
+        near = words(unit_text.replace("/s", " per second"))
     phase = None
     if not context.hint:
-        phase = phase_of(candidate.before, value.spelled) or next(iter(phases), None) or phase_of(value.function.name)
-    follows = not words(candidate.before) and len(words(value.spelled)) > 0 and not near
-    return Wanted(
-        [] if follows else near,
-        expression_words(value.spelled),
-        phase,
-        (context.hint,) if context.hint else (),
-        candidate.line,
-        words(value.function.name) if not value.function.is_module else (),
-    )
+        phase = phase_of(candidate.before, value.spelled, candidate.message, value.function.name)
+    function = [] if value.function.is_module else words(value.function.name)
+    return Wanted(near, expression_words(value.spelled), phase, context.hint, function, candidate.line)
 
 
 def _metric(item: _Found, name: str, index: Index) -> Metric:
     candidate, decision, context = item.judged.candidate, item.judged.decision, item.context
     evidence = decision.evidence
-    if context.path:
-        evidence = (*evidence, "reached by " + " → ".join(str(place) for place in context.path))
     if context.label is not None:
-        evidence = (*evidence, f'when {candidate.label} is "{context.label}"')
-    assert decision.role is not None
+        evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
+    if context.path:
+        evidence = (*evidence, f"reached by the calls at lines {' → '.join(str(place.line) for place in context.path)}")
     return Metric(
         id=-1,
         name=name,
@@ -232,7 +224,7 @@ def _metric(item: _Found, name: str, index: Index) -> Metric:
         file=index.source.file,
         line=candidate.line,
         sink=candidate.sink,
-        role=decision.role,
+        role=decision.role or "other",
         direction=decision.direction,
         evidence=evidence,
         site=item.site,
@@ -256,6 +248,3 @@ def _numbered(metric: Metric, number: int) -> Metric:
         number, metric.name, metric.expression, metric.file, metric.line, metric.sink, metric.role, metric.direction,
         metric.evidence, metric.site, metric.path, metric.label,
     )  # fmt: skip
-
-
-__all__ = ["Place", "analyze"]

@@ -1,13 +1,13 @@
 """Call graph of the functions in the file, and the ways from the top level of the script to a place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 
 from deviate.model import Place
 
-from .index import Function, Index
+from .index import Binding, Function, Index
 from .tree import children, dotted, keywords, positional
 
 MOST_WAYS = 32
@@ -82,20 +82,20 @@ class CallGraph:
                 waiting.extend(children(current))
 
     def _callees(self, call: cst.Call, function: Function) -> Iterator[Function]:
-        target = self._target(call.func, function)
+        target = self.target(call.func, function)
         if target is not None:
             yield target
         elif isinstance(call.func, cst.Attribute) and dotted(call.func).endswith("app.run") and not call.args:
-            main = self._target(cst.Name("main"), self.index.module)
+            main = self.target(cst.Name("main"), self.index.module)
             if main is not None:
                 yield main
         for argument in (*positional(call), *keywords(call).values()):
             if isinstance(argument, cst.Name | cst.Attribute):
-                handed = self._target(argument, function)
+                handed = self.target(argument, function)
                 if handed is not None:
                     yield handed
 
-    def _target(self, node: cst.BaseExpression, function: Function) -> Function | None:
+    def target(self, node: cst.BaseExpression, function: Function) -> Function | None:
         """The function of the file that a callee names: a function, a class (its `__init__`), or a method."""
         if isinstance(node, cst.Name):
             _, bindings = self.index.find(node.value, function)
@@ -115,35 +115,42 @@ class CallGraph:
         if depth == 0:
             return None
         if isinstance(node, cst.Name):
-            if node.value == "self":
-                owner: Function | None = function
-                while owner is not None and owner.class_name is None:
-                    owner = owner.parent
-                return owner.class_name if owner else None
-            scope, bindings = self.index.find(node.value, function)
-            for binding in bindings:
-                if binding.how == "define" and isinstance(binding.node, cst.ClassDef):
-                    return node.value
-                if binding.how == "assign" and not binding.way and isinstance(binding.value, cst.BaseExpression):
-                    found = self.class_of(binding.value, scope, depth - 1)
-                    if found:
-                        return found
-            return None
+            return self._class_of_name(node.value, function, depth)
         if isinstance(node, cst.Call):
-            if isinstance(node.func, cst.Name) and node.func.value in self.index.classes:
-                return node.func.value
-            if isinstance(node.func, cst.Name) and node.func.value == "super":
-                owner_name = self.class_of(cst.Name("self"), function)
-                known = self.index.classes.get(owner_name or "")
-                return next((base for base in known.bases if base in self.index.classes), None) if known else None
-            if isinstance(node.func, cst.Attribute) and node.func.attr.value in ("to", "cuda", "cpu"):
-                return self.class_of(node.func.value, function, depth - 1)
+            return self._class_of_call(node, function, depth)
         if isinstance(node, cst.Attribute) and dotted(node.value) == "self":
-            owner_name = self.class_of(node.value, function)
-            known = self.index.classes.get(owner_name or "")
-            for binding, where in known.attributes.get(node.attr.value, []) if known else []:
-                if isinstance(binding.value, cst.BaseExpression) and not binding.way:
-                    found = self.class_of(binding.value, where, depth - 1)
-                    if found:
-                        return found
+            return self._class_of_attribute(node, function, depth)
         return None
+
+    def _class_of_name(self, name: str, function: Function, depth: int) -> str | None:
+        if name == "self":
+            owner: Function | None = function
+            while owner is not None and owner.class_name is None:
+                owner = owner.parent
+            return owner.class_name if owner else None
+        scope, bindings = self.index.find(name, function)
+        if any(binding.how == "define" and isinstance(binding.node, cst.ClassDef) for binding in bindings):
+            return name
+        return self._first_class([(binding, scope) for binding in bindings if binding.how == "assign"], depth)
+
+    def _class_of_call(self, call: cst.Call, function: Function, depth: int) -> str | None:
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in {"to", "cuda", "cpu"}:
+            return self.class_of(call.func.value, function, depth - 1)
+        if not isinstance(call.func, cst.Name):
+            return None
+        if call.func.value == "super":
+            known = self.index.classes.get(self._class_of_name("self", function, depth) or "")
+            return next((base for base in known.bases if base in self.index.classes), None) if known else None
+        return call.func.value if call.func.value in self.index.classes else None
+
+    def _class_of_attribute(self, node: cst.Attribute, function: Function, depth: int) -> str | None:
+        known = self.index.classes.get(self.class_of(node.value, function) or "")
+        return self._first_class(known.attributes.get(node.attr.value, []), depth) if known else None
+
+    def _first_class(self, bindings: Sequence[tuple[Binding, Function]], depth: int) -> str | None:
+        """The class of the first value bound that shows one."""
+        values = [(binding.value, where) for binding, where in bindings if not binding.way]
+        told = (
+            self.class_of(value, where, depth - 1) for value, where in values if isinstance(value, cst.BaseExpression)
+        )
+        return next((name for name in told if name), None)

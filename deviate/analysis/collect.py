@@ -86,9 +86,10 @@ def _texts_between(items: list[str | Value]) -> list[str]:
 def _label(values: list[Value], judge: Judge) -> str | None:
     """The plain variable among the values of a message that holds one of some constant texts."""
     for value in values:
-        if isinstance(value.node, cst.Name) and value.form in ("value", "shown"):
-            if judge.origin(value).kind == "text" and label_texts(value.node.value, value.function, judge.index, judge):
-                return value.node.value
+        if not isinstance(value.node, cst.Name) or judge.origin(value).kind != "text":
+            continue
+        if label_texts(value.node.value, value.function, judge.index, judge):
+            return value.node.value
     return None
 
 
@@ -128,7 +129,11 @@ def _part(node: cst.BaseExpression, way: tuple[int, ...]) -> cst.BaseExpression 
 
 def _dict_keys(call: cst.Call, way: tuple[int, ...], scope: Function, index: Index) -> list[str]:
     """Keys of a dict display that a loop goes through with `.items()` or `.keys()`."""
-    if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ("items", "keys") or way not in ((), (0,)):
+    if (
+        not isinstance(call.func, cst.Attribute)
+        or call.func.attr.value not in ("items", "keys")
+        or way not in ((), (0,))
+    ):
         return []
     container: cst.CSTNode | None = call.func.value
     if isinstance(container, cst.Name):

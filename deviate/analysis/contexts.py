@@ -61,8 +61,8 @@ def contexts(judged: Judged, ways: Sequence[Way], index: Index, graph: CallGraph
     label = judged.candidate.label
     for way in ways:
         path = tuple(graph.place(frame) for frame in way[:-1])
-        texts = _labels_on(label, way, index, judge) if label else []
-        for text in texts or [None]:
+        texts: list[str] = _labels_on(label, way, index, judge) if label else []
+        for text in texts or (None,):
             if all((other.path, other.label) != (path, text) for other in found):
                 found.append(Context(way, path, text))
     if len(found) > MOST_CONTEXTS:
@@ -97,7 +97,9 @@ def _given(call: cst.Call, name: str, function: Function) -> cst.BaseExpression 
 
 
 def _default(name: str, function: Function) -> str | None:
-    return next((constant_text(binding.value) for binding in function.bindings[name] if binding.how == "parameter"), None)
+    return next(
+        (constant_text(binding.value) for binding in function.bindings[name] if binding.how == "parameter"), None
+    )
 
 
 def _hinted(found: list[Context]) -> list[Context]:

@@ -5,21 +5,30 @@ import libcst as cst
 from deviate.model import SeedCall
 
 from .index import Function, Index
-from .tree import constant_text, keywords, last_name, positional, walk
+from .tree import constant_text, keywords, last_name, listed, positional, walk
 
-SEEDERS = frozenset(
-    "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState torch.manual_seed "
-    "torch.cuda.manual_seed torch.cuda.manual_seed_all torch.random.manual_seed torch.Generator().manual_seed "
-    "tensorflow.random.set_seed tensorflow.set_random_seed tensorflow.compat.v1.set_random_seed tensorflow.random.set_random_seed "
-    "tensorflow.keras.utils.set_random_seed keras.utils.set_random_seed jax.random.PRNGKey jax.random.key "
-    "transformers.set_seed accelerate.utils.set_seed lightning.seed_everything pytorch_lightning.seed_everything".split()
+SEEDERS = listed(
+    "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
+    "torch.manual_seed torch.cuda.manual_seed torch.cuda.manual_seed_all torch.random.manual_seed "
+    "torch.Generator().manual_seed tensorflow.random.set_seed tensorflow.set_random_seed "
+    "tensorflow.compat.v1.set_random_seed tensorflow.random.set_random_seed tensorflow.keras.utils.set_random_seed "
+    "keras.utils.set_random_seed jax.random.PRNGKey jax.random.key transformers.set_seed accelerate.utils.set_seed "
+    "lightning.seed_everything pytorch_lightning.seed_everything"
 )
 WRITERS = {
-    "torch.save": (1, "f"), "numpy.save": (0, "file"), "numpy.savez": (0, "file"), "numpy.savez_compressed": (0, "file"),
-    "numpy.savetxt": (0, "fname"), "matplotlib.pyplot.savefig": (0, "fname"), "joblib.dump": (1, "filename"),
-}  # fmt: skip
-WRITING_METHODS = {"save": 0, "save_weights": 0, "to_csv": 0, "to_json": 0, "savefig": 0, "save_pretrained": 0, "to_pickle": 0}
-READERS = frozenset("load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict loadtxt".split())  # fmt: skip
+    "torch.save": (1, "f"),
+    "numpy.save": (0, "file"),
+    "numpy.savez": (0, "file"),
+    "numpy.savez_compressed": (0, "file"),
+    "numpy.savetxt": (0, "fname"),
+    "matplotlib.pyplot.savefig": (0, "fname"),
+    "joblib.dump": (1, "filename"),
+}
+WRITING_METHODS = listed("save save_weights to_csv to_json savefig save_pretrained to_pickle")
+READERS = listed(
+    "load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict "
+    "loadtxt"
+)
 
 
 def seed_calls(index: Index) -> tuple[SeedCall, ...]:
@@ -63,7 +72,7 @@ def _written(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
         place, name = WRITERS[qualified]
         return given[place] if len(given) > place else named.get(name)
     if isinstance(call.func, cst.Attribute) and call.func.attr.value in WRITING_METHODS and given:
-        return given[WRITING_METHODS[call.func.attr.value]]
+        return given[0]
     return None
 
 

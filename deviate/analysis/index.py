@@ -160,7 +160,11 @@ class Index:
         """Top-level packages that the file imports anywhere."""
         scopes = [self.module, *self.functions]
         targets = (
-            binding.target for scope in scopes for found in scope.bindings.values() for binding in found if binding.target
+            binding.target
+            for scope in scopes
+            for found in scope.bindings.values()
+            for binding in found
+            if binding.target
         )
         return frozenset(target.split(".")[0] for target in targets)
 
@@ -205,24 +209,12 @@ class Index:
     def _record(self, node: cst.CSTNode, function: Function) -> None:
         if isinstance(node, cst.Call):
             self.calls.append((node, function))
-        elif isinstance(node, cst.For):
-            self._bind_target(node.target, Binding("for", node.iter, node), function)
+        elif isinstance(node, cst.For | cst.While):
             self.loops.append((node, function))
-        elif isinstance(node, cst.While):
-            self.loops.append((node, function))
-        elif isinstance(node, cst.CompFor):
-            self._bind_target(node.target, Binding("for", node.iter, node), function)
-        elif isinstance(node, cst.Assign):
-            for target in node.targets:
-                self._bind_target(target.target, Binding("assign", node.value, node), function)
-        elif isinstance(node, cst.AnnAssign) and node.value is not None:
-            self._bind_target(node.target, Binding("assign", node.value, node), function)
-        elif isinstance(node, cst.NamedExpr):
-            self._bind_target(node.target, Binding("assign", node.value, node), function)
-        elif isinstance(node, cst.AugAssign):
-            self._bind_target(node.target, Binding("add", node.value, node), function)
-        elif isinstance(node, cst.AsName):
-            self._bind_target(node.name, Binding("other", None, node), function)
+        elif isinstance(node, cst.Global | cst.Nonlocal):
+            function.globals.update(item.name.value for item in node.names)
+        elif isinstance(node, cst.Return) and node.value is not None:
+            function.returns.append(node.value)
         elif isinstance(node, cst.Import):
             for alias in node.names:
                 name = dotted(alias.name)
@@ -230,10 +222,8 @@ class Index:
                 _bind(function, shown, Binding("import", None, node, (), name if alias.asname else shown))
         elif isinstance(node, cst.ImportFrom):
             self._import_from(node, function)
-        elif isinstance(node, cst.Global | cst.Nonlocal):
-            function.globals.update(item.name.value for item in node.names)
-        elif isinstance(node, cst.Return) and node.value is not None:
-            function.returns.append(node.value)
+        for target, binding in _bound(node):
+            self._bind_target(target, binding, function)
 
     def _import_from(self, node: cst.ImportFrom, function: Function) -> None:
         base = "." * len(node.relative) + (dotted(node.module) if node.module else "")
@@ -265,3 +255,19 @@ class Index:
 
 def _bind(function: Function, name: str, binding: Binding) -> None:
     function.bindings.setdefault(name, []).append(binding)
+
+
+def _bound(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
+    """Targets that a node gives values to."""
+    match node:
+        case cst.For() | cst.CompFor():
+            yield node.target, Binding("for", node.iter, node)
+        case cst.Assign():
+            for target in node.targets:
+                yield target.target, Binding("assign", node.value, node)
+        case cst.AnnAssign(value=cst.BaseExpression()) | cst.NamedExpr():
+            yield node.target, Binding("assign", node.value, node)
+        case cst.AugAssign():
+            yield node.target, Binding("add", node.value, node)
+        case cst.AsName():
+            yield node.name, Binding("other", None, node)

@@ -1,6 +1,5 @@
 """Judgement: whether a reported value is a metric, weighed from its origin, its words and how it is shown."""
 
-import re
 from dataclasses import dataclass
 
 from deviate.model import Direction, Role
@@ -23,10 +22,10 @@ from .words import (
     all_words,
     clause,
     direction_of,
+    unit_after,
     words,
 )
 
-UNIT = re.compile(r"^\s*\(?\s*(?:(?P<speed>[a-z]+\s*(?:/|per )\s*(?:s|sec|second|ms)\b)|(?P<time>s|sec|secs|seconds?|ms|minutes?|mins?|hours?)\b)", re.I)  # fmt: skip
 REFUSED = {
     "counter": "counter",
     "size": "size",
@@ -97,7 +96,7 @@ class Judge:
             return Decision(None, reason="nothing marks it as a measurement: no telling word, no float format")
         direction = direction_of([*own, *near]) if role == "quality" else None
         if role == "time":
-            is_speed = origin.kind == "speed" or _unit(candidate.after) == "speed" or SPEEDS & {*own, *near}
+            is_speed = origin.kind == "speed" or unit_after(candidate.after)[0] == "speed" or SPEEDS & {*own, *near}
             direction = "max" if is_speed else "min"
         elif role == "quality":
             direction = direction_of(near) or direction_of(own)
@@ -109,7 +108,7 @@ class Judge:
             return "setting: learning rate"
         if ESTIMATES & named and origin.kind != "quality" and not QUALITY & set(own):
             return "estimate: time left"
-        if MEMORY & set(near[-3:]) and not QUALITY & set(own) or MEMORY & set(own):
+        if (MEMORY & set(near[-3:]) and not QUALITY & set(own)) or MEMORY & set(own):
             return "memory: use of memory"
         if origin.kind in REFUSED:
             prefix = REFUSED[origin.kind]
@@ -117,9 +116,9 @@ class Judge:
             return reason if reason.startswith(prefix) else f"{prefix}: {reason}"
         if is_integer_spec(candidate.value.spec) and not QUALITY & named and origin.kind not in ("duration", "speed"):
             return "counter: shown as a whole number"
-        if own and own[-1] in COUNTERS and not QUALITY & set(own) and origin.kind in ("unknown", "computed"):
-            if decimals(candidate.value.spec) is None and not QUALITY & set(near):
-                return f"counter: named {dotted(candidate.value.source) or own[-1]}"
+        counts = bool(own) and own[-1] in COUNTERS and origin.kind in {"unknown", "computed"}
+        if counts and decimals(candidate.value.spec) is None and not QUALITY & named:
+            return f"counter: named {dotted(candidate.value.source) or own[-1]}"
         return ""
 
     def _role(self, candidate: Candidate, origin: Origin, own: list[str], near: list[str]) -> Role | None:
@@ -134,7 +133,7 @@ class Judge:
         if not names_other:
             if QUALITY & set(near) or NEUTRAL & set(own):
                 return "quality"
-            if (SHORT_TIMES | SPEEDS) & set(near) or _unit(candidate.after):
+            if (SHORT_TIMES | SPEEDS) & set(near) or unit_after(candidate.after)[0]:
                 return "time"
         if NEUTRAL & set(own):
             return "quality"
@@ -148,20 +147,12 @@ class Judge:
         texts = [word for word in near if word in telling]
         names = [word for word in own if word in telling]
         if texts:
-            found.append(f'called "{clause(candidate.before).strip(" :=(")}" in the message')
+            found.append(f'called "{clause(candidate.before).strip(" :=(%/)")}" in the message')
         if names:
             found.append(f"named with {', '.join(dict.fromkeys(names))}")
         if origin.kind in ("quality", "duration", "speed", "computed") and origin.reason:
             found.append(origin.reason)
         digits = decimals(candidate.value.spec)
-        if digits is not None:
-            found.append(f"shown with {digits} decimal{'s' if digits != 1 else ''}")
-        found.append(f"reported by {candidate.sink} ({candidate.value.style})")
+        shown = "" if digits is None else f"shown with {digits} decimal{'' if digits == 1 else 's'} "
+        found.append(f"{shown or 'reported '}by {candidate.sink} ({candidate.value.style})")
         return tuple(found)
-
-
-def _unit(after: str) -> str:
-    match = UNIT.match(after)
-    if match is None:
-        return ""
-    return "speed" if match["speed"] else "time"

@@ -5,21 +5,29 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from deviate.model import Loop
+
 from .calls import CallGraph, Frame
 from .index import Function, Index, LoopNode
 from .managed import is_managed
-from .tree import dotted, identifiers, keywords, last_name, walk
-from .words import words
+from .tree import dotted, identifiers, keywords, last_name, listed, walk
+from .words import all_words, words
 
-EPOCHS = frozenset("epoch epochs ep epo".split())
-STEPS = frozenset("step steps iter iters iteration iterations it itr ii episode episodes update updates round rounds generation t".split())
-REPEATS = frozenset("seed seeds fold folds run runs trial trials repeat repeats rep lr wd hp config configs cfg experiment exp model models network dataset datasets split".split())  # fmt: skip
-TRAINING_CALLS = frozenset(
-    "backward zero_grad apply_gradients gradient train_on_batch partial_fit value_and_grad apply_updates train_step "
-    "training_step train_epoch train_one_epoch opt_update optimize_parameters minimize manual_backward clip_grad_norm_ "
-    "gradients update_params update_parameters update_weights sgd_step".split()
+EPOCHS = listed("epoch epochs ep epo")
+STEPS = listed(
+    "step steps iter iters iteration iterations it itr ii episode episodes update updates round rounds generation t"
 )
-DATA_WORDS = frozenset("plot plots ax axs axes fig download extract file files line lines row path image subplot".split())
+REPEATS = listed(
+    "seed seeds fold folds run runs trial trials repeat repeats rep lr wd hp config configs cfg experiment exp "
+    "model models network dataset datasets split"
+)
+TRAINING_CALLS = listed(
+    "backward zero_grad apply_gradients gradient train_on_batch partial_fit value_and_grad apply_updates train_step "
+    "training_step train_epoch train_one_epoch opt_update optimize_parameters minimize manual_backward "
+    "clip_grad_norm_ gradients update_params update_parameters update_weights sgd_step"
+)
+EVALUATIONS = listed("eval evaluate evaluation test val valid validate validation plot predict")
+DATA_WORDS = listed("plot plots ax axs axes fig download extract file files line lines row path image subplot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +68,9 @@ class LoopFinder:
         """The loops that train, best first; each stands in no other one of them."""
         found = [self._judge(loop, function) for loop, function in self.index.loops if self.graph.ways(loop)]
         found += [
-            Training(call, function, None, 5.0 + self._epochs(call), True)
+            Training(call, function, None, 5.0 + self._epochs(call), is_managed=True)
             for call, function in self.index.calls
-            if is_managed(call, function, self.index) and self.graph.ways(call)
+            if is_managed(call, self.index) and self.graph.ways(call)
         ]
         training = [loop for loop in found if loop is not None and loop.score >= 3]
         outer = [loop for loop in training if self._is_outermost(loop, training)]
@@ -76,7 +84,7 @@ class LoopFinder:
         return outer in self.index.loops_around(node)
 
     def _judge(self, loop: LoopNode, function: Function) -> Training | None:
-        variable = counter_of(loop, self.index)
+        variable = counter_of(loop)
         named = words(variable) if variable else []
         trains = self._trains(loop)
         counters, n_metrics = self.reported(loop)
@@ -100,22 +108,37 @@ class LoopFinder:
         return Training(loop, function, variable, score)
 
     def _trains(self, loop: LoopNode) -> bool:
-        bodies: list[cst.CSTNode] = [loop.body, *(function.node.body for function in self.graph.callees(loop.body))]
-        return any(isinstance(node, cst.Call) and self._is_training_call(node) for body in bodies for node in walk(body))
+        bodies: list[cst.CSTNode] = [loop.body, *(function.node for function in self.graph.callees(loop.body))]
+        return any(
+            isinstance(node, cst.Call) and self._is_training_call(node) for body in bodies for node in walk(body)
+        )
 
     def _is_training_call(self, call: cst.Call) -> bool:
         name = last_name(call.func)
         if name in TRAINING_CALLS:
             return True
         spelled = words(dotted(call.func))
-        if name in ("step", "apply", "update", "run") and {"optimizer", "optim", "opt", "optimizers", "solver", "sgd", "adam", "tx"} & set(spelled):
+        if name in ("step", "apply", "update", "run") and {
+            "optimizer",
+            "optim",
+            "opt",
+            "optimizers",
+            "solver",
+            "sgd",
+            "adam",
+            "tx",
+        } & set(spelled):
             return True
         if isinstance(call.func, cst.Subscript):
             spelled = words(dotted(call.func.value))
-        if name == "run" and any("train" in words(text) for argument in call.args for text in identifiers(argument.value)):
+        if name == "run" and any(
+            "train" in words(text) for argument in call.args for text in identifiers(argument.value)
+        ):
             return True
         if isinstance(call.func, cst.Name):
-            return bool({"train", "fit"} & set(words(name))) and not {"data", "load", "loader", "split"} & set(words(name))
+            return bool({"train", "fit"} & set(words(name))) and not {"data", "load", "loader", "split"} & set(
+                words(name)
+            )
         return name in ("fit", "train") and bool(call.args) and bool(self._fits(call))
 
     def _fits(self, call: cst.Call) -> bool:
@@ -124,8 +147,8 @@ class LoopFinder:
 
     def _evaluates(self, loop: LoopNode, function: Function) -> bool:
         """Whether a loop that shows no training stands in an evaluation."""
-        told = set(words(function.name)) | {word for text in identifiers(loop.iter) for word in words(text)} if isinstance(loop, cst.For) else set(words(function.name))  # fmt: skip
-        return bool({"eval", "evaluate", "evaluation", "test", "val", "valid", "validate", "validation", "plot", "predict"} & told)
+        repeated = identifiers(loop.iter) if isinstance(loop, cst.For) else ()
+        return bool(EVALUATIONS.intersection(all_words([function.name, *repeated])))
 
     def _epochs(self, call: cst.Call) -> float:
         return 0.5 if "epochs" in keywords(call) else 0.0
@@ -160,10 +183,10 @@ def _counts(loop: Training) -> bool:
     return bool(STEPS & named) or isinstance(loop.node, cst.While)
 
 
-def counter_of(loop: LoopNode, index: Index) -> str | None:
+def counter_of(loop: LoopNode) -> str | None:
     """The counter of a loop: the (first) target of a `for`; of a `while`, what is counted up and tested."""
     if isinstance(loop, cst.For):
-        target = loop.target
+        target: cst.BaseExpression = loop.target
         while isinstance(target, cst.Tuple | cst.List) and target.elements:
             target = target.elements[0].value
         return last_name(target) or None
@@ -186,6 +209,21 @@ def counter_of(loop: LoopNode, index: Index) -> str | None:
     return ranked[0] if ranked else None
 
 
+def loop_value(node: LoopNode | cst.Call, number: int, index: Index, *, is_main: bool = False) -> Loop | None:
+    """A loop as other rooms see it; None for `async for`, whose iterable cannot be wrapped."""
+    source = index.source
+    file, line, end = source.file, source.line(node), source.ranges[node].end.line
+    if isinstance(node, cst.Call):
+        return Loop(number, file, line, end, "managed", None, source.span(node), is_main)
+    body = source.ranges[node.body].end
+    end = body.line - (body.column == 0)
+    if isinstance(node, cst.While):
+        return Loop(number, file, line, end, "while", counter_of(node), source.span(node.test), is_main)
+    if node.asynchronous is not None:
+        return None
+    return Loop(number, file, line, end, "for", counter_of(node), source.span(node.iter), is_main)
+
+
 def _exits(loop: cst.While) -> list[cst.BaseExpression]:
     """Conditions under which the loop is left."""
     return [
@@ -197,7 +235,7 @@ def _exits(loop: cst.While) -> list[cst.BaseExpression]:
 
 def branch_of(node: cst.CSTNode, index: Index) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
     """The branches of `if` statements in which a node stands: (statement, branch)."""
-    found = []
+    found: list[tuple[cst.CSTNode, cst.CSTNode]] = []
     below = node
     for parent in index.ancestors(node):
         if isinstance(parent, cst.If):

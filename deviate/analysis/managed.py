@@ -11,7 +11,7 @@ VALIDATION = ("validation_data", "validation_split")
 VALIDATION_POSITIONS = (6, 7)
 
 
-def is_managed(call: cst.Call, function: Function, index: Index) -> bool:
+def is_managed(call: cst.Call, index: Index) -> bool:
     """Whether a call is `fit` of a Keras model: of a model that is compiled here, or with Keras's own arguments."""
     if last_name(call.func) not in ("fit", "fit_generator") or not isinstance(call.func, cst.Attribute):
         return False
@@ -37,7 +37,6 @@ def history_keys(call: cst.Call, index: Index) -> list[str]:
 
 def _compiles(call: cst.Call, index: Index) -> list[cst.Call]:
     """Calls of `compile` that may belong to a fit: of the same variable if there are any, the last before it first."""
-    assert isinstance(call.func, cst.Attribute)
     found = [
         other
         for other, _ in index.calls
@@ -45,8 +44,10 @@ def _compiles(call: cst.Call, index: Index) -> list[cst.Call]:
         and other.func.attr.value == "compile"
         and {"optimizer", "loss", "metrics"} & {*keywords(other), *(("loss",) if len(positional(other)) > 1 else ())}
     ]
-    receiver = last_name(call.func.value)
-    same = [other for other in found if isinstance(other.func, cst.Attribute) and last_name(other.func.value) == receiver]
+    receiver = last_name(call.func.value) if isinstance(call.func, cst.Attribute) else ""
+    same = [
+        other for other in found if isinstance(other.func, cst.Attribute) and last_name(other.func.value) == receiver
+    ]
     line = index.source.line(call)
     ordered = sorted(same or found, key=index.source.line, reverse=True)
     return [other for other in ordered if index.source.line(other) < line] or ordered

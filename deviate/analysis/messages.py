@@ -1,18 +1,22 @@
 """Messages taken apart: which values stand in a text that a script reports, with the text around each."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from deviate.model import TapForm
+
 from .index import Function, Index
 from .templates import Field, format_fields, percent_fields
-from .tree import constant_text, dotted, element, keywords, positional
+from .tree import constant_text, dotted, keywords, listed, positional
 
-TEXT_METHODS = frozenset(
-    "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill".split()
+TEXT_METHODS = listed(
+    "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
 )
-ROUNDING = frozenset({"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"})
+ROUNDING = frozenset(
+    {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
+)
 DEEPEST = 12
 
 
@@ -34,17 +38,10 @@ class Value:
     spelled: str
     spec: str = ""
     style: str = "plain argument"
-    form: str = "value"
+    form: TapForm = "value"
     fields: tuple[str, ...] = ()
     path: str = ""
     is_tappable: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What one statement reports: text and values in reading order, and the statement's line."""
-
-    items: list[str | Value] = field(default_factory=list)
 
 
 class Taker:
@@ -95,7 +92,8 @@ class Taker:
             if isinstance(part, cst.FormattedStringText):
                 items.append(part.value.replace("{{", "{").replace("}}", "}").replace("\\n", "\n").replace("\\t", "\t"))
                 continue
-            assert isinstance(part, cst.FormattedStringExpression)
+            if not isinstance(part, cst.FormattedStringExpression):
+                continue
             spec = _spec_text(part.format_spec)
             if part.equal is not None:
                 items.append(self.index.source.code(part.expression) + "=")
@@ -134,7 +132,11 @@ class Taker:
             if method == "join" and constant_text(base) is not None and arguments:
                 if isinstance(arguments[0], cst.List | cst.Tuple):
                     found = [item.value for item in arguments[0].elements if isinstance(item, cst.Element)]
-                    return [part for value in found for part in [*self.take(value, function, depth), constant_text(base) or ""]]
+                    return [
+                        part
+                        for value in found
+                        for part in [*self.take(value, function, depth), constant_text(base) or ""]
+                    ]
                 return None
             if method in TEXT_METHODS and self.is_text(base, function):
                 return self.take(base, function, depth)
@@ -155,9 +157,9 @@ class Taker:
                 for given, caller in self._given(node.value, scope):
                     if _holds_values(given) and self.is_text(given, caller):
                         items += self.take(given, caller, depth)
-            elif binding.how in ("assign", "add") and not binding.way and isinstance(binding.value, cst.BaseExpression):
-                if _holds_values(binding.value) and self.is_text(binding.value, scope):
-                    where = scope if scope.node is self.index.function_of(binding.node).node else function
+            elif binding.how in {"assign", "add"} and not binding.way and isinstance(binding.value, cst.BaseExpression):
+                where = self.index.function_of(binding.node)
+                if _holds_values(binding.value) and self.is_text(binding.value, where):
                     items += self.take(binding.value, where, depth)
         return items or None
 
@@ -210,7 +212,17 @@ class Taker:
                 if container is not None:
                     spelled = f"{self.index.source.code(container)}[{part.argument!r}]{part.path}"
                     items.append(
-                        Value(call.func, container, function, spelled, part.spec, "str.format", "format", (name,), part.path)
+                        Value(
+                            call.func,
+                            container,
+                            function,
+                            spelled,
+                            part.spec,
+                            "str.format",
+                            "format",
+                            (name,),
+                            part.path,
+                        )
                     )
             elif part.path:
                 spelled = _attributed(argument, part.path, self.index)
@@ -233,7 +245,7 @@ class Taker:
     def _template_text(self, node: cst.BaseExpression, function: Function) -> str | None:
         text = constant_text(node)
         if text is None and isinstance(node, cst.Name):
-            scope, bindings = self.index.find(node.value, function)
+            _, bindings = self.index.find(node.value, function)
             values = [b.value for b in bindings if b.how == "assign" and not b.way]
             if len(bindings) == 1 and len(values) == 1:
                 return constant_text(values[0])
@@ -304,6 +316,3 @@ def _attributed(argument: cst.BaseExpression, path: str, index: Index) -> str:
 def _is_index(path: str) -> bool:
     inside = [piece.split("]")[0] for piece in path.split("[")[1:]]
     return all(piece.isdigit() or piece[:1] in "'\"" for piece in inside)
-
-
-__all__ = ["Message", "Taker", "Value", "element"]

@@ -3,31 +3,33 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from .tree import listed
 from .words import FILLERS, PHASES, QUALITY, SHORT_TIMES, SPEEDS, clause, words
 
 MOST_WORDS = 4
-PLAIN = frozenset("item float int detach cpu numpy mean sum avg val np torch tf math round len data result time100".split())
+PLAIN = listed("item float int detach cpu numpy mean sum avg np torch tf math round len data result self")
 
 
 @dataclass(slots=True)
 class Wanted:
-    """What a name can be made of, most telling first.
+    """What a name can be made of.
 
     Attributes:
         text: words before the value in its message.
         expression: words of the expression.
         phase: train, test, val or eval, where message, function or expression say so.
-        hints: prefixes that tell call paths and labels apart, to be tried in turn.
+        hint: what tells this call path or label from the others of the same site.
+        function: words of the function that reports.
     """
 
-    text: list[str]
-    expression: list[str]
+    text: Sequence[str]
+    expression: Sequence[str]
     phase: str | None
-    hints: Sequence[str] = field(default_factory=tuple)
-    line: int = 0
-    extra: Sequence[str] = field(default_factory=tuple)
+    hint: str
+    function: Sequence[str]
+    line: int
 
 
 def text_words(before: str, earlier: Sequence[str]) -> list[str]:
@@ -63,40 +65,59 @@ def phase_of(*texts: str) -> str | None:
 def give_names(wanted: Sequence[Wanted]) -> list[str]:
     """A name for each, in order: short where that tells them apart, longer where it must."""
     names = [_first(item) for item in wanted]
-    names = _lengthen(names, wanted, lambda name, item: _prefixed(name, item.hints[0]) if item.hints else name)
-    names = _lengthen(names, wanted, lambda name, item: _prefixed(name, item.phase) if item.phase else name)
-    for depth in range(1, 4):
-        names = _lengthen(
-            names, wanted, lambda name, item, d=depth: _prefixed(name, item.hints[d]) if len(item.hints) > d else name
-        )
-    names = _lengthen(names, wanted, lambda name, item: _joined(name, item.expression))
-    names = _lengthen(names, wanted, lambda name, item: _joined(name, item.extra))
-    names = _lengthen(names, wanted, lambda name, item: f"{name}_line_{item.line}")
+    for change in (_with_hint, _with_phase, _with_expression, _with_function, _with_line):
+        names = _lengthen(names, wanted, change)
     return _numbered(names)
 
 
 def _first(item: Wanted) -> str:
     chosen = item.text or item.expression
-    name = "_".join(dict.fromkeys(chosen))
-    phase_words = [PHASES[word] for word in chosen if word in PHASES]
-    if phase_words:
-        rest = [word for word in dict.fromkeys(chosen) if word not in PHASES]
-        name = "_".join([phase_words[0], *rest]) if rest else "_".join([phase_words[0], *item.expression])
-    elif item.phase and set(chosen) & QUALITY:
+    telling = QUALITY | SHORT_TIMES | SPEEDS
+    if item.text and not set(chosen) & telling and "per" not in chosen:
+        chosen = [*chosen, *[word for word in item.expression if word in telling][:1]]
+    if all(word in PHASES for word in chosen):
+        chosen = [*chosen, *item.expression]
+    name = "_".join(dict.fromkeys(PHASES.get(word, word) for word in chosen))
+    if item.phase and set(chosen) & QUALITY and not set(chosen) & PHASES.keys():
         name = f"{item.phase}_{name}"
     name = re.sub(r"\W", "_", name)
     return name if not name[:1].isdigit() else f"m_{name}"
 
 
 def _lengthen(names: list[str], wanted: Sequence[Wanted], change: Callable[[str, Wanted], str]) -> list[str]:
-    counts = Counter(names)
-    changed = [change(name, item) if counts[name] > 1 else name for name, item in zip(names, wanted, strict=True)]
-    kept = {name for name in names if counts[name] == 1}
-    return [name if new in kept else new for name, new in zip(names, changed, strict=True)]
+    """Change the names that several share, where the change tells at least two of them apart."""
+    changed = [change(name, item) for name, item in zip(names, wanted, strict=True)]
+    result = list(names)
+    for name, count in Counter(names).items():
+        places = [place for place, other in enumerate(names) if other == name]
+        if count > 1 and len({changed[place] for place in places}) > 1:
+            for place in places:
+                result[place] = changed[place]
+    return result
+
+
+def _with_hint(name: str, item: Wanted) -> str:
+    return _prefixed(name, item.hint)
+
+
+def _with_phase(name: str, item: Wanted) -> str:
+    return _prefixed(name, item.phase)
+
+
+def _with_expression(name: str, item: Wanted) -> str:
+    return _joined(name, item.expression)
+
+
+def _with_function(name: str, item: Wanted) -> str:
+    return _joined(name, item.function)
+
+
+def _with_line(name: str, item: Wanted) -> str:
+    return f"{name}_line_{item.line}"
 
 
 def _prefixed(name: str, prefix: str | None) -> str:
-    return name if not prefix or name.split("_")[0] == prefix else f"{prefix}_{name}"
+    return name if not prefix or name.split("_", maxsplit=1)[0] == prefix else f"{prefix}_{name}"
 
 
 def _joined(name: str, more: Sequence[str]) -> str:
@@ -111,16 +132,9 @@ def _numbered(names: list[str]) -> list[str]:
     result = []
     for name in names:
         seen[name] += 1
-        if seen[name] > 1:
-            number = seen[name]
-            while f"{name}_{number}" in taken:
-                number += 1
-            name = f"{name}_{number}"
-            taken.add(name)
-        result.append(name)
+        number = seen[name]
+        while number > 1 and f"{name}_{number}" in taken:
+            number += 1
+        result.append(name if number == 1 else f"{name}_{number}")
+        taken.add(result[-1])
     return result
-
-
-def snake(text: str) -> str:
-    """A text as a name."""
-    return "_".join(words(text))

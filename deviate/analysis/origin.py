@@ -5,33 +5,24 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from .callables import (
+    CLOCKS,
+    ENUMERATIONS,
+    MEMORY_CALLS,
+    PARSERS,
+    PASSING,
+    SETTINGS,
+    SIZE_PARTS,
+    SIZES,
+    TEXT_PARTS,
+    TEXTS,
+)
 from .calls import CallGraph
 from .index import Binding, Function, Index
 from .tree import constant_number, constant_text, dotted, element, identifiers, keywords, last_name, positional
-from .words import COUNTERS, ESTIMATES, MEMORY, NEUTRAL, QUALITY, RATES, words
+from .words import NEUTRAL, QUALITY, RATES, words
 
 DEEPEST = 14
-
-CLOCKS = frozenset(
-    "time.time time.perf_counter time.monotonic time.process_time time.time_ns time.perf_counter_ns timeit.default_timer "
-    "time.clock datetime.datetime.now datetime.now datetime.datetime.today tensorflow.timestamp".split()
-)
-TEXTS = frozenset(
-    "time.strftime time.ctime time.asctime os.path.join os.path.basename os.path.abspath os.getcwd builtins.str builtins.type "
-    "os.environ.get os.getenv builtins.input sys.version platform.node socket.gethostname pathlib.Path builtins.repr".split()
-)
-SIZES = frozenset({"builtins.len", "os.cpu_count", "torch.numel"})
-PARSERS = ("parse_args", "parse_known_args", "load_config", "safe_load", "parse_args_into_dataclasses")
-SETTINGS = frozenset("args opt opts config cfg conf hparams hp flags options settings hyperparams configs argv".split())
-SIZE_PARTS = frozenset("shape size ndim numel nelement dim num_examples batch_size num_samples".split())
-TEXT_PARTS = frozenset("name __name__ device dtype __class__ path filename strftime isoformat join format upper lower".split())
-MEMORY_CALLS = frozenset("memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_info".split())
-PASSING = frozenset(
-    "round float int abs sum min max mean average median std var sqrt exp log log2 log10 array asarray to_float reduce_mean "
-    "reduce_sum square power cast tensor as_tensor item detach cpu numpy data tolist double half float32 norm squeeze "
-    "reshape view flatten result compute eval clone copy total_seconds device_get block_until_ready stack nanmean".split()
-)
-ENUMERATIONS = ("enumerate", "trange", "range", "arange", "count", "xrange")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +40,25 @@ class Origin:
 
 
 UNKNOWN = Origin("unknown")
-WEIGHT = ("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size", "unknown", "setting", "text",
-          "object", "constant", "cycle")  # fmt: skip
+WEIGHT = (
+    [
+        "quality",
+        "duration",
+        "speed",
+        "computed",
+        "memory",
+        "rate",
+        "clock",
+        "counter",
+        "size",
+        "unknown",
+        "setting",
+        "text",
+        "object",
+        "constant",
+        "cycle",
+    ]
+)
 
 
 def strongest(origins: Iterable[Origin]) -> Origin:
@@ -74,25 +82,30 @@ class Origins:
             return Origin("constant", "a constant")
         if isinstance(node, cst.BaseString):
             return Origin("text", "a text")
+        depth -= 1
         match node:
             case cst.Name():
-                return self._name(node, function, depth - 1)
+                return self._name(node, function, depth)
             case cst.Attribute():
-                return self._attribute(node, function, depth - 1)
+                return self._attribute(node, function, depth)
             case cst.Subscript():
-                return self._item(node, function, depth - 1)
+                return self._item(node, function, depth)
             case cst.Call():
-                return self._call(node, function, depth - 1)
+                return self._call(node, function, depth)
             case cst.BinaryOperation():
-                return self._operation(node, function, depth - 1)
+                return self._operation(node, function, depth)
+        return self._other(node, function, depth)
+
+    def _other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
+        match node:
             case cst.UnaryOperation() | cst.Await():
-                return self.of(node.expression, function, depth - 1)
+                return self.of(node.expression, function, depth)
             case cst.IfExp():
-                return strongest([self.of(node.body, function, depth - 1), self.of(node.orelse, function, depth - 1)])
+                return strongest([self.of(node.body, function, depth), self.of(node.orelse, function, depth)])
             case cst.BooleanOperation():
-                return strongest([self.of(node.left, function, depth - 1), self.of(node.right, function, depth - 1)])
+                return strongest([self.of(node.left, function, depth), self.of(node.right, function, depth)])
             case cst.Comparison():
-                return Origin("computed", "a comparison")
+                return Origin("computed", "counted from a comparison")
             case cst.Lambda():
                 return Origin("object", "a function")
         return UNKNOWN
@@ -121,7 +134,7 @@ class Origins:
         if not found:
             return UNKNOWN
         line = self.index.source.line(bindings[0].node)
-        if scope.is_module and name.isupper() or len(bindings) == 1:
+        if (scope.is_module and name.isupper()) or len(bindings) == 1:
             return Origin("setting", f"setting: constant since line {line}")
         return Origin("constant", f"only constants are assigned (line {line})")
 
@@ -130,10 +143,10 @@ class Origins:
         if binding.how == "parameter":
             return self._parameter(name, binding, scope, depth)
         if binding.how == "for" and binding.value is not None:
-            return self._loop_target(name, binding, scope, depth, where)
+            return self._loop_target(binding.value, binding, scope, depth, where)
         if binding.how == "add" and binding.value is not None:
-            return self._added(name, binding, scope, depth, where)
-        if binding.how == "define" or binding.how == "import":
+            return self._added(name, binding, binding.value, scope, depth, where)
+        if binding.how in {"define", "import"}:
             return Origin("object", f"defined at line {where}") if binding.how == "define" else UNKNOWN
         if binding.how == "assign" and binding.value is not None:
             value: cst.CSTNode | None = binding.value
@@ -147,15 +160,18 @@ class Origins:
             return self.of(value, scope, depth) if value is not None else UNKNOWN
         return UNKNOWN
 
-    def _added(self, name: str, binding: Binding, scope: Function, depth: int, where: int) -> Origin:
-        assert binding.value is not None
-        if not isinstance(binding.node, cst.AugAssign) or isinstance(binding.node.operator, cst.AddAssign | cst.SubtractAssign):
-            if constant_number(binding.value) is not None:
+    def _added(
+        self, name: str, binding: Binding, value: cst.CSTNode, scope: Function, depth: int, where: int
+    ) -> Origin:
+        if not isinstance(binding.node, cst.AugAssign) or isinstance(
+            binding.node.operator, cst.AddAssign | cst.SubtractAssign
+        ):
+            if constant_number(value) is not None:
                 conditional = any(
                     isinstance(parent, cst.If) for parent in self.index.ancestors(binding.node)
                 ) and QUALITY.intersection(words(name))
                 return Origin("quality" if conditional else "counter", f"counted up at line {where}")
-            added = self.of(binding.value, scope, depth)
+            added = self.of(value, scope, depth)
             if added.kind in ("setting", "size", "counter"):
                 return Origin("counter", f"adds up sizes at line {where}")
             return added
@@ -177,10 +193,12 @@ class Origins:
             return UNKNOWN
         return strongest(found)
 
-    def _loop_target(self, name: str, binding: Binding, scope: Function, depth: int, where: int) -> Origin:
-        iterable = binding.value
-        assert iterable is not None
-        while isinstance(iterable, cst.Call) and last_name(iterable.func) in ("tqdm", "track", "list", "reversed") and iterable.args:
+    def _loop_target(self, iterable: cst.CSTNode, binding: Binding, scope: Function, depth: int, where: int) -> Origin:
+        while (
+            isinstance(iterable, cst.Call)
+            and last_name(iterable.func) in ("tqdm", "track", "list", "reversed")
+            and iterable.args
+        ):
             iterable = iterable.args[0].value
         if isinstance(iterable, cst.Call):
             called = last_name(iterable.func)
@@ -240,37 +258,37 @@ class Origins:
         qualified = self.index.qualified(node.func, function) or ""
         name = last_name(node.func)
         arguments = positional(node)
-        if qualified in CLOCKS or name in ("perf_counter", "default_timer"):
-            return Origin("clock", f"clock reading: {dotted(node.func)}()")
-        if qualified in SIZES:
-            return Origin("size", f"size: {self.index.source.code(node)}")
-        if qualified in TEXTS or name in TEXT_PARTS:
-            return Origin("text", "a name or text")
-        if name in PARSERS:
-            return Origin("setting", f"setting: read by {name}()")
-        if name in ("get_last_lr", "get_lr"):
-            return Origin("rate", "setting: learning rate, read from the scheduler")
-        if name in MEMORY_CALLS:
-            return Origin("memory", f"memory: {dotted(node.func)}()")
-        if name in SIZE_PARTS:
-            return Origin("size", f"size: {self.index.source.code(node)}")
-        if name in ("elapsed", "elapsed_time"):
-            return Origin("duration", f"time: {dotted(node.func)}()")
-        returned = self._returned(node, function, depth)
-        if returned is not None:
-            return returned
+        told = self._by_name(node, qualified, name) or self._returned(node, function, depth)
+        if told is not None:
+            return told
         if name in PASSING:
             if isinstance(node.func, cst.Attribute) and not self._is_module(node.func.value, function):
                 inner = self.of(node.func.value, function, depth)
             else:
                 inner = self.of(arguments[0], function, depth) if arguments else UNKNOWN
-            return inner if inner.kind not in ("unknown", "object") else Origin("computed", f"computed by {name}()")
-        if name == "next" and arguments:
-            return UNKNOWN
-        called = words(name)
-        if (QUALITY - NEUTRAL).intersection(called) or {"criterion", "evaluate", "validate"}.intersection(called):
+            return Origin("computed", f"computed by {name}()") if inner.kind in {"unknown", "object"} else inner
+        if ((QUALITY - NEUTRAL) | {"criterion", "evaluate", "validate"}).intersection(words(name)):
             return Origin("quality", f"result of {dotted(node.func)}()")
         return UNKNOWN
+
+    def _by_name(self, node: cst.Call, qualified: str, name: str) -> Origin | None:
+        """The origin that the name of a callee tells."""
+        spelled = f"{dotted(node.func)}()"
+        if qualified in CLOCKS or name in {"perf_counter", "default_timer"}:
+            return Origin("clock", f"clock reading: {spelled}")
+        if qualified in SIZES or name in SIZE_PARTS:
+            return Origin("size", f"size: {self.index.source.code(node)}")
+        if qualified in TEXTS or name in TEXT_PARTS or qualified.startswith("os.path."):
+            return Origin("text", "a name or text")
+        if name in PARSERS:
+            return Origin("setting", f"setting: read by {spelled}")
+        if name in {"get_last_lr", "get_lr"}:
+            return Origin("rate", "setting: learning rate, read from the scheduler")
+        if name in MEMORY_CALLS:
+            return Origin("memory", f"memory: {spelled}")
+        if name in {"elapsed", "elapsed_time"}:
+            return Origin("duration", f"time: {spelled}")
+        return None
 
     def _is_module(self, node: cst.BaseExpression, function: Function) -> bool:
         if not isinstance(node, cst.Name | cst.Attribute):
@@ -285,7 +303,7 @@ class Origins:
 
     def _returned(self, call: cst.Call, function: Function, depth: int, item: int | None = None) -> Origin | None:
         """The origin of what a function of the file returns (or of one item of it); None when it is not of the file."""
-        callee = self.graph._target(call.func, function)
+        callee = self.graph.target(call.func, function)
         if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
             return None
         self.active.add(callee)
@@ -306,7 +324,11 @@ class Origins:
     def _operation(self, node: cst.BinaryOperation, function: Function, depth: int) -> Origin:
         left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
         kinds = {left.kind, right.kind}
-        if isinstance(node.operator, cst.Subtract) and "clock" in kinds and kinds <= {"clock", "unknown", "constant", "setting", "computed"}:
+        if (
+            isinstance(node.operator, cst.Subtract)
+            and "clock" in kinds
+            and kinds <= {"clock", "unknown", "constant", "setting", "computed"}
+        ):
             return Origin("duration", "difference of two clock readings")
         if isinstance(node.operator, cst.Divide | cst.FloorDivide):
             if right.kind == "duration" and left.kind != "duration":
@@ -318,24 +340,21 @@ class Origins:
         if kinds <= {"counter", "size", "setting", "constant", "cycle"} and kinds - {"constant", "cycle"}:
             if "counter" in kinds:
                 source = left if left.kind == "counter" else right
-                return Origin("counter", f"progress: computed from a counter ({source.reason})")
+                return Origin(
+                    "counter", f"counter: computed from the {source.reason.removeprefix('counter: computed from the ')}"
+                )
             if isinstance(node.operator, cst.Divide) and "size" in kinds and "setting" in kinds:
                 return Origin("size", "size: computed from sizes and settings")
             return left if left.kind in ("size", "setting") else right
         if kinds == {"constant"}:
             return Origin("constant", "a constant")
         result = strongest([left, right] if not isinstance(node.operator, cst.Divide | cst.FloorDivide) else [left])
-        if isinstance(node.operator, cst.Divide | cst.FloorDivide) and left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
+        if (
+            isinstance(node.operator, cst.Divide | cst.FloorDivide)
+            and left.kind in ("counter", "size")
+            and right.kind in ("unknown", "cycle")
+        ):
             return UNKNOWN
         if result.kind in ("unknown", "cycle", "setting", "constant", "size", "counter"):
             return Origin("computed", "computed") if kinds & {"unknown", "computed"} else result
         return result
-
-
-def is_counter_name(name: str) -> bool:
-    """Whether the last word of a name is one of those that counters have."""
-    found = words(name)
-    return bool(found) and found[-1] in COUNTERS
-
-
-__all__ = ["ESTIMATES", "MEMORY", "Origin", "Origins", "is_counter_name", "strongest"]

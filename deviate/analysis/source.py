@@ -82,7 +82,9 @@ def read_source(path: Path, file: str) -> Source:
     except cst.ParserSyntaxError as error:
         line, column = error.raw_line, error.raw_column + 1
         shown = text.splitlines()[line - 1].strip() if 0 < line <= len(text.splitlines()) else ""
-        raise InputError(f"{file}:{line}:{column}: not valid Python: {shown}".rstrip(": "), _syntax_hint(shown)) from None
+        raise InputError(
+            f"{file}:{line}:{column}: not valid Python: {shown}".rstrip(": "), _syntax_hint(shown)
+        ) from None
     except RecursionError:
         raise InputError(f"{file}: expressions are nested too deeply to be read", "Split the deepest one.") from None
 

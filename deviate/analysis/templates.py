@@ -4,7 +4,9 @@ import re
 import string
 from dataclasses import dataclass
 
-PERCENT = re.compile(r"%(?:\((?P<key>[^)]*)\))?[#0\- +]*(?P<width>\*|\d+)?(?P<precision>\.(?:\*|\d+)?)?[hlL]?(?P<type>.)")
+PERCENT = re.compile(
+    r"%(?:\((?P<key>[^)]*)\))?[#0\- +]*(?P<width>\*|\d+)?(?P<precision>\.(?:\*|\d+)?)?[hlL]?(?P<type>.)"
+)
 SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?(?:\d+|\{\})?[,_]?(?:\.(?P<precision>\d+|\{\}))?(?P<type>[a-zA-Z%]?)$")
 
 

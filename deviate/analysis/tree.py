@@ -10,6 +10,11 @@ LAYOUT = ("whitespace", "comma", "lpar", "rpar", "semicolon", "leading_lines", "
 PASSIVE = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Semicolon)
 
 
+def listed(words: str) -> frozenset[str]:
+    """A set of words, written as a text with blanks."""
+    return frozenset(words.split())
+
+
 @cache
 def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     names = (field.name for field in dataclasses.fields(kind))
@@ -113,6 +118,8 @@ def identifiers(node: cst.CSTNode) -> Iterator[str]:
 
 def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:
     """Item `index` of a tuple or list display; None when it has stars or is too short."""
-    if not isinstance(node, cst.Tuple | cst.List) or any(isinstance(item, cst.StarredElement) for item in node.elements):
+    if not isinstance(node, cst.Tuple | cst.List) or any(
+        isinstance(item, cst.StarredElement) for item in node.elements
+    ):
         return None
     return node.elements[index].value if index < len(node.elements) else None

@@ -5,30 +5,35 @@ from collections.abc import Iterable
 
 from deviate.model import Direction
 
-HIGHER = frozenset(
-    "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap map iou miou dice bleu "
-    "rouge psnr ssim reward rewards return returns score scores r2 correct corrects ndcg mrr hit hits likelihood "
-    "sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win wins agreement elbo".split()
+from .tree import listed
+
+HIGHER = listed(
+    "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap map "
+    "iou miou dice bleu rouge psnr ssim reward rewards return returns score scores r2 correct corrects ndcg mrr hit "
+    "hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win wins "
+    "agreement elbo"
 )
-LOWER = frozenset(
-    "loss losses error errors err perplexity ppl xent entropy crossentropy nll mse rmse mae mape kl divergence cost bpc bpd bits fid wer cer "
-    "ter distance residual regret hinge bce ce eer objective penalty misclassified wrong".split()
+LOWER = listed(
+    "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
+    "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong"
 )
-NEUTRAL = frozenset("norm metric metrics result results variance clipfrac fraction td advantage value_loss gap margin".split())
+NEUTRAL = listed(
+    "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin"
+)
 QUALITY = HIGHER | LOWER | NEUTRAL
-SHORT_TIMES = frozenset("time times elapsed duration seconds secs sec minutes mins hours runtime ms took".split())
-SPEEDS = frozenset("throughput speed fps sps ips mfu persec it/s persecond".split())
-RATES = frozenset("lr lrs learningrate".split())
-COUNTERS = frozenset(
+SHORT_TIMES = listed("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
+SPEEDS = listed("throughput speed fps sps ips mfu persec it/s persecond")
+RATES = listed("lr lrs learningrate")
+COUNTERS = listed(
     "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
-    "generation generations fold count counter num number total seen timestep timesteps update updates rank".split()
+    "generation generations fold count counter num number total seen timestep timesteps update updates rank"
 )
-ESTIMATES = frozenset("eta remaining left estimated".split())
-MEMORY = frozenset("mem memory gb mb gib mib vram ram bytes".split())
-QUALIFIERS = frozenset("on of at for in to after over during with by from class task fold and label per".split())
-FILLERS = frozenset(
-    "a an the of set over is at in on for with after so far was are now data dataset epoch step iter iteration current "
-    "and to from by this final finished average avg mean got info debug result results".split()
+ESTIMATES = listed("eta remaining left estimated")
+MEMORY = listed("mem memory gb mb gib mib vram ram bytes")
+QUALIFIERS = listed("on of at for in to after over during with by from class task fold and label per")
+FILLERS = listed(
+    "a an the of set over is at in on for with after so far was are now data dataset epoch step iter iteration "
+    "current and to from by this final finished average avg mean got info debug result results"
 )
 PHASES = {
     "train": "train", "training": "train", "trn": "train", "tr": "train",
@@ -64,3 +69,18 @@ def clause(text: str) -> str:
     """The part of a text that names the value after it: from the last separator that has words behind it."""
     pieces = [piece for piece in re.split(r"[,;|\n\t\[\]]|(?<=[.!?]) |(?<![-\w]) - |--|\\[nt]", text) if words(piece)]
     return pieces[-1] if pieces else ""
+
+
+UNIT = re.compile(
+    r"^\s*\(?\s*(?:(?P<speed>[a-z]+\s*(?:/|per )\s*(?:s|sec|second|ms)\b)"
+    r"|(?P<time>s|sec|secs|seconds?|ms|minutes?|mins?|hours?)\b)",
+    re.IGNORECASE,
+)
+
+
+def unit_after(text: str) -> tuple[str, str]:
+    """The unit at the start of the text behind a value: its kind (`speed`, `time` or empty) and its words."""
+    match = UNIT.match(text)
+    if match is None:
+        return "", ""
+    return ("speed", match["speed"]) if match["speed"] else ("time", match["time"])

@@ -1,0 +1,130 @@
+"""Sites that the user names by file, line and expression, where the analysis saw no metric."""
+
+import ast
+import dataclasses
+import difflib
+
+import libcst as cst
+
+from deviate.errors import InputError
+from deviate.model import Analysis, Loop, Site, TapForm
+
+from .calls import CallGraph
+from .index import Index
+from .loops import loop_value
+from .source import read_source
+from .tree import constant_number, walk
+
+ADDED = "named in deviate.toml"
+MOST_SHOWN = 6
+
+
+def add_site(analysis: Analysis, file: str, line: int, expression: str) -> tuple[Analysis, Site]:
+    """The analysis with a site for an expression that stands in the statement at a line.
+
+    Raises:
+        InputError: there is no such statement or expression; near misses are shown.
+    """
+    if file not in analysis.files:
+        raise InputError(
+            f"{file}:{line} names a file that is not part of the analysis of {analysis.script}",
+            f"Name one of: {', '.join(analysis.files)}.",
+        )
+    index = Index(read_source(analysis.root / file, file))
+    start = _statement_start(index, line)
+    candidates = [node for node in walk(index.source.tree) if _is_value(node, index)]
+    here = [node for node in candidates if index.statement_line(node) == start]
+    wanted = normalised(expression)
+    found = [node for node in here if normalised(index.source.code(node)) == wanted]
+    if not found:
+        raise _not_found(index, file, line, expression, here, candidates)
+    node = found[0]
+    field = index.parents[node]
+    is_shown = isinstance(field, cst.FormattedStringExpression) and field.equal is not None
+    number = 1 + max((site.id for site in analysis.sites), default=-1)
+    form: TapForm = "shown" if is_shown else "value"
+    site = Site(number, file, start, index.source.span(node), index.source.code(node), ADDED, form)
+    loops = _with_loops(analysis, node, index)
+    return dataclasses.replace(analysis, sites=(*analysis.sites, site), loops=loops), site
+
+
+def normalised(expression: str) -> str:
+    """An expression in a form that does not depend on blanks, quotes or superfluous parentheses."""
+    try:
+        return ast.dump(ast.parse(f"({expression}\n)", mode="eval"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "".join(expression.split())
+
+
+def _statement_start(index: Index, line: int) -> int:
+    """First line of the statement that a line belongs to."""
+    statements = (node for node in walk(index.source.tree) if isinstance(node, STATEMENTS))
+    starts = [index.source.line(node) for node in statements]
+    return max((start for start in starts if start <= line), default=line)
+
+
+STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement)
+NAMING = (
+    cst.Param,
+    cst.ImportAlias,
+    cst.AsName,
+    cst.NameItem,
+    cst.FunctionDef,
+    cst.ClassDef,
+    cst.AssignTarget,
+    cst.Del,
+)
+
+
+def _is_value(node: cst.CSTNode, index: Index) -> bool:
+    """Whether a node is an expression that is evaluated, not a name that is bound or a part of one."""
+    if not isinstance(node, cst.BaseExpression) or constant_number(node) is not None:
+        return False
+    parent = index.parents.get(node)
+    if isinstance(parent, cst.Attribute) and node is parent.attr:
+        return False
+    if isinstance(parent, cst.Arg) and node is parent.keyword:
+        return False
+    if (
+        isinstance(parent, cst.For | cst.CompFor | cst.AugAssign | cst.AnnAssign | cst.NamedExpr)
+        and node is parent.target
+    ):
+        return False
+    inside = (node, *index.ancestors(node))
+    return not isinstance(parent, NAMING) and not any(isinstance(part, cst.Import | cst.ImportFrom) for part in inside)
+
+
+def _not_found(
+    index: Index, file: str, line: int, expression: str, here: list[cst.CSTNode], everywhere: list[cst.CSTNode]
+) -> InputError:
+    wanted = normalised(expression)
+    elsewhere = [node for node in everywhere if normalised(index.source.code(node)) == wanted]
+    if elsewhere:
+        lines = sorted({index.statement_line(node) for node in elsewhere})
+        shown = ", ".join(f"{file}:{number}" for number in lines[:MOST_SHOWN])
+        return InputError(f"{expression} does not stand in the statement at {file}:{line}", f"It stands at {shown}.")
+    spelled = list(dict.fromkeys(index.source.code(node) for node in here))
+    near = difflib.get_close_matches(expression, spelled, MOST_SHOWN, 0.3) or spelled[:MOST_SHOWN]
+    if not near:
+        return InputError(
+            f"{file}:{line} holds no expression", "Name the line of the statement that reports the value."
+        )
+    shown = "".join(f"\n  {text}" for text in near)
+    return InputError(
+        f"no expression {expression} in the statement at {file}:{line}; it holds:{shown}",
+        "Spell it as in the script, and name the line of its statement.",
+    )
+
+
+def _with_loops(analysis: Analysis, node: cst.CSTNode, index: Index) -> tuple[Loop, ...]:
+    """The loops of the analysis, and those on the ways to a node that it lacks."""
+    loops = list(analysis.loops)
+    known = {loop.span for loop in loops if loop.file == index.source.file}
+    for way in CallGraph(index).ways(node):
+        for frame in way:
+            for loop in index.loops_around(frame.node):
+                made = loop_value(loop, len(loops), index)
+                if made is not None and made.span not in known:
+                    known.add(made.span)
+                    loops.append(made)
+    return tuple(loops)

@@ -1,0 +1,432 @@
+"""`deviate.toml`: read with types checked, applied to an analysis as a selection, and written for the user to edit."""
+
+import dataclasses
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+from deviate.analysis import add_site, normalised
+from deviate.errors import InputError
+from deviate.model import Analysis, Direction, Metric, Place, Rejected, Role, SelectedMetric, Selection, Site
+
+PARTS = ("experiment", "metrics", "snapshot")
+AGGREGATES = ("last", "best", "mean", "median", "min", "max")
+AT = re.compile(r"at:(\d+)")
+WHERE = re.compile(r"(.+):(\d+)")
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+NOTE = """\
+# What deviate records of {script}. {loop}
+# Take a section out to leave its metric out; rename a metric by the name of its section. A value that is not listed is
+# added by where (file:line) and expression. Also: direction (max, min, none), aggregate (last, best, mean, median, min,
+# max, at:K), unit, role (quality, time, other), primary = true, margin.
+"""
+NOT_RECORDED = """\
+# ---- Reported too, but not recorded. Take the comment signs away to record one of these.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A `[metrics.NAME]` section. None where the user said nothing."""
+
+    name: str
+    where: Place | None = None
+    expression: str | None = None
+    path: tuple[Place, ...] | None = None
+    label: str | None = None
+    direction: Direction | Literal["none"] | None = None
+    aggregate: str = "last"
+    unit: str = ""
+    role: Role | None = None
+    is_primary: bool = False
+    margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A whole `deviate.toml`. None where the user said nothing.
+
+    Attributes:
+        metrics: None without a metrics part: then every metric that was found is selected.
+        fresh: folders that start empty in each run.
+    """
+
+    train: str | None = None
+    command: str | None = None
+    then: tuple[str, ...] = ()
+    runs: int | None = None
+    variants: tuple[str, ...] | None = None
+    metrics: tuple[Wish, ...] | None = None
+    fresh: tuple[str, ...] = ()
+
+    def is_for(self, script: str) -> bool:
+        """Whether the file was written for a script, or for any."""
+        return self.train is None or Path(self.train).as_posix() == script
+
+
+# ---------------------------------------------------------------- reading
+
+
+def load(path: Path) -> Config:
+    """Read a `deviate.toml`; one that does not exist says nothing.
+
+    Raises:
+        InputError: it is no TOML, or has an unknown key or a value of the wrong type.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return Config()
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path.name} is no valid TOML: {error}", "Correct the line.") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}", "Check the path and its permissions.") from None
+    _refuse_unknown(content, PARTS, path.name)
+    experiment = _Section(f"{path.name} [experiment]", _table(content, "experiment", path.name))
+    _refuse_unknown(experiment.values, ("train", "command", "then", "runs", "variants"), experiment.title)
+    snapshot = _Section(f"{path.name} [snapshot]", _table(content, "snapshot", path.name))
+    _refuse_unknown(snapshot.values, ("fresh",), snapshot.title)
+    metrics = _table(content, "metrics", path.name)
+    return Config(
+        train=experiment.text("train"),
+        command=experiment.text("command"),
+        then=experiment.texts("then") or (),
+        runs=experiment.count("runs"),
+        variants=experiment.texts("variants"),
+        metrics=_wishes(metrics, path.name) if "metrics" in content else None,
+        fresh=snapshot.texts("fresh") or (),
+    )
+
+
+def _wishes(metrics: Mapping[str, object], file: str) -> tuple[Wish, ...]:
+    wishes = tuple(_wish(name, _table(metrics, name, f"{file} [metrics]"), file) for name in metrics)
+    primary = [wish.name for wish in wishes if wish.is_primary]
+    if len(primary) > 1:
+        raise InputError(
+            f"{file} names {len(primary)} primary metrics: {', '.join(primary)}", "Leave one of them primary."
+        )
+    return wishes
+
+
+def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
+    section = _Section(f"{file} [metrics.{name}]", values)
+    keys = tuple("primary" if field.name == "is_primary" else field.name for field in dataclasses.fields(Wish)[1:])
+    _refuse_unknown(values, keys, section.title)
+    where, path = section.text("where"), section.texts("path")
+    aggregate = section.text("aggregate") or "last"
+    if aggregate not in AGGREGATES and not AT.fullmatch(aggregate):
+        raise InputError(
+            f"{section.title} has the unknown aggregate {aggregate!r}",
+            f"Use one of {', '.join(AGGREGATES)} or at:K (K: step of the main loop, from 0).",
+        )
+    return Wish(
+        name=name,
+        where=None if where is None else _place(where, section.title),
+        expression=section.text("expression"),
+        path=None if path is None else tuple(_place(item, section.title) for item in path),
+        label=section.text("label"),
+        direction=cast("Direction | Literal['none'] | None", section.choice("direction", ("max", "min", "none"))),
+        aggregate=aggregate,
+        unit=section.text("unit") or "",
+        role=cast("Role | None", section.choice("role", get_args(Role))),
+        is_primary=section.flag("primary"),
+        margin=section.amount("margin"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """A table of the file, read key by key with its type checked."""
+
+    title: str
+    values: Mapping[str, object]
+
+    def text(self, key: str) -> str | None:
+        value = self.values.get(key)
+        if value is None or (isinstance(value, str) and value):
+            return value
+        raise self._wrong(key, 'a text, for example "…"')
+
+    def texts(self, key: str) -> tuple[str, ...] | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
+            return tuple(value)
+        raise self._wrong(key, 'a list of texts, for example ["…"]')
+
+    def count(self, key: str) -> int | None:
+        value = self.values.get(key)
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+            return value
+        raise self._wrong(key, "a whole number above 0")
+
+    def amount(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
+            return float(value)
+        raise self._wrong(key, "a number from 0")
+
+    def flag(self, key: str) -> bool:
+        value = self.values.get(key, False)
+        if isinstance(value, bool):
+            return value
+        raise self._wrong(key, "true or false")
+
+    def choice(self, key: str, options: tuple[str, ...]) -> str | None:
+        value = self.text(key)
+        if value is None or value in options:
+            return value
+        raise self._wrong(key, f"one of {', '.join(options)}")
+
+    def _wrong(self, key: str, wanted: str) -> InputError:
+        return InputError(f"{self.title}: {key} = {self.values[key]!r} cannot be used", f"Give {wanted}.")
+
+
+def _table(content: Mapping[str, object], key: str, title: str) -> Mapping[str, object]:
+    value = content.get(key, {})
+    if not isinstance(value, dict):
+        raise InputError(f"{title}: {key} must be a section, not a value", f"Write [{key}] on a line of its own.")
+    return value
+
+
+def _refuse_unknown(values: Iterable[str], known: tuple[str, ...], title: str) -> None:
+    for key in values:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, 1, 0.5)
+            hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."
+            raise InputError(f"{title} has the unknown key {key!r}", hint)
+
+
+def _place(text: str, title: str) -> Place:
+    match = WHERE.fullmatch(text)
+    if match is None:
+        raise InputError(f"{title}: {text!r} is no place", 'Give file and line: "train.py:61".')
+    return Place(Path(match[1]).as_posix(), int(match[2]))
+
+
+# ---------------------------------------------------------------- selecting
+
+
+def select(analysis: Analysis, config: Config) -> tuple[Analysis, Selection]:
+    """The metrics that the user wants: all that were found, or exactly those that the file lists.
+
+    Returns: the analysis, with a site and a metric more for each value that only the user named; and the selection.
+
+    Raises:
+        InputError: the file names a metric that the script does not report, or one that cannot be told apart.
+    """
+    if config.metrics is None:
+        return analysis, Selection(tuple(_selected(metric, Wish(metric.name)) for metric in analysis.metrics))
+    chosen: list[SelectedMetric] = []
+    for wish in config.metrics:
+        analysis, metric = _resolve(analysis, wish)
+        if any(other.metric.id == metric.id for other in chosen):
+            raise InputError(
+                f"two sections of deviate.toml name {metric.expression} at {metric.file}:{metric.line}", "Delete one."
+            )
+        chosen.append(_selected(metric, wish))
+    if not chosen:
+        raise InputError(
+            "deviate.toml has an empty metrics part: nothing is left to record", "List a metric, or delete it."
+        )
+    return analysis, Selection(tuple(chosen))
+
+
+def _selected(metric: Metric, wish: Wish) -> SelectedMetric:
+    direction = metric.direction if wish.direction is None else None if wish.direction == "none" else wish.direction
+    if wish.aggregate == "best" and direction is None:
+        raise InputError(
+            f'metric {wish.name}: the aggregate "best" needs a direction', 'Add direction = "max" or direction = "min".'
+        )
+    return SelectedMetric(
+        name=wish.name,
+        metric=metric,
+        role=wish.role or metric.role,
+        direction=direction,
+        aggregate=wish.aggregate,
+        unit=wish.unit,
+        is_primary=wish.is_primary,
+        margin=wish.margin,
+    )
+
+
+def _resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
+    found = [metric for metric in analysis.metrics if _fits(metric, wish)]
+    if len(found) > 1:
+        found = [metric for metric in found if metric.name == wish.name] or found
+    if len(found) == 1:
+        return analysis, found[0]
+    if found:
+        raise _ambiguous(wish, found)
+    if wish.where is None:
+        raise _unknown_name(analysis, wish)
+    if wish.expression is None:
+        raise InputError(
+            f"deviate.toml [metrics.{wish.name}]: no metric was found at {wish.where}",
+            'Add expression = "…" to name the value.',
+        )
+    if wish.path is not None or wish.label is not None:
+        told = [
+            metric for metric in analysis.metrics if _fits(metric, dataclasses.replace(wish, path=None, label=None))
+        ]
+        if told:
+            raise _ambiguous(wish, told)
+    known = next((item for item in analysis.rejected if _is_at(item, wish)), None)
+    site = next((site for site in analysis.sites if known is not None and site.id == known.site), None)
+    if site is None:
+        analysis, site = add_site(analysis, wish.where.file, wish.where.line, wish.expression)
+    return _with_metric(analysis, site, wish)
+
+
+def _with_metric(analysis: Analysis, site: Site, wish: Wish) -> tuple[Analysis, Metric]:
+    number = 1 + max((metric.id for metric in analysis.metrics), default=-1)
+    metric = Metric(
+        id=number,
+        name=wish.name,
+        expression=site.expression,
+        file=site.file,
+        line=site.line,
+        sink=site.sink,
+        role=wish.role or "quality",
+        direction=None,
+        evidence=("named in deviate.toml",),
+        site=site.id,
+    )
+    return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
+
+
+def _fits(metric: Metric, wish: Wish) -> bool:
+    if wish.where is None and wish.expression is None:
+        return metric.name == wish.name
+    if wish.path is not None and metric.path != wish.path:
+        return False
+    if wish.label is not None and metric.label != wish.label:
+        return False
+    return _is_at(metric, wish)
+
+
+def _is_at(item: Metric | Rejected, wish: Wish) -> bool:
+    if wish.where is not None and (item.file, item.line) != (wish.where.file, wish.where.line):
+        return False
+    return wish.expression is None or normalised(item.expression) == normalised(wish.expression)
+
+
+def _ambiguous(wish: Wish, found: Iterable[Metric]) -> InputError:
+    shown = "".join(f"\n  {metric.name}: {_keys(metric)}" for metric in found)
+    return InputError(
+        f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{shown}",
+        "Add the expression, path or label of the one you mean.",
+    )
+
+
+def _unknown_name(analysis: Analysis, wish: Wish) -> InputError:
+    names = [metric.name for metric in analysis.metrics]
+    near = difflib.get_close_matches(wish.name, names, 3, 0.4) or names[:5]
+    return InputError(
+        f"deviate.toml [metrics.{wish.name}]: {analysis.script} reports no metric of that name",
+        (f"Found: {', '.join(near)}. " if near else "") + 'Name a value by where = "file:line" and expression = "…".',
+    )
+
+
+# ---------------------------------------------------------------- writing
+
+
+def save(analysis: Analysis, path: Path) -> None:
+    """Write the metrics of an analysis for the user to edit; a file without a metrics part is added to.
+
+    Raises:
+        InputError: the file has a metrics part already, or cannot be written.
+    """
+    present = load(path)
+    if present.metrics is not None:
+        raise InputError(
+            f"{path} lists metrics already and is left as it is",
+            "Move it away, or delete its [metrics.…] sections, and save again.",
+        )
+    if present.train is not None and not present.is_for(analysis.script):
+        raise InputError(f"{path} is for {present.train}, not for {analysis.script}", "Move it away and save again.")
+    try:
+        before = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
+        path.write_text(before + plan_text(analysis, has_experiment="[experiment]" in before), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}", "Check the folder and its permissions.") from None
+
+
+def plan_text(analysis: Analysis, *, has_experiment: bool = False) -> str:
+    """The plan part of `deviate.toml`: selected metrics with evidence, rejected values commented out."""
+    loop = analysis.main_loop
+    told = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
+    parts = [NOTE.format(script=analysis.script, loop=told)]
+    if not has_experiment:
+        parts.append(f"[experiment]\ntrain = {_quoted(analysis.script)}\n")
+    parts += [
+        f"# {'; '.join(_one_line(reason) for reason in metric.evidence)}\n" + _section(metric)
+        for metric in analysis.metrics
+    ]
+    left = [item for item in analysis.rejected if item.site is not None]
+    if left:
+        parts.append(NOT_RECORDED)
+    taken = {metric.name for metric in analysis.metrics}
+    for item in left:
+        name = _free_name(item.expression, taken)
+        lines = [
+            f"[metrics.{name}]",
+            f"where = {_quoted(f'{item.file}:{item.line}')}",
+            f"expression = {_quoted(item.expression)}",
+        ]
+        parts.append("".join(f"# {line}\n" for line in (_one_line(item.reason), *lines)))
+    return "\n".join(parts)
+
+
+def _section(metric: Metric) -> str:
+    lines = [f"[metrics.{metric.name if BARE.fullmatch(metric.name) else _quoted(metric.name)}]"]
+    lines += [f"where = {_quoted(f'{metric.file}:{metric.line}')}", f"expression = {_quoted(metric.expression)}"]
+    if metric.path:
+        lines.append(f"path = [{', '.join(_quoted(str(place)) for place in metric.path)}]")
+    if metric.label is not None:
+        lines.append(f"label = {_quoted(metric.label)}")
+    if metric.direction is not None:
+        lines.append(f"direction = {_quoted(metric.direction)}")
+    if metric.role != "quality":
+        lines.append(f"role = {_quoted(metric.role)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _keys(metric: Metric) -> str:
+    return ", ".join(_section(metric).splitlines()[1:])
+
+
+def _free_name(expression: str, taken: set[str]) -> str:
+    base = "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    taken.add(name)
+    return name
+
+
+def _one_line(text: str) -> str:
+    return "".join(" " if ord(character) < 32 or ord(character) == 127 else character for character in text)
+
+
+def _quoted(text: str) -> str:
+    """A TOML text: as it is between single quotes where it holds double ones, else a basic string."""
+    if "'" not in text and ("\\" in text or '"' in text) and text.isprintable():
+        return f"'{text}'"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return (
+        '"'
+        + "".join(
+            c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in escaped
+        )
+        + '"'
+    )
