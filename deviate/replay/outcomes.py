@@ -1,0 +1,90 @@
+"""How a run ended, told from what is left of it: its exit, its events, and whether we ended it."""
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deviate.errors import RunError
+from deviate.model import Status
+from deviate.records import stderr_tail
+from deviate.records.layout import event_files
+
+FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+"""Signals that no training sends itself: somebody, the system or a scheduler ended the run, so it is run again."""
+SETTLED: tuple[Status, ...] = ("completed", "crashed", "timed_out")
+"""What is never run again: a failure of the training is a result."""
+
+CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The status of a run, and why."""
+
+    status: Status
+    exit_code: int | None
+    signal: str | None
+    reason: str
+
+
+def judge(code: int, *, stopped: Literal["timeout", "cancel"] | None, has_reported: bool, timeout_s: float) -> Ending:
+    """Name the ending of a command.
+
+    Args:
+        code: its exit code, negative for the signal that killed it.
+        stopped: why we ended it, None when we did not.
+    """
+    number = -code if code < 0 else code - 128 if code - 128 in FROM_OUTSIDE else None  # a shell adds 128
+    name = signal.Signals(number).name if number in set(signal.Signals) else None
+    exit_code = code if code >= 0 else None
+    if stopped == "timeout":
+        return Ending("timed_out", exit_code, name, f"took longer than {timeout_s:g} s")
+    if stopped == "cancel":
+        return Ending("cancelled", exit_code, name, "stopped before it ended")
+    if number in FROM_OUTSIDE:
+        likely = " (often: out of memory)" if number == signal.SIGKILL else ""
+        return Ending("lost", exit_code, name, f"killed from outside by {name}{likely}")
+    if not has_reported:
+        return Ending("silent", exit_code, name, f"the guest never reported; {_exit_text(code, name)}")
+    if code:
+        return Ending("crashed", exit_code, name, _exit_text(code, name))
+    return Ending("completed", 0, None, "")
+
+
+def has_reported(attempt: Path) -> bool:
+    """Whether the guest was there: its files begin with a start event."""
+    for path in event_files(attempt):
+        with path.open("rb") as file:
+            if file.read(16).replace(b" ", b"").startswith(b'["start",'):
+                return True
+    return False
+
+
+def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> RunError:
+    """The error for a first run from which the guest never reported, with the likely cause and the cure."""
+    tail = stderr_tail(attempt / "stderr.log")[-5:]
+    ended = f" ({ending.reason.rpartition('; ')[2]})" if ending else ""
+    said = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
+    return RunError(f"no Python process of the first run reported{ended}{said}", f"{_cause(command)} (log: {attempt})")
+
+
+def _cause(command: Sequence[str]) -> str:
+    words = [word.rpartition("/")[2] for word in command]
+    for index, word in enumerate(words):
+        flags = [it for it in command[index + 1 : index + 4] if it.startswith("-") and not it.startswith("--")]
+        if word.startswith("python") and any(set(flag[1:]) & set("ISE") for flag in flags if flag[1:2] not in "cmXW"):
+            return f"python is called with {' '.join(flags)}, which shuts PYTHONPATH out: leave -I, -S and -E away"
+        if word == "env" and {"-i", "-", "--ignore-environment"} & set(command[index + 1 : index + 3]):
+            return "`env -i` clears the variables that the run needs: pass PYTHONPATH and DEVIATE_* on"
+        if word in CONTAINERS:
+            return f"{word} hides folders and variables: pass PYTHONPATH and DEVIATE_* on, and mount the experiment"
+    return (
+        "the command starts no Python 3.8 or newer, clears its environment, or ends before Python starts: "
+        "let it pass PYTHONPATH and DEVIATE_* on"
+    )
+
+
+def _exit_text(code: int, name: str | None) -> str:
+    return f"killed by {name}" if code < 0 else f"exit code {code}"

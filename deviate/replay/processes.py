@@ -1,0 +1,108 @@
+"""Processes of runs: whether one still lives, and ending all that belongs to an attempt."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+GRACE_S = 10.0
+"""How long a run may take to end after it was asked to."""
+POLL_S = 0.02
+
+PROC = Path("/proc")
+
+
+def birth(pid: int) -> str:
+    """When a process began, as its system says it; tells it from a later one with the same number. Empty: no process.
+
+    Source: proc(5), field 22 of /proc/<pid>/stat, after the command name, which may hold anything.
+    """
+    if PROC.is_dir():
+        try:
+            fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            return ""
+        return "" if fields[0] in (b"Z", b"X") else fields[19].decode()
+    asked = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return asked.stdout.strip()
+
+
+def is_alive(pid: int, born: str) -> bool:
+    """Whether the process that began then is still there."""
+    return bool(born) and birth(pid) == born
+
+
+def processes_of(attempt: Path) -> list[int]:
+    """Every process of this attempt that can be seen, found by the variable they inherit. Linux only, else empty."""
+    marker = b"DEVIATE_RUN_DIR=" + os.fsencode(attempt.absolute())
+    found: list[int] = []
+    for folder in PROC.glob("[0-9]*"):
+        try:
+            if marker in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except OSError:  # it has ended, or is somebody else's
+            continue
+    return found
+
+
+def signal_group(leader: int, number: int) -> bool:
+    """Send a signal to a process group; False when there is none any more."""
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+        return False
+    return True
+
+
+def end_group(leader: int, *, grace_s: float = GRACE_S) -> None:
+    """Ask a process group to end, and kill what does not."""
+    if signal_group(leader, signal.SIGTERM) and not _wait(lambda: not _group_lives(leader), grace_s):
+        signal_group(leader, signal.SIGKILL)
+
+
+def end_processes(pids: Callable[[], Iterable[int]], *, grace_s: float = GRACE_S) -> None:
+    """Ask processes to end, and kill those that do not. They are looked up again, for they may start others."""
+    for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, grace_s)):
+        for pid in pids():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+        if _wait(lambda: not any(birth(pid) for pid in pids()), patience):
+            return
+
+
+def _group_lives(leader: int) -> bool:
+    """Whether a member still runs; zombies that nobody collects do not count."""
+    if not signal_group(leader, 0):
+        return False
+    if not PROC.is_dir():
+        return True
+    for stat in PROC.glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, IndexError):
+            fields = stat.read_bytes().rpartition(b")")[2].split()
+            if int(fields[2]) == leader and fields[0] not in (b"Z", b"X"):
+                return True
+    return False
+
+
+def oldest_python_s(leader: int) -> float:
+    """Age of the oldest Python interpreter in a process group, in seconds; 0 when none can be seen. Linux only."""
+    ages = [0.0]
+    for folder in PROC.glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+            if int(fields[2]) == leader and (folder / "exe").readlink().name.startswith("python"):
+                uptime = float((PROC / "uptime").read_text().split()[0])
+                ages.append(uptime - int(fields[19]) / os.sysconf("SC_CLK_TCK"))
+    return max(ages)
+
+
+def _wait(is_over: Callable[[], bool], patience_s: float) -> bool:
+    until = time.monotonic() + patience_s
+    while not is_over():
+        if time.monotonic() > until:
+            return False
+        time.sleep(POLL_S)
+    return True

@@ -1,0 +1,69 @@
+"""How far a run is, read from the ends of its event files while it writes them."""
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from deviate.eventlog import decode, number
+from deviate.records.events import UNKNOWN_MAIN
+from deviate.records.layout import event_files
+from deviate.records.manifest import Manifest
+
+TAIL_BYTES = 16_384
+"""Looked at per file and time; what was missed in between is of no interest to somebody who watches."""
+
+
+class Progress:
+    """Follows one attempt.
+
+    Attributes:
+        step: the main-loop step it is in, None before the first.
+        value: the last value of a metric with its name.
+    """
+
+    def __init__(self, attempt: Path, manifest: Manifest, names: Mapping[int, str]) -> None:
+        self.step: int | None = None
+        self.value = ""
+        self._attempt = attempt
+        self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
+        self._names = names
+        self._sizes: dict[Path, int] = {}
+
+    def look(self) -> bool:
+        """Look at what was written since the last time; True when step or value is another now."""
+        before = self.step, self.value
+        for path in event_files(self._attempt):
+            with contextlib.suppress(OSError):
+                size = path.stat().st_size
+                if size != self._sizes.get(path, 0):
+                    self._read(path, max(self._sizes.get(path, 0), size - TAIL_BYTES), size)
+        return before != (self.step, self.value)
+
+    def _read(self, path: Path, begin: int, end: int) -> None:
+        with path.open("rb") as file:
+            file.seek(begin)
+            data = file.read(end - begin)
+        whole = data.rpartition(b"\n")[0]
+        self._sizes[path] = begin + len(whole) + 1 if whole else begin
+        has_step = has_value = False
+        for line in reversed(whole.split(b"\n")):
+            if has_step and has_value:
+                break
+            with contextlib.suppress(ValueError, IndexError, TypeError):
+                event = decode(line)  # type: ignore[no-untyped-call]  # untyped: Python 3.8 without typing
+                if event[0] == "step" and event[1] in self._main_loops and not has_step:
+                    self.step, has_step = int(event[2]), True
+                elif event[0] in {"value", "named"} and not has_value:
+                    name = self._names.get(event[1]) if event[0] == "value" else str(event[1])
+                    if name is not None:
+                        value = number(event[5])  # type: ignore[no-untyped-call]
+                        self.value, has_value = f"{name} {value:.6g}", True
+
+
+def default_jobs() -> int:
+    """Runs at a time: one where there is a GPU, else one per two cores that this process may use."""
+    if any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/kfd")):
+        return 1
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, n_cores // 2)

@@ -1,0 +1,44 @@
+"""What replay tells while it works, and what it gives in the end."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deviate.model import Spec, Status
+
+
+@dataclass(frozen=True, slots=True)
+class RunUpdate:
+    """News of one run.
+
+    Attributes:
+        step: the main-loop step it is in, None before the first.
+        value: the last reported value with its name, e.g. "acc 0.9312"; empty when there is none yet.
+        status, reason, wall_time_s: when it has finished.
+        folder: the attempt.
+    """
+
+    kind: Literal["started", "progress", "finished"]
+    run_id: str
+    replicate: int
+    variant: str
+    folder: Path
+    step: int | None = None
+    value: str = ""
+    status: Status | None = None
+    reason: str = ""
+    wall_time_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended. `is_reused`: it was on record already and did not run again."""
+
+    spec: Spec
+    run_id: str
+    status: Status
+    exit_code: int | None
+    wall_time_s: float
+    folder: Path
+    reason: str = ""
+    is_reused: bool = False

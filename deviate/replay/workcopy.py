@@ -1,0 +1,178 @@
+"""The work copy of a run: cheap, under the names the user knows, and never a way to change an original."""
+# One Path per file would double the time of a copy of many small files:
+# ruff: noqa: PTH100, PTH102, PTH115, PTH123, PTH211
+
+import contextlib
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from deviate.model import Snapshot, Spec
+from deviate.records.layout import spec_file
+from deviate.records.manifest import LinkedFile, Manifest
+
+MOST_SIBLINGS = 1_000
+"""Entries beside the project that the copy gets links to; more are a folder like /tmp, which nobody means by `..`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkCopy:
+    """Where a run works.
+
+    Attributes:
+        root: what the project root is in the copy.
+        cwd: the working folder of the command in it.
+    """
+
+    root: Path
+    cwd: Path
+    warnings: tuple[str, ...] = ()
+
+
+def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: str) -> WorkCopy:
+    """Copy the snapshot's tree to `work/<parent>/<root>/`, with links to what stands beside the original root.
+
+    So the working folder, relative paths including `../data`, and paths on the command line mean what they meant.
+    """
+    parent = attempt / "work" / (snapshot.root.parent.name or "root")
+    root = parent / snapshot.root.name
+    parent.mkdir(parents=True)
+    warnings = _link_siblings(snapshot.root, parent)
+    _copy_folder(os.fspath(snapshot.folder / "tree"), os.fspath(root), "", manifest.hard_links)
+    folder = root / cwd
+    folder.mkdir(parents=True, exist_ok=True)
+    return WorkCopy(root, folder, warnings)
+
+
+def child_environment(
+    base: Mapping[str, str], spec: Spec, snapshot: Snapshot, manifest: Manifest, attempt: Path, copy: WorkCopy
+) -> dict[str, str]:
+    """The variables of the child: the user's, what the spec sets, and what the guest needs."""
+    guest = str((snapshot.folder / "guest").absolute())
+    theirs = base.get("PYTHONPATH", "")
+    entries = [to_copy(entry, manifest, copy.root) for entry in theirs.split(os.pathsep)] if theirs else []
+    environment = {
+        **base,
+        **dict(spec.environment),
+        "PYTHONPATH": os.pathsep.join([guest, *entries]),
+        "DEVIATE_RUN_DIR": str(attempt.absolute()),
+        "DEVIATE_SPEC": str(spec_file(attempt.parent).absolute()),
+        "DEVIATE_GUEST": guest,
+        "DEVIATE_ROOT": str(manifest.root),
+        "DEVIATE_WORK": str(copy.root.absolute()),
+        "DEVIATE_VARIANT": spec.variant,
+        "DEVIATE_REPLICATE": str(spec.replicate),
+    }
+    if "PWD" in base:
+        environment["PWD"] = str(copy.cwd.absolute())  # a shell would have said where the command runs
+    return environment
+
+
+def to_copy(path: str, manifest: Manifest, root: Path) -> str:
+    """An absolute path into the project, as it is in the copy; every other path as it is.
+
+    What the copy only points to stays where it is: an interpreter in `.venv` is the user's, not a copy.
+    """
+    if not path.startswith(f"{manifest.root}/") and path != str(manifest.root):
+        return path
+    inside = PurePosixPath(os.path.relpath(path, manifest.root))
+    if inside.parts[:1] in ((".deviate",), ("..",)):
+        return path
+    linked = manifest.environments | manifest.pointed.keys()
+    if any(str(part) in linked for part in (inside, *inside.parents)):
+        return path
+    return str(root.absolute() / inside)
+
+
+def command_in_copy(command: tuple[str, ...], manifest: Manifest, root: Path) -> tuple[str, ...]:
+    """The command with absolute paths into the project taken into the copy, `--option=/path` included."""
+    words: list[str] = []
+    for word in command:
+        option, equals, value = word.partition("=")
+        is_option = bool(equals) and option.startswith("-")
+        words.append(f"{option}={to_copy(value, manifest, root)}" if is_option else to_copy(word, manifest, root))
+    return tuple(words)
+
+
+def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
+    """Sentences about linked files and folders that are not what was frozen: a run, or somebody else, wrote there."""
+    tree = snapshot.folder / "tree"
+    changed = [
+        name
+        for name, frozen in [*manifest.hard_links.items(), *manifest.pointed.items()]
+        if not _is_unchanged(tree / name, frozen)
+    ]
+    return tuple(
+        f"{name} was changed in place after it was frozen, by a run or by somebody else: your file may be damaged, "
+        "and runs from now on see the change"
+        for name in changed
+    )
+
+
+def _is_unchanged(path: Path, frozen: LinkedFile) -> bool:
+    try:
+        facts = path.stat()
+    except OSError:
+        return False
+    return facts.st_mtime_ns == frozen.mtime_ns and frozen.size in (None, facts.st_size)
+
+
+def _link_siblings(root: Path, parent: Path) -> tuple[str, ...]:
+    try:
+        siblings = sorted(entry.name for entry in os.scandir(root.parent) if entry.name != root.name)
+    except OSError as error:
+        return (f"what stands beside the project cannot be reached in the runs: {error}",)
+    for name in siblings[:MOST_SIBLINGS]:
+        (parent / name).symlink_to(root.parent / name)
+    if len(siblings) > MOST_SIBLINGS:
+        reached = f"runs reach the first {MOST_SIBLINGS} by `..`, the others only by an absolute path"
+        return (f"{root.parent} holds {len(siblings)} entries beside the project; {reached}",)
+    return ()
+
+
+def _copy_folder(source: str, target: str, relative: str, hard_links: Mapping[str, LinkedFile]) -> None:
+    os.mkdir(target)
+    with os.scandir(source) as entries:
+        for entry in entries:
+            place, name = f"{target}/{entry.name}", f"{relative}{entry.name}"
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), place)
+            elif entry.is_dir():
+                _copy_folder(entry.path, place, f"{name}/", hard_links)
+            elif name in hard_links:
+                _link(entry.path, place)
+            else:
+                _copy_file(entry.path, place)
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file has at most 65,000 names on ext4
+        os.symlink(os.path.abspath(source), target)
+
+
+def _copy_file(source: str, target: str) -> None:
+    """Copy bytes, mode and times, without moving the bytes where the file system can share them.
+
+    Source: copy_file_range(2), which clones extents on Btrfs, XFS and others; elsewhere it copies in the kernel.
+    """
+    if not _cloned(source, target):
+        shutil.copyfile(source, target)
+    shutil.copystat(source, target)
+
+
+def _cloned(source: str, target: str) -> bool:
+    if not hasattr(os, "copy_file_range"):
+        return False
+    with contextlib.suppress(OSError), open(source, "rb", 0) as reader, open(target, "wb", 0) as writer:
+        left = os.fstat(reader.fileno()).st_size
+        while left:
+            done = os.copy_file_range(reader.fileno(), writer.fileno(), left)
+            if not done:
+                return False
+            left -= done
+        return True
+    return False

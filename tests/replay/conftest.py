@@ -1,0 +1,41 @@
+"""A frozen project on disk, ready to be run."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from frozen import TRAIN, analysis_of
+
+from deviate.instrument.snapshot import freeze
+from deviate.model import Snapshot, Spec
+from deviate.replay.plan import plan
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """An experiment whose snapshot is made. The script is TRAIN and what the test adds after it."""
+
+    root: Path
+    folder: Path
+    snapshot: Snapshot
+
+    def specs(self, runs: int, *, command: tuple[str, ...] = (), variant: str = "as-is") -> tuple[Spec, ...]:
+        command = command or (sys.executable, "train.py")
+        return plan(self.snapshot, command=command, cwd=".", variant=variant, runs=runs, seed=0)
+
+
+@pytest.fixture
+def frozen(tmp_path: Path) -> Callable[..., Frozen]:
+    def make(more: str = "", *, files: dict[str, bytes] | None = None, outputs: tuple[str, ...] = ()) -> Frozen:
+        root = tmp_path / "home" / "project"
+        root.mkdir(parents=True)
+        (root / "train.py").write_text(TRAIN + more)
+        for name, data in (files or {}).items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(data)
+        folder = root / ".deviate/experiments/base"
+        return Frozen(root, folder, freeze(analysis_of(root, outputs=outputs), folder / "snapshot"))
+
+    return make

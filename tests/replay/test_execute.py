@@ -1,0 +1,242 @@
+"""Runs that really run: outcomes, resumption, interruption, and the user's files."""
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from deviate.errors import RunError
+from deviate.records.attempts import Claim, write_claim
+from deviate.records.layout import attempt_folder, runs_folder, spec_file
+from deviate.records.specs import run_id, write_spec
+from deviate.replay import Outcome, RunUpdate, execute
+from deviate.replay.processes import birth, is_alive
+
+from .conftest import Frozen
+
+Make = Callable[..., Frozen]
+BY_REPLICATE = "import os\nreplicate = int(os.environ['DEVIATE_REPLICATE'])\n"
+
+
+def run(it: Frozen, runs: int, *, jobs: int = 2, timeout: float | None = None) -> tuple[Outcome, ...]:
+    return execute(it.specs(runs), it.snapshot, it.folder, jobs=jobs, timeout=timeout)
+
+
+def digest(folder: Path) -> str:
+    """Of everything in the project but .deviate: names, bytes, times."""
+    found = sorted(path for path in folder.rglob("*") if ".deviate" not in path.parts)
+    facts = [(str(path), path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"") for path in found]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def test_each_run_writes_its_own_files_and_the_project_stays_byte_identical(frozen: Make) -> None:
+    it = frozen(
+        BY_REPLICATE + "open('out.txt', 'w').write(str(replicate))\nopen('best.pt', 'wb').write(b'new')\n",
+        files={"best.pt": b"x" * (1 << 21)},
+        outputs=("best.pt",),
+    )
+    before = digest(it.root)
+    outcomes = run(it, 3)
+    assert [outcome.status for outcome in outcomes] == ["completed"] * 3
+    work = [outcome.folder / "work/home/project" for outcome in outcomes]
+    assert [(path / "out.txt").read_text() for path in work] == ["0", "1", "2"]
+    assert digest(it.root) == before
+
+
+def test_output_is_kept_byte_for_byte_and_values_are_recorded(frozen: Make) -> None:
+    it = frozen("import sys\nsys.stderr.write('warned\\n')\nprint(repr(sys.stdin.read()))\n")
+    (outcome,) = run(it, 1)
+    assert (outcome.folder / "stdout.log").read_text() == "acc 0.0000\nacc 0.3333\nacc 0.6667\n''\n"
+    assert (outcome.folder / "stderr.log").read_text() == "warned\n"
+    events = [json.loads(line) for path in outcome.folder.glob("events-*") for line in path.read_text().splitlines()]
+    assert [event[5] for event in events if event[0] == "value"] == [0.0, 1 / 3, 2 / 3]
+
+
+def test_failures_are_outcomes_and_the_others_go_on(frozen: Make) -> None:
+    more = "import signal, sys\n"
+    more += "sys.exit(3) if replicate == 0 else os.kill(os.getpid(), signal.SIGSEGV) if replicate == 1 else None\n"
+    outcomes = run(frozen(BY_REPLICATE + more), 3)
+    assert [(it.status, it.exit_code, it.reason) for it in outcomes] == [
+        ("crashed", 3, "exit code 3"),
+        ("crashed", None, "killed by SIGSEGV"),
+        ("completed", 0, ""),
+    ]
+
+
+def test_what_is_on_record_is_not_run_again_and_more_runs_only_add(frozen: Make) -> None:
+    it = frozen(BY_REPLICATE + "import sys\nsys.exit(replicate == 0)\n")
+    first = run(it, 2)
+    again = run(it, 4)
+    assert [outcome.is_reused for outcome in again] == [True, True, False, False]
+    assert [outcome.status for outcome in again] == ["crashed", "completed", "completed", "completed"]
+    assert [outcome.folder for outcome in again[:2]] == [outcome.folder for outcome in first]
+
+
+def test_a_run_killed_from_outside_is_started_anew_with_the_same_spec(frozen: Make) -> None:
+    it = frozen("import os, pathlib\nif 'attempt-1' in os.getcwd():\n    os.kill(os.getpid(), 9)\n")
+    (outcome,) = run(it, 1)
+    assert (outcome.status, outcome.folder.name) == ("completed", "attempt-2")
+    assert json.loads((outcome.folder.parent / "attempt-1/result.json").read_text())["status"] == "lost"
+
+
+def test_a_run_that_is_always_killed_stays_lost_and_is_tried_again_next_time(frozen: Make) -> None:
+    it = frozen("import os\nos.kill(os.getpid(), 9)\n")
+    assert [outcome.status for outcome in run(it, 1)] == ["lost"]
+    assert [(outcome.status, outcome.folder.name) for outcome in run(it, 1)] == [("lost", "attempt-4")]
+
+
+def test_a_time_out_ends_the_run_and_all_it_started(frozen: Make) -> None:
+    it = frozen("import subprocess, time\nchild = subprocess.Popen(['sleep', '60'])\n"
+                "open('pid', 'w').write(str(child.pid))\ntime.sleep(60)\n")  # fmt: skip
+    began = time.monotonic()
+    (outcome,) = run(it, 1, timeout=1.0)
+    assert time.monotonic() - began < 5
+    assert (outcome.status, outcome.reason) == ("timed_out", "took longer than 1 s")
+    assert birth(int((outcome.folder / "work/home/project/pid").read_text())) == ""
+
+
+def test_what_a_command_leaves_behind_is_ended_with_it(frozen: Make) -> None:
+    it = frozen("import subprocess\nopen('pid', 'w').write(str(subprocess.Popen(['sleep', '60']).pid))\n")
+    (outcome,) = run(it, 1)
+    assert outcome.status == "completed"
+    assert outcome.wall_time_s < 1.5
+    assert birth(int((outcome.folder / "work/home/project/pid").read_text())) == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "cause"),
+    [
+        (("env", "-i", "/bin/sh", "-c", "echo hello"), "env -i"),
+        ((sys.executable, "-I", "-c", "print('hello')"), "-I"),
+        (("sh", "-c", "echo hello; echo oops >&2; exit 3"), "no Python 3.8"),
+    ],
+)
+def test_a_first_run_without_the_guest_ends_everything_with_the_cause(
+    frozen: Make, command: tuple[str, ...], cause: str
+) -> None:
+    it = frozen()
+    with pytest.raises(RunError, match="no Python process of the first run reported") as caught:
+        execute(it.specs(20, command=command), it.snapshot, it.folder, jobs=1)
+    assert cause in caught.value.hint
+    assert len(list(runs_folder(it.folder).glob("*/attempt-*/stdout.log"))) <= 2
+    if command[0] == "sh":
+        assert "oops" in caught.value.message
+        assert "exit code 3" in caught.value.message
+
+
+def test_a_command_that_does_not_exist_is_one_message(frozen: Make) -> None:
+    it = frozen()
+    with pytest.raises(RunError, match="starting 'no-such-program': No such file"):
+        execute(it.specs(3, command=("no-such-program",)), it.snapshot, it.folder, jobs=2)
+
+
+def test_updates_tell_of_start_progress_and_end(frozen: Make) -> None:
+    it = frozen("import time\ntime.sleep(0.6)\n")
+    updates: list[RunUpdate] = []
+    execute(it.specs(1), it.snapshot, it.folder, jobs=1, on_update=updates.append)
+    assert [update.kind for update in updates] == ["started", "progress", "finished"]
+    assert (updates[1].step, updates[1].value) == (2, "acc 0.666667")
+    assert updates[2].status == "completed"
+    assert 0.6 < updates[2].wall_time_s < 5
+
+
+def test_an_interrupt_ends_the_runs_and_the_next_call_finishes_the_plan(frozen: Make) -> None:
+    it = frozen("import os, time\nif not os.path.exists(os.environ['DEVIATE_ROOT'] + '/go'):\n    time.sleep(60)\n")
+    began = time.monotonic()
+    threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        run(it, 5)
+    assert time.monotonic() - began < 5
+    results = [json.loads(path.read_text()) for path in runs_folder(it.folder).glob("*/*/result.json")]
+    assert {result["status"] for result in results} == {"cancelled"}
+    (it.root / "go").touch()
+    assert [outcome.status for outcome in run(it, 5)] == ["completed"] * 5
+
+
+def test_a_killed_parent_leaves_orphans_that_the_next_call_ends_before_it_starts_anything(
+    frozen: Make, tmp_path: Path
+) -> None:
+    it = frozen("import os, time\nopen(f'{os.environ[\"DEVIATE_RUN_DIR\"]}/pid', 'w').write(str(os.getpid()))\n"
+                "if 'attempt-1' in os.getcwd():\n    time.sleep(60)\n")  # fmt: skip
+    script = f"""
+from pathlib import Path
+from deviate.model import Snapshot
+from deviate.replay import execute, plan
+snapshot = Snapshot(Path({str(it.snapshot.folder)!r}), Path({str(it.root)!r}), {it.snapshot.sources_hash!r})
+specs = plan(snapshot, command=({sys.executable!r}, "train.py"), cwd=".", variant="as-is", runs=2, seed=0)
+execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", script])
+    until = time.monotonic() + 20
+    while len(list(it.folder.glob("runs/*/attempt-1/pid"))) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    orphans = [int(path.read_text()) for path in it.folder.glob("runs/*/attempt-1/pid")]
+    parent.kill()
+    parent.wait()
+    assert len(orphans) == 2
+    assert all(birth(pid) for pid in orphans)
+    assert [outcome.status for outcome in run(it, 2)] == ["completed"] * 2
+    assert not any(birth(pid) for pid in orphans)
+    lost = [json.loads(path.read_text())["status"] for path in it.folder.glob("runs/*/attempt-1/result.json")]
+    assert lost == ["lost", "lost"]
+
+
+def claimed(it: Frozen, claim: Claim) -> None:
+    (spec,) = it.specs(1)
+    folder = attempt_folder(runs_folder(it.folder) / run_id(spec), 1)
+    folder.mkdir(parents=True)
+    write_spec(spec_file(folder.parent), spec)
+    write_claim(folder, claim)
+
+
+def test_an_experiment_that_a_living_process_runs_is_left_alone(frozen: Make) -> None:
+    it = frozen()
+    with subprocess.Popen(["sleep", "60"]) as other:
+        claimed(it, Claim(socket.gethostname(), other.pid, birth(other.pid), 0.0, 0.0))
+        with pytest.raises(RunError, match=f"being run by process {other.pid}"):
+            run(it, 1)
+        assert is_alive(other.pid, birth(other.pid))
+        other.kill()
+
+
+@pytest.mark.parametrize(("heartbeat_s", "is_free"), [(0.0, False), (-3600.0, True)])
+def test_a_claim_of_another_machine_holds_as_long_as_its_heart_beats(
+    frozen: Make, heartbeat_s: float, *, is_free: bool
+) -> None:
+    it = frozen()
+    claimed(it, Claim("another-host", 1, "1", 0.0, time.time() + heartbeat_s))
+    if is_free:
+        assert [outcome.status for outcome in run(it, 1)] == ["completed"]
+    else:
+        with pytest.raises(RunError, match="another-host"):
+            run(it, 1)
+
+
+def test_a_large_file_changed_through_a_link_is_told_in_the_result(frozen: Make) -> None:
+    it = frozen(
+        "import subprocess\nsubprocess.run(['dd', 'if=/dev/zero', 'of=data.bin', 'bs=1', 'count=1', 'conv=notrunc'])\n",
+        files={"data.bin": b"x" * (1 << 21)},
+    )
+    (outcome,) = run(it, 1)
+    (warning,) = json.loads((outcome.folder / "result.json").read_text())["warnings"]
+    assert warning.startswith("data.bin was changed in place")
+
+
+def test_runs_at_once_are_as_many_as_jobs(frozen: Make) -> None:
+    it = frozen("import time\ntime.sleep(0.4)\n")
+    run(it, 5)
+    spans = [json.loads(path.read_text()) for path in it.folder.glob("runs/*/*/result.json")]
+    moments = sorted(
+        [(span["started"], 1) for span in spans] + [(span["started"] + span["wall_time_s"], -1) for span in spans]
+    )
+    running = [sum(change for _, change in moments[: index + 1]) for index in range(len(moments))]
+    assert max(running) == 2
