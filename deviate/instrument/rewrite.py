@@ -75,7 +75,10 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
 
 
 def _wrap(span: Span, before: str, after: str) -> list[Edit]:
-    if (span.line, span.column) == (span.end_line, span.end_column):  # an empty tuple: libcst places it in its parentheses
+    if (span.line, span.column) == (
+        span.end_line,
+        span.end_column,
+    ):  # an empty tuple: libcst places it in its parentheses
         return [Edit(span.line, span.column, 0, before + after)]
     return [
         Edit(span.line, span.column, 0, before, (1, -span.end_line, -span.end_column)),
@@ -179,7 +182,9 @@ def _evaluated_first(statement: cst.CSTNode) -> cst.BaseExpression | None:
 
 def _is_future_import(statement: cst.SimpleStatementLine) -> bool:
     first = statement.body[0]
-    return isinstance(first, cst.ImportFrom) and isinstance(first.module, cst.Name) and first.module.value == "__future__"
+    return (
+        isinstance(first, cst.ImportFrom) and isinstance(first.module, cst.Name) and first.module.value == "__future__"
+    )
 
 
 def _apply(lines: Sequence[str], edits: Sequence[Edit]) -> Instrumented:

@@ -7,6 +7,7 @@ import sys
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
 EVENTS = frozenset(("open", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
+TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
 
 
@@ -24,7 +25,7 @@ class Guard:
         self.root = os.path.realpath(root) + os.sep
         self.harmless = tuple(
             os.path.realpath(path) + os.sep
-            for path in (folder, os.environ.get("TMPDIR") or "/tmp", "/dev", "/proc", "/sys", "/var/tmp")
+            for path in (folder, os.environ.get("TMPDIR") or TEMPORARY[0], *TEMPORARY, "/dev", "/proc", "/sys")
         )
         self.recorder = recorder
         self.is_busy = False
@@ -89,7 +90,12 @@ class Guard:
         os.replace(copy, place)
 
     def _report(self, path):
-        if "__pycache__" in path or (path + os.sep).startswith(self.harmless) or path in self.reported or len(self.reported) >= MOST_REPORTED:
+        if (
+            "__pycache__" in path
+            or (path + os.sep).startswith(self.harmless)
+            or path in self.reported
+            or len(self.reported) >= MOST_REPORTED
+        ):
             return
         self.reported.add(path)
         self.recorder.event("write", path)

@@ -7,8 +7,8 @@ import os
 import sys
 
 from . import imports, source, taps
-from .frameworks import ADAPTERS
 from .files import Guard
+from .frameworks import ADAPTERS
 from .project import Project
 from .recorder import Recorder
 from .seeds import Seeding
@@ -44,8 +44,8 @@ def start():
     _guest = Guest(recorder, Seeding(dict(spec.get("seeds") or {}), recorder, project), project, guard)
     _map_path(manifest["root"], work)
     source.show_originals(project)
-    imports.watch({name: adapter for adapter in (source,) + ADAPTERS for name in adapter.MODULES}, _guest)
-    os.environ.get("NOGUARD") or guard.begin()
+    imports.watch({name: adapter for adapter in (source, *ADAPTERS) for name in adapter.MODULES}, _guest)
+    guard.begin()
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=recorder.flush, after_in_child=recorder.after_fork)

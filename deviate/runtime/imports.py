@@ -65,5 +65,3 @@ def watch(adapters, guest):
         if name in sys.modules:
             attach(adapter, sys.modules[name], guest)
     sys.meta_path.insert(0, Finder(adapters, guest))
-
-

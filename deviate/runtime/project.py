@@ -16,7 +16,8 @@ class Project:
         self.originals = manifest["originals"]
         self.edits = {name: [tuple(edit) for edit in entry["edits"]] for name, entry in manifest["files"].items()}
         self.loops = {
-            int(key): (entry["line"], entry["end_line"], bool(entry["main"])) for key, entry in manifest["loops"].items()
+            int(key): (entry["line"], entry["end_line"], bool(entry["main"]))
+            for key, entry in manifest["loops"].items()
         }
         self.managed = [
             (entry["file"], entry["line"], entry["end_line"], int(key))

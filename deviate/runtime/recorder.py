@@ -24,11 +24,11 @@ HIGH_FD = 200
 class Running:
     """A loop that has begun and not ended. For `while`, `frame` names the frame it runs in."""
 
-    __slots__ = ("id", "head", "step", "frame", "code")
+    __slots__ = ("code", "frame", "head", "id", "step")
 
-    def __init__(self, id, frame=0, code=None):
-        self.id = id
-        self.head = "%d, " % id
+    def __init__(self, number, frame=0, code=None):
+        self.id = number
+        self.head = "%d, " % number
         self.step = -1
         self.frame = frame
         self.code = code

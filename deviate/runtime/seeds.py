@@ -82,7 +82,7 @@ class Seeding:
             return args, kwargs
         seed = derive(self.seeds["other"], library, _spelled(asked))
         if args:
-            return (seed,) + tuple(args[1:]), kwargs
+            return (seed, *args[1:]), kwargs
         return args, dict(kwargs, **{keyword: seed})
 
     def record(self, call, asked):
@@ -101,8 +101,10 @@ class Seeding:
 def _is_no_seed(asked):
     """A generator handed through, or a number that a compiler traces: there is no value to replace."""
     module = type(asked).__module__
-    return module.startswith("jax") or (module.startswith("numpy") and hasattr(asked, "random_raw")) or hasattr(
-        asked, "bit_generator"
+    return (
+        module.startswith("jax")
+        or (module.startswith("numpy") and hasattr(asked, "random_raw"))
+        or hasattr(asked, "bit_generator")
     )
 
 

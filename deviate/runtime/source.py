@@ -26,11 +26,12 @@ def show_originals(project):
             mine = _touches(trace, project)
         except Exception:
             mine = False
-        if not mine:
-            return plain(kind, error, trace)
-        import traceback
+        if mine:
+            import traceback
 
-        traceback.print_exception(kind, error, _peeled(trace))
+            traceback.print_exception(kind, error, _peeled(trace))
+        else:
+            plain(kind, error, trace)
 
     sys.excepthook = excepthook
 

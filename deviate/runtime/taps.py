@@ -57,7 +57,7 @@ def loop(number, iterable):
 class Steps:
     """The steps of one `for` loop: an endless iterator of True, freed when the loop is left in whatever way."""
 
-    __slots__ = ("running", "is_main")
+    __slots__ = ("is_main", "running")
 
     def __init__(self, number):
         self.running = Running(number)

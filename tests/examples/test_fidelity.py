@@ -1,4 +1,4 @@
-"""A guest does no harm: each example gives byte for byte the same with taps on and off, and in `as-is` as without us."""
+"""A guest does no harm: each example leaves the same bytes with taps on and off, and in `as-is` as in a plain run."""
 
 import os
 import re

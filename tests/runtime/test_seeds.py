@@ -40,7 +40,10 @@ def test_a_seed_set_replaces_the_seeds_and_nothing_else(tmp_path: Path) -> None:
 
 def test_an_unseeded_script_repeats_under_its_seed_set(tmp_path: Path) -> None:
     text = "import random\nprint(random.random())\n"
-    runs = [Child(tmp_path / name, text).run(seeds={"other": seed, "split": 0}).stdout for name, seed in [("a", 1), ("b", 1), ("c", 2)]]
+    runs = [
+        Child(tmp_path / name, text).run(seeds={"other": seed, "split": 0}).stdout
+        for name, seed in [("a", 1), ("b", 1), ("c", 2)]
+    ]
     assert runs[0] == runs[1] != runs[2]
 
 

@@ -31,6 +31,8 @@ def test_tracebacks_are_those_of_the_original(tmp_path: Path) -> None:
 
 
 def test_an_iterable_that_fails_shows_no_frame_of_the_guest(tmp_path: Path) -> None:
-    child = Child(tmp_path, "def g():\n    yield 1\n    raise ValueError('x')\nfor i in g():\n    print(i)\n").loop("in «g()»:", 5)
+    child = Child(tmp_path, "def g():\n    yield 1\n    raise ValueError('x')\nfor i in g():\n    print(i)\n").loop(
+        "in «g()»:", 5
+    )
     on, off = child.run(), child.run(is_tapped=False)
     assert on.stderr == off.stderr

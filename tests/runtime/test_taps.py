@@ -161,7 +161,12 @@ def test_items_of_a_dict_are_recorded_by_key(tmp_path: Path) -> None:
 
 def test_a_field_that_shows_its_own_text_shows_the_same(tmp_path: Path) -> None:
     text = 'acc = 0.25\nprint(f"{acc=} {acc = :.3f} {acc=!s:>8} {{acc=}}")\n'
-    child = Child(tmp_path, text).tap("{«acc»=} ", form="shown").tap("{«acc» =", form="shown").tap("{«acc»=!s", form="shown")
+    child = (
+        Child(tmp_path, text)
+        .tap("{«acc»=} ", form="shown")
+        .tap("{«acc» =", form="shown")
+        .tap("{«acc»=!s", form="shown")
+    )
     result = child.run()
     assert result.stdout == "acc=0.25 acc = 0.250 acc=    0.25 {acc=}\n"
     assert result.values(0) == result.values(1) == result.values(2) == [0.25]

@@ -61,7 +61,7 @@ class Child:
         self.sites.append(Site(len(self.sites), self.name, span.line, span, expression, "print", **options))  # type: ignore[arg-type]
         return self
 
-    def loop(self, marked: str, end_line: int, kind: str = "for", is_main: bool = True) -> "Child":
+    def loop(self, marked: str, end_line: int, kind: str = "for", *, is_main: bool = True) -> "Child":
         span, _ = span_of(self.text, marked)
         self.loops.append(Loop(len(self.loops), self.name, span.line, end_line, kind, None, span, is_main))  # type: ignore[arg-type]
         return self
@@ -81,7 +81,9 @@ class Child:
         for path in (work, guest, originals):
             path.mkdir(parents=True, exist_ok=True)
         for name in ("runtime", "sinks"):
-            shutil.copytree(PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+            )
         shutil.copy(PACKAGE / "eventlog.py", guest / "eventlog.py")
         shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", guest.parent / "sitecustomize.py")
         (guest / "__init__.py").touch()

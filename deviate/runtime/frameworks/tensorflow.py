@@ -8,6 +8,4 @@ def attach(module, guest):
     if guest.seeding.is_active:
         module.random.set_seed(guest.seeding.initial("tensorflow"))
     guest.seeding.override(module.random, "set_seed", "tensorflow.random.set_seed", "tensorflow")
-    guest.seeding.override(
-        module.compat.v1, "set_random_seed", "tensorflow.compat.v1.set_random_seed", "tensorflow"
-    )
+    guest.seeding.override(module.compat.v1, "set_random_seed", "tensorflow.compat.v1.set_random_seed", "tensorflow")

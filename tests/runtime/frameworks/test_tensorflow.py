@@ -53,7 +53,9 @@ def script(folder: Path) -> Child:
     child.loop("tf.range(3)", 13, is_main=False).loop("total > 100.0", 13, "while", is_main=False)
     child.loop("in «range(2)»:", 24)
     return child.loop(
-        "model.fit(\n        np.ones((8, 4)), np.zeros((8, 2)), validation_split=0.5, epochs=2, verbose=0)", 32, "managed"
+        "model.fit(\n        np.ones((8, 4)), np.zeros((8, 2)), validation_split=0.5, epochs=2, verbose=0)",
+        32,
+        "managed",
     )
 
 

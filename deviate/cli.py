@@ -1,0 +1,285 @@
+"""The command line: flags into requests, findings into text, errors into exit codes. The only room that prints."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+
+from deviate import __version__, analysis, config, pipeline, records, replay, report
+from deviate.command import locate
+from deviate.display import display
+from deviate.errors import DeviateError, InputError
+from deviate.model import Experiment, Findings
+from deviate.pipeline import Judging, Prepared, Request
+from deviate.report.analysis_text import render_analysis
+
+DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+DEFAULT_RUNS = 5
+DEFAULT_VARIANT = "algo+impl"
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Run a training script many times under controlled randomness, and say what the differences mean.",
+)
+
+Metric = Annotated[str | None, typer.Option("--metric", help="The primary metric, which decides the verdict.")]
+Aggregate = Annotated[
+    str | None, typer.Option(help="How a run's values become its score: last, best, mean, median, min, max or at:K.")
+]
+Confidence = Annotated[float, typer.Option(min=0.5, max=0.9999, help="Level of the intervals.")]
+Margin = Annotated[float | None, typer.Option(help="Smallest difference of the primary metric that matters.")]
+Match = Annotated[
+    list[str] | None, typer.Option(help="Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
+]
+Html = Annotated[Path | None, typer.Option(help="Write the report here ('-' is standard output).")]
+Json = Annotated[Path | None, typer.Option("--json", help="Write all figures as JSON ('-' is standard output).")]
+Csv = Annotated[
+    Path | None, typer.Option("--csv", help="Write the score of every run as CSV ('-' is standard output).")
+]
+
+
+@app.command("analyze", epilog="Example: deviate analyze train.py --save")
+def analyze_command(
+    command: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="The training script, or a command after --.")],
+    form: Annotated[
+        str, typer.Option("--format", click_type=click.Choice(["table", "json"]), help="table or json.")
+    ] = "table",
+    save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, to look over and edit.")] = False,
+) -> None:
+    """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to."""
+    prepared = pipeline.prepare(locate(command, Path.cwd().resolve()))
+    if form == "json":
+        typer.echo(json.dumps(analysis.to_document(prepared.analysis), indent=2, ensure_ascii=False))
+    else:
+        typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()))
+    if save:
+        path = prepared.target.root / pipeline.CONFIG
+        config.save(prepared.analysis, path)
+        typer.echo(f"Saved {path}: look it over, then: deviate run {prepared.analysis.script}", err=True)
+
+
+@app.command("run", epilog="Example: deviate run train.py --runs 10 -- --epochs 5")
+def run_command(
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCRIPT [-- ARGS]",
+            help="The training script and, after --, its arguments; or a whole command after --.",
+        ),
+    ],
+    runs: Annotated[
+        int | None, typer.Option("--runs", "-r", min=1, help=f"How many runs. Default: {DEFAULT_RUNS}.")
+    ] = None,
+    variants: Annotated[
+        str | None, typer.Option(help=f"{', '.join(replay.VARIANTS)}; several with commas. Default: {DEFAULT_VARIANT}.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the experiment. Default: the script's.")] = None,
+    seed: Annotated[int, typer.Option(help="The experiment seed: experiments with the same one pair.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time. Default: one per two cores.")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(min=0.001, help="Seconds after which a run is ended.")] = None,
+    python: Annotated[str | None, typer.Option(help="Interpreter for the script. Default: python on PATH.")] = None,
+    env: Annotated[list[str] | None, typer.Option(help="Variable for every run: KEY=VALUE. May be repeated.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be recorded and run; start nothing.")
+    ] = False,
+    metric: Metric = None,
+    aggregate: Aggregate = None,
+    confidence: Confidence = 0.95,
+    html: Html = None,
+    json_file: Json = None,
+    csv_file: Csv = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+) -> None:
+    """Run a script N times, record what it reports, and report the spread."""
+    prepared = pipeline.prepare(locate(command, Path.cwd().resolve(), python))
+    settings = prepared.config
+    request = Request(
+        runs=runs or settings.runs or DEFAULT_RUNS,
+        variants=tuple(variants.split(",")) if variants else settings.variants or (DEFAULT_VARIANT,),
+        name=name,
+        seed=seed,
+        jobs=jobs,
+        timeout_s=timeout,
+        environment=tuple(_pair(text, "--env", "KEY=VALUE") for text in env or ()),
+    )
+    if not quiet or dry_run:
+        _announce(prepared, request)
+    if dry_run:
+        return
+    folder = records.deviate_folder(prepared.target.root)
+    begun = pipeline.begin(prepared, request, folder)
+    with display(sys.stderr, n_runs=request.runs * len(request.variants), jobs=begun.jobs, is_quiet=quiet) as shown:
+        outcomes = pipeline.carry_out(begun, request, shown.show)
+    reused = sum(outcome.is_reused for outcome in outcomes)
+    if reused and not quiet:
+        typer.echo(f"{reused} of {len(outcomes)} runs were on record already: {begun.folder}", err=True)
+    experiments = pipeline.read(folder, [f"{begun.name}:{variant}" for variant in request.variants])
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
+    findings = pipeline.describe(experiments, judging)
+    _publish(findings, experiments, folder, html, json_file, csv_file)
+    if any(run.status != "completed" for experiment in experiments for run in experiment.runs):
+        raise typer.Exit(SOME_RUNS_FAILED)
+
+
+@app.command("compare", epilog="Example: deviate compare baseline new --html out.html")
+def compare_command(
+    names: Annotated[
+        list[str], typer.Argument(metavar="BASELINE CANDIDATE...", help="Experiments by name, or NAME:VARIANT.")
+    ],
+    metric: Metric = None,
+    aggregate: Aggregate = None,
+    match: Match = None,
+    margin: Margin = None,
+    confidence: Confidence = 0.95,
+    html: Html = None,
+    json_file: Json = None,
+    csv_file: Csv = None,
+) -> None:
+    """Compare experiments on record: does the candidate beat the baseline?"""
+    if len(names) < 2:
+        raise InputError(
+            "one experiment cannot be compared", "name the baseline and a candidate, or use: deviate report NAME"
+        )
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    experiments = pipeline.read(folder, names)
+    matches = dict(_pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ())
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, matches=matches)
+    findings = pipeline.judge(experiments, judging)
+    _publish(findings, experiments, folder, html, json_file, csv_file)
+
+
+@app.command("report", epilog="Example: deviate report small --html paper.html")
+def report_command(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="One experiment, or a baseline and its candidates.")
+    ],
+    metric: Metric = None,
+    aggregate: Aggregate = None,
+    confidence: Confidence = 0.95,
+    html: Html = None,
+    json_file: Json = None,
+    csv_file: Csv = None,
+) -> None:
+    """Report again from what is on record, without running anything."""
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    experiments = pipeline.read(folder, names)
+    findings = pipeline.judge(experiments, Judging(confidence=confidence, metric=metric, aggregate=aggregate))
+    _publish(findings, experiments, folder, html, json_file, csv_file)
+
+
+@app.command("list", epilog="Example: deviate list")
+def list_command() -> None:
+    """List the experiments on record."""
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    plans = records.list_experiments(folder)
+    if not plans:
+        typer.echo(f"No experiments under {folder}. Run one: deviate run train.py")
+    for plan in plans:
+        for experiment in records.read_experiment(records.find_experiment(folder, plan.name)):
+            done = sum(run.status == "completed" for run in experiment.runs)
+            typer.echo(
+                f"{plan.name}  {experiment.variant}  {done}/{experiment.n_planned} completed  {' '.join(plan.command)}"
+            )
+
+
+def _announce(prepared: Prepared, request: Request) -> None:
+    """What is about to happen, before anything does."""
+    typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()).rstrip(), err=True)
+    if prepared.note:
+        typer.echo(f"Note     {prepared.note}", err=True)
+    if prepared.analysis.outputs:
+        typer.echo(f"Outputs  start empty in each run: {', '.join(prepared.analysis.outputs)}", err=True)
+    for variant in request.variants:
+        meaning = replay.find_variant(variant).description
+        typer.echo(f"Variant  {variant}: {meaning}", err=True)
+    command = " ".join(prepared.target.command)
+    typer.echo(f"Running  {request.runs} x {command}\n", err=True)
+
+
+def _publish(
+    findings: Findings,
+    experiments: Sequence[Experiment],
+    folder: Path,
+    html: Path | None,
+    json_file: Path | None,
+    csv_file: Path | None,
+) -> None:
+    """Print the verdict, and write what was asked for and the report."""
+    view = report.build_view(findings)
+    path = html or pipeline.report_path(folder, experiments)
+    wanted = [(path, "html"), (json_file, "json"), (csv_file, "csv")]
+    takes_stdout = [form for target, form in wanted if str(target) == "-"]
+    if len(takes_stdout) > 1:
+        raise InputError(
+            f"{' and '.join(takes_stdout)} cannot both go to standard output", "name a file for one of them"
+        )
+    for target, form in wanted:
+        if target is not None:
+            pipeline.write(report.render(view, form), target, sys.stdout)
+    if takes_stdout:
+        return
+    typer.echo(report.render(view, "terminal", width=_width(), is_coloured=_is_coloured()), nl=False)
+    typer.echo(f"Report   {_nearest(path)}")
+
+
+def _nearest(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((120, 24)).columns
+
+
+def _is_coloured() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def _pair(text: str, flag: str, form: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(f"{flag} {text} is not of the form {form}", f"write it as {flag} {form}")
+    return name, value
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"deviate {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point: errors of ours become one message and an exit code."""
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        code = app(args=list(arguments), prog_name="deviate", standalone_mode=False)
+    except DeviateError as error:
+        typer.echo(f"Error: {error.message}", err=True)
+        if error.hint:
+            typer.echo(f"  {error.hint}", err=True)
+        return FAILED
+    except click.UsageError as error:
+        error.show()
+        if isinstance(error, click.NoSuchOption) and "run" in arguments[:1]:
+            typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)
+        return WRONG_USAGE
+    except (KeyboardInterrupt, click.Abort):
+        typer.echo("Interrupted. What ran is on record; the same command goes on from there.", err=True)
+        return INTERRUPTED
+    return code if isinstance(code, int) else DONE

@@ -1,0 +1,99 @@
+"""What the user's command runs: the project it belongs to, its working folder, and the script to analyse."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deviate.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A command in its project.
+
+    Attributes:
+        root: git top level of the working folder, else the working folder itself.
+        cwd: the working folder, relative to root.
+        script: the entry script, absolute.
+    """
+
+    root: Path
+    cwd: str
+    script: Path
+    command: tuple[str, ...]
+
+
+def locate(words: Sequence[str], folder: Path, python: str | None = None) -> Target:
+    """Tell what a command line means: `train.py --epochs 5`, `python -m pkg.train`, `torchrun train.py`.
+
+    Args:
+        words: a script with its arguments, or a whole command.
+        folder: where the user is.
+        python: interpreter for a script; by default the one on PATH that would have run it.
+
+    Raises:
+        InputError: there is no script, it does not exist, or the project would be a home folder.
+    """
+    if not words:
+        raise InputError("there is nothing to run", "name a script: deviate run train.py")
+    script = _script_of(words, folder)
+    root = project_root(folder)
+    if not script.is_relative_to(root):
+        raise InputError(
+            f"{script} lies outside the project {root}", "change to the folder of the script's project first"
+        )
+    command = tuple(words)
+    if words[0].endswith(".py"):
+        command = (python or _default_python(), *words)
+    elif python is not None:
+        raise InputError("--python is for a script", "name the interpreter in the command itself")
+    return Target(root, folder.relative_to(root).as_posix(), script, command)
+
+
+def _script_of(words: Sequence[str], folder: Path) -> Path:
+    """The first Python file among the words, or the module after `-m`."""
+    for index, word in enumerate(words):
+        if word == "-m" and index + 1 < len(words) and index > 0:
+            module = folder.joinpath(*words[index + 1].split("."))
+            for path in (module.with_suffix(".py"), module / "__main__.py"):
+                if path.is_file():
+                    return path.resolve()
+        elif word.endswith(".py"):
+            path = folder / word
+            if path.is_file():
+                return path.resolve()
+            raise InputError(f"no script {word} in {folder}", _near(path))
+        elif word.endswith(".ipynb"):
+            raise InputError(f"{word} is a notebook", f"convert it first: jupyter nbconvert --to script {word}")
+        elif index == 0 and len(words) == 1 and (folder / word).is_dir():
+            raise InputError(f"{word} is a folder", "name the training script in it")
+    if len(words) == 1 and not shutil.which(words[0]):
+        raise InputError(f"no script {words[0]} in {folder}", _near(folder / words[0]))
+    raise InputError(f"no Python script in the command {' '.join(words)}", "name it with --script train.py")
+
+
+def _near(path: Path) -> str:
+    there = sorted(found.name for found in path.parent.glob("*.py"))[:8] if path.parent.is_dir() else []
+    return f"there are: {', '.join(there)}" if there else "check the path"
+
+
+def project_root(folder: Path) -> Path:
+    """Git top level of a folder, else the folder itself.
+
+    Raises:
+        InputError: that would be a home folder, which no run may copy.
+    """
+    asked = subprocess.run(
+        ["git", "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
+    ) if shutil.which("git") else None  # fmt: skip
+    root = Path(asked.stdout.strip()).resolve() if asked and asked.returncode == 0 and asked.stdout.strip() else folder
+    if root in (Path.home().resolve(), Path("/")):
+        raise InputError(f"the project would be {root}", "change to the folder of the project: a run copies it")
+    return root
+
+
+def _default_python() -> str:
+    return shutil.which("python") or shutil.which("python3") or sys.executable

@@ -1,0 +1,272 @@
+"""The way through all rooms: from a command to findings. Knows every room; prints nothing, and ends nothing."""
+
+import dataclasses
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from deviate import analysis, config, instrument, records, replay, stats
+from deviate.command import Target, project_root
+from deviate.errors import InputError, RecordError
+from deviate.model import Analysis, Experiment, Findings, Selection, Snapshot
+from deviate.records import Plan, VariantPlan
+from deviate.replay import Outcome, RunUpdate
+
+CONFIG = "deviate.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A command whose script is understood: what it reports, and what of it the user wants.
+
+    `note` tells of a `deviate.toml` that was not obeyed; empty when there is none.
+    """
+
+    target: Target
+    analysis: Analysis
+    selection: Selection
+    config: config.Config
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asks of `run`."""
+
+    runs: int
+    variants: tuple[str, ...]
+    name: str | None
+    seed: int
+    jobs: int | None
+    timeout_s: float | None
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An experiment ready to run."""
+
+    name: str
+    folder: Path
+    snapshot: Snapshot
+    plan: Plan
+    jobs: int
+    is_continued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How scores are read and compared, where the user departs from what is on record."""
+
+    confidence: float = 0.95
+    metric: str | None = None
+    aggregate: str | None = None
+    margin: float | None = None
+    matches: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    analysis_seed: int = 0
+
+
+def prepare(target: Target) -> Prepared:
+    """Analyse the script and apply the user's `deviate.toml`.
+
+    Raises:
+        InputError: the script or the file cannot be used, or nothing is left to record.
+    """
+    found = analysis.analyze(target.script, target.root)
+    settings = config.load(target.root / CONFIG)
+    note = ""
+    if not settings.is_for(found.script):
+        note = f"{CONFIG} is for {settings.train}: left aside"
+        settings = config.Config()
+    found, selection = config.select(found, settings)
+    return Prepared(target, found, selection, settings, note)
+
+
+def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
+    """Freeze the project into a new experiment, or go on with one that has the same code and command.
+
+    Args:
+        folder: the `.deviate/` folder.
+
+    Raises:
+        InputError: the name is taken by other code or another command, or there is nothing to record.
+    """
+    if not prepared.selection.metrics:
+        raise analysis.explain_nothing_found(prepared.analysis)
+    for variant in request.variants:
+        replay.find_variant(variant)
+    jobs = request.jobs or replay.default_jobs()
+    known = {plan.name: plan for plan in records.list_experiments(folder)}
+    name = request.name or _name_of(prepared.target.script)
+    if name in known:
+        hash_now = _hash_now(prepared, folder)
+        if request.name is None:
+            name = _first_fit(name, known, prepared, request, hash_now)
+        if name in known:
+            _must_fit(known[name], prepared, request, hash_now)
+            return _go_on(known[name], prepared, request, folder, jobs)
+    place = records.new_experiment_folder(folder, name)
+    snapshot = instrument.freeze(
+        prepared.analysis, records.snapshot_folder(place), cwd=prepared.target.cwd, fresh=prepared.config.fresh
+    )
+    plan = Plan(
+        name=name,
+        created=time.time(),
+        root=prepared.target.root,
+        command=prepared.target.command,
+        cwd=prepared.target.cwd,
+        seed=request.seed,
+        sources_hash=snapshot.sources_hash,
+        variants=tuple(VariantPlan(variant, request.runs) for variant in request.variants),
+        selection=prepared.selection,
+        jobs=jobs,
+    )
+    records.create_experiment(place, plan)
+    return Begun(name, place, snapshot, plan, jobs, is_continued=False)
+
+
+def carry_out(begun: Begun, request: Request, on_update: Callable[[RunUpdate], None]) -> tuple[Outcome, ...]:
+    """Run what is missing; runs of several variants take turns, so that what drifts with time hits all alike."""
+    specs = [
+        replay.plan(
+            begun.snapshot,
+            command=begun.plan.command,
+            cwd=begun.plan.cwd,
+            variant=variant,
+            runs=request.runs,
+            seed=begun.plan.seed,
+            environment=request.environment,
+        )
+        for variant in request.variants
+    ]
+    in_turns = [spec for together in zip(*specs, strict=True) for spec in together]
+    return replay.execute(
+        in_turns,
+        begun.snapshot,
+        begun.folder,
+        jobs=begun.jobs,
+        timeout=request.timeout_s,
+        on_update=on_update,
+    )
+
+
+def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
+    """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
+    experiments: list[Experiment] = []
+    for name in names:
+        plain, _, variant = name.partition(":")
+        found = records.read_experiment(records.find_experiment(folder, plain))
+        chosen = [experiment for experiment in found if experiment.variant == variant] if variant else list(found[:1])
+        if not chosen:
+            there = ", ".join(experiment.variant for experiment in found)
+            raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {there}")
+        experiments += chosen
+    return tuple(experiments)
+
+
+def judge(experiments: Sequence[Experiment], judging: Judging) -> Findings:
+    """The findings of one experiment, or of a baseline and its candidates."""
+    return stats.judge(
+        experiments,
+        confidence=judging.confidence,
+        primary=judging.metric,
+        aggregate=judging.aggregate,
+        matches=judging.matches,
+        margin=judging.margin,
+        analysis_seed=judging.analysis_seed,
+    )
+
+
+def describe(experiments: Sequence[Experiment], judging: Judging) -> Findings:
+    """The findings of variants of one script, each for itself: which of them is better is no question."""
+    each = [judge([experiment], judging) for experiment in experiments]
+    return dataclasses.replace(
+        each[0],
+        experiments=tuple(found for findings in each for found in findings.experiments),
+        warnings=tuple(dict.fromkeys(warning for findings in each for warning in findings.warnings)),
+    )
+
+
+def records_folder(folder: Path) -> Path:
+    """The `.deviate/` of the project that a folder belongs to."""
+    return records.deviate_folder(project_root(folder))
+
+
+def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
+    """Where the report of these experiments is kept."""
+    names = [experiment.name for experiment in experiments]
+    return folder / "reports" / "-vs-".join(dict.fromkeys(names)) / "report.html"
+
+
+def write(text: str, target: Path, stdout: TextIO) -> None:
+    """Write a rendered report; `-` is standard output. Raises RecordError when the file cannot be written."""
+    if str(target) == "-":
+        stdout.write(text)
+        return
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"writing {target}: {error.strerror or error}", "name another file") from error
+
+
+def _name_of(script: Path) -> str:
+    return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in script.stem)
+
+
+def _hash_now(prepared: Prepared, folder: Path) -> str:
+    """Hash of the sources as they are, to tell whether an experiment on record has the same."""
+    staged = folder / "cache" / f"staged-{time.time_ns()}"
+    try:
+        return instrument.freeze(
+            prepared.analysis, staged, cwd=prepared.target.cwd, fresh=prepared.config.fresh, is_tapped=False
+        ).sources_hash
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _first_fit(name: str, known: Mapping[str, Plan], prepared: Prepared, request: Request, hash_now: str) -> str:
+    """`train`, `train-2` …: the first that is free, or is this very experiment."""
+    number, chosen = 1, name
+    while chosen in known and _misfit(known[chosen], prepared, request, hash_now):
+        number += 1
+        chosen = f"{name}-{number}"
+    return chosen
+
+
+def _misfit(plan: Plan, prepared: Prepared, request: Request, hash_now: str) -> str:
+    """What keeps these runs from being more of that experiment; empty when nothing does."""
+    if plan.sources_hash != hash_now:
+        return "another state of the code"
+    if plan.command != prepared.target.command or plan.cwd != prepared.target.cwd:
+        return f"another command: {' '.join(plan.command)}"
+    if plan.seed != request.seed:
+        return f"another experiment seed: {plan.seed}"
+    return ""
+
+
+def _must_fit(plan: Plan, prepared: Prepared, request: Request, hash_now: str) -> None:
+    misfit = _misfit(plan, prepared, request, hash_now)
+    if misfit:
+        raise InputError(
+            f"an experiment named {plan.name} exists already, with {misfit}",
+            "choose another name with --name; what is on record stays",
+        )
+
+
+def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path, jobs: int) -> Begun:
+    place = records.find_experiment(folder, plan.name)
+    counts = {variant.name: variant.n_runs for variant in plan.variants}
+    counts.update({variant: max(request.runs, counts.get(variant, 0)) for variant in request.variants})
+    changed = records.change_experiment(
+        place,
+        time=time.time(),
+        selection=prepared.selection,
+        variants=[VariantPlan(name, n_runs) for name, n_runs in counts.items()],
+        jobs=jobs,
+    )
+    snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
+    return Begun(plan.name, place, snapshot, changed, jobs, is_continued=True)
