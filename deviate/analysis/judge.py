@@ -110,7 +110,7 @@ class Judge:
             return "estimate: time left"
         if (MEMORY & set(near[-3:]) and not QUALITY & set(own)) or MEMORY & set(own):
             return "memory: use of memory"
-        if origin.kind in REFUSED:
+        if origin.kind in REFUSED and not _is_named_for_quality(candidate, origin, own, near):
             prefix = REFUSED[origin.kind]
             reason = origin.reason or prefix
             return reason if reason.startswith(prefix) else f"{prefix}: {reason}"
@@ -156,3 +156,16 @@ class Judge:
         shown = "" if digits is None else f"shown with {digits} decimal{'' if digits == 1 else 's'} "
         found.append(f"{shown or 'reported '}by {candidate.sink} ({candidate.value.style})")
         return tuple(found)
+
+
+def _is_named_for_quality(candidate: Candidate, origin: Origin, own: list[str], near: list[str]) -> bool:
+    """Whether a value that is computed from counters alone is nevertheless told to be a measurement.
+
+    Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
+    """
+    if origin.kind != "counter" or not origin.reason.startswith("counter: computed") or COUNTERS & set(own[-1:]):
+        return False
+    if is_integer_spec(candidate.value.spec):
+        return False
+    telling = QUALITY - NEUTRAL
+    return bool(telling & set(own)) or (decimals(candidate.value.spec) is not None and bool(telling & set(near[-1:])))

@@ -250,7 +250,9 @@ def runs_after(frame: Frame, earlier: Frame, index: Index) -> bool:
     """Whether the node of a frame stands behind that of another frame of the same function, on a common branch."""
     if frame.function is not earlier.function:
         return False
-    if index.source.ranges[frame.node].start.line <= index.source.ranges[earlier.node].end.line:
+    last = earlier.node.body if isinstance(earlier.node, cst.For | cst.While) else earlier.node
+    where, end = index.source.ranges[frame.node].start, index.source.ranges[last].end
+    if (where.line, where.column) < (end.line, end.column):
         return False
     branches = dict(branch_of(earlier.node, index))
     return all(branches.get(statement, branch) is branch for statement, branch in branch_of(frame.node, index))

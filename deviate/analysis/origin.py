@@ -20,9 +20,10 @@ from .callables import (
 from .calls import CallGraph
 from .index import Binding, Function, Index
 from .tree import constant_number, constant_text, dotted, element, identifiers, keywords, last_name, positional
-from .words import NEUTRAL, QUALITY, RATES, words
+from .words import NEUTRAL, QUALITY, RATES, all_words, words
 
 DEEPEST = 14
+MEASURING = (QUALITY - NEUTRAL) | {"criterion", "evaluate", "validate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +42,10 @@ class Origin:
 
 UNKNOWN = Origin("unknown")
 WEIGHT = (
-    [
-        "quality",
-        "duration",
-        "speed",
-        "computed",
-        "memory",
-        "rate",
-        "clock",
-        "counter",
-        "size",
-        "unknown",
-        "setting",
-        "text",
-        "object",
-        "constant",
-        "cycle",
-    ]
+    *("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size"),
+    *("unknown", "setting", "text", "object", "constant", "cycle"),
 )
+"""Kinds of origin, the most telling first."""
 
 
 def strongest(origins: Iterable[Origin]) -> Origin:
@@ -166,7 +153,10 @@ class Origins:
         if not isinstance(binding.node, cst.AugAssign) or isinstance(
             binding.node.operator, cst.AddAssign | cst.SubtractAssign
         ):
-            if constant_number(value) is not None:
+            number = constant_number(value)
+            if number is not None and not number.is_integer():
+                return Origin("computed", f"changed at line {where}")
+            if number is not None:
                 conditional = any(
                     isinstance(parent, cst.If) for parent in self.index.ancestors(binding.node)
                 ) and QUALITY.intersection(words(name))
@@ -175,7 +165,7 @@ class Origins:
             if added.kind in ("setting", "size", "counter"):
                 return Origin("counter", f"adds up sizes at line {where}")
             return added
-        return Origin("cycle")
+        return Origin("computed", f"changed at line {where}")
 
     def _parameter(self, name: str, binding: Binding, function: Function, depth: int) -> Origin:
         if name not in function.parameters:
@@ -267,7 +257,7 @@ class Origins:
             else:
                 inner = self.of(arguments[0], function, depth) if arguments else UNKNOWN
             return Origin("computed", f"computed by {name}()") if inner.kind in {"unknown", "object"} else inner
-        if ((QUALITY - NEUTRAL) | {"criterion", "evaluate", "validate"}).intersection(words(name)):
+        if MEASURING.intersection(words(name)):
             return Origin("quality", f"result of {dotted(node.func)}()")
         return UNKNOWN
 
@@ -315,9 +305,9 @@ class Origins:
             result = strongest(found)
         finally:
             self.active.discard(callee)
-        if result.kind in ("unknown", "computed"):
-            called = words(callee.name)
-            if QUALITY.intersection(called) and item is None:
+        if result.kind in {"unknown", "computed"} and item is None:
+            told = all_words([callee.name, *(name for value in callee.returns for name in identifiers(value))])
+            if MEASURING.intersection(told):
                 return Origin("quality", f"result of {callee.name}()")
         return result if found else None
 
@@ -335,8 +325,10 @@ class Origins:
                 return Origin("speed", "amount divided by elapsed time")
             if left.kind == "duration":
                 return Origin("duration", left.reason)
-        if isinstance(node.operator, cst.Add) and "cycle" in kinds and "constant" in kinds:
-            return Origin("counter", "counts up")
+        if "cycle" in kinds and kinds <= {"cycle", "constant"}:
+            step = constant_number(node.right)
+            counts = isinstance(node.operator, cst.Add | cst.Subtract) and step is not None and step.is_integer()
+            return Origin("counter", "counts up") if counts else Origin("computed", "changed in each step")
         if kinds <= {"counter", "size", "setting", "constant", "cycle"} and kinds - {"constant", "cycle"}:
             if "counter" in kinds:
                 source = left if left.kind == "counter" else right

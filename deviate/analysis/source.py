@@ -3,6 +3,7 @@
 import ast
 import io
 import platform
+import re
 import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,16 @@ from deviate.model import Span
 
 DEEPEST = 200
 """Levels of brackets that are still handed to the native parser, whose stack is finite."""
+
+OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
+CODE = re.compile(
+    r"#[^\n]*"
+    r"|\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
+    r"|\"(?:[^\\\n\"]|\\.)*\"|'(?:[^\\\n']|\\.)*'"
+    r"|[()\[\]{}]",
+    re.DOTALL,
+)
+"""Comments and strings, to be passed over, and brackets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +135,16 @@ def _decode(content: bytes, file: str) -> str:
 
 
 def _refuse_depth(text: str, file: str) -> None:
+    """The native parser would overflow its stack, which nothing can catch; Python itself refuses such depth too."""
+    if text.count("(") + text.count("[") + text.count("{") <= DEEPEST:
+        return
     depth = 0
-    for number, line in enumerate(text.splitlines(), 1):
-        depth = max(0, depth + sum(map(line.count, "([{")) - sum(map(line.count, ")]}")))
+    for match in CODE.finditer(text):
+        bracket = match[0]
+        depth += (bracket in OPENING) - (bracket in CLOSING)
         if depth > DEEPEST:
-            raise InputError(f"{file}:{number}: brackets are nested too deeply to be read", "Split the expression.")
+            line = text.count("\n", 0, match.start()) + 1
+            raise InputError(f"{file}:{line}: brackets are nested too deeply to be read", "Split the expression.")
 
 
 def _syntax_hint(line: str) -> str:

@@ -1,0 +1,313 @@
+import ast
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from deviate.analysis import analyze
+from deviate.errors import InputError
+from deviate.model import Analysis, Place, Span
+
+Analyse = Callable[[str], Analysis]
+
+LOOP = """
+import logging
+logger = logging.getLogger(__name__)
+for epoch in range(10):
+    acc = train_step(epoch)
+    {}
+"""
+
+
+def between(text: str, span: Span) -> str:
+    lines = text.split("\n")[span.line - 1 : span.end_line]
+    lines[-1] = lines[-1][: span.end_column]
+    lines[0] = lines[0][span.column :]
+    return "\n".join(lines)
+
+
+def same(left: str, right: str) -> bool:
+    return ast.dump(ast.parse(f"({left}\n)", mode="eval")) == ast.dump(ast.parse(f"({right}\n)", mode="eval"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'print(f"epoch {epoch} acc {acc:.4f}")',
+        'print(f"epoch {epoch} {acc=:.4f}")',
+        'print("epoch %d acc %.4f" % (epoch, acc))',
+        'print("epoch", epoch, "acc %.4f" % acc)',
+        'print("acc %(acc).4f after %(epoch)d" % {"acc": acc, "epoch": epoch})',
+        'print("epoch {} acc {:.4f}".format(epoch, acc))',
+        'print("epoch {0} acc {1:{width}.4f}".format(epoch, acc, width=8))',
+        'print("acc {a:.4f}".format(a=acc), "epoch", epoch)',
+        'print("epoch", epoch, "acc", acc)',
+        'print("epoch", epoch, "acc", round(acc, 4))',
+        'print("epoch " + str(epoch) + " acc " + format(acc, ".4f"))',
+        'print("epoch " + str(epoch) + " acc " + str(acc))',
+        'print("epoch %d" % epoch + f" acc {round(acc, 3)}".ljust(20))',
+        'print("\\t".join([str(epoch), f"acc {acc:.3f}"]))',
+        'logger.info("epoch %d acc %.4f", epoch, acc)',
+        'logging.info(f"epoch {epoch} acc {acc:.4f}")',
+        'logger.log(logging.INFO, "epoch %d acc %.4f", epoch, acc)',
+        'message = f"epoch {epoch} acc {acc:.4f}"; print(message)',
+        'print("epoch", epoch, "acc", acc, file=open("log.txt", "a"))',
+    ],
+)
+def test_a_value_is_found_in_every_style_of_message_and_the_counter_beside_it_is_not(
+    analyse: Analyse, statement: str
+) -> None:
+    analysis = analyse(LOOP.format(statement))
+    assert [(metric.expression, metric.line) for metric in analysis.metrics] == [("acc", 6)]
+    assert [item.expression for item in analysis.rejected if "counter" in item.reason] == ["epoch"]
+    assert analysis.metrics[0].direction == "max"
+    assert analysis.metrics[0].name == "acc"
+    assert analysis.main_loop is not None
+    assert (analysis.main_loop.line, analysis.main_loop.end_line, analysis.main_loop.variable) == (4, 6, "epoch")
+
+
+def test_starred_arguments_have_no_site(analyse: Analyse) -> None:
+    analysis = analyse(LOOP.format('print(*[acc, epoch]); print("acc %.3f %.3f" % (*acc,))'))
+    assert analysis.sites == ()
+
+
+def test_a_template_that_takes_attributes_is_tapped_at_its_callee_one_site_per_field(analyse: Analyse) -> None:
+    text = LOOP.format(
+        'losses = track(acc); print("{l.val:.4f} ({l.avg:.4f}) top {top[0]:.2f} of {n}".format(l=losses, top=acc, n=epoch))'
+    )
+    analysis = analyse(text)
+    found = [(metric.expression, analysis.sites[metric.site or 0]) for metric in analysis.metrics]
+    assert [expression for expression, _ in found] == ["losses.val", "losses.avg", "acc[0]"]
+    assert [site.fields for _, site in found] == [("l.val",), ("l.avg",), ("top[0]",)]
+    assert {site.form for _, site in found} == {"format"}
+    assert len({site.span for _, site in found}) == 1
+    assert between(text, found[0][1].span).endswith('of {n}".format')
+
+
+def test_a_template_filled_from_locals_is_told_as_not_tappable(analyse: Analyse) -> None:
+    analysis = analyse(LOOP.format('print("acc %(acc).4f" % locals())'))
+    assert analysis.metrics == ()
+    assert [(item.expression, item.site) for item in analysis.rejected] == [("acc", None)]
+    assert "not tappable" in analysis.rejected[0].reason
+
+
+def test_one_line_of_a_function_called_for_train_and_test_data_is_two_metrics(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def evaluate(model, loader):
+            accuracy = score(model, loader)
+            print(f"accuracy {accuracy:.4f}")
+        def main():
+            for epoch in range(3):
+                loss = step()
+                loss.backward()
+                evaluate(model, train_loader)
+                evaluate(
+                    model, test_loader)
+        if __name__ == "__main__":
+            main()
+        """
+    )
+    assert [(metric.name, metric.path) for metric in analysis.metrics] == [
+        ("train_accuracy", (Place("train.py", 13), Place("train.py", 9))),
+        ("test_accuracy", (Place("train.py", 13), Place("train.py", 10))),
+    ]
+    assert {metric.site for metric in analysis.metrics} == {0}
+
+
+def test_the_line_of_a_method_call_is_that_of_the_method_name(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        class Trainer:
+            def report(self, loss):
+                print(f"loss {loss:.3f}")
+            def fit(self):
+                for epoch in range(3):
+                    loss.backward()
+                    (self
+                        .report(train_loss))
+                    self.report(val_loss)
+        Trainer().fit()
+        """
+    )
+    assert [(metric.name, [place.line for place in metric.path]) for metric in analysis.metrics] == [
+        ("train_loss", [11, 9]),
+        ("val_loss", [11, 10]),
+    ]
+
+
+def test_a_parameter_that_gets_constant_texts_is_the_label(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def report(split, acc):
+            print(f"{split} acc {acc:.4f}")
+        for epoch in range(3):
+            train_step(epoch)
+            report("train", a)
+            report("test", b)
+        """
+    )
+    assert [(metric.name, metric.label) for metric in analysis.metrics] == [("train_acc", "train"), ("test_acc", "test")]
+    assert analysis.sites[analysis.metrics[0].site or 0].label == "split"
+
+
+def test_a_loop_over_constant_texts_is_the_label(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        for epoch in range(3):
+            train_step(epoch)
+            for split in ("train", "test"):
+                acc = evaluate(split)
+                print("%s acc %.4f" % (split, acc))
+        """
+    )
+    assert [(metric.name, metric.label, metric.path) for metric in analysis.metrics] == [
+        ("train_acc", "train", ()),
+        ("test_acc", "test", ()),
+    ]
+    assert [(loop.line, loop.is_main) for loop in analysis.loops] == [(2, True), (4, False)]
+
+
+def test_values_before_the_loop_and_in_a_branch_that_returns_are_rejected(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def test(model):
+            print("accuracy: %.2f" % accuracy(model))
+        def main():
+            print(f"first loss {loss_of(model):.3f}")
+            if only_test:
+                test(model)
+                return
+            for epoch in range(3):
+                loss.backward()
+                test(model)
+            print(f"final loss {loss_of(model):.3f}")
+        main()
+        """
+    )
+    assert [(metric.name, metric.line, metric.path) for metric in analysis.metrics] == [
+        ("test_accuracy", 3, ()),
+        ("loss", 12, ()),
+    ]
+    assert [(item.line, item.reason.startswith("reported before the main loop")) for item in analysis.rejected] == [(5, True)]
+
+
+def test_a_function_that_nobody_calls_is_told_as_not_reached(analyse: Analyse) -> None:
+    analysis = analyse(LOOP.format("pass") + 'def unused():\n    print(f"loss {loss:.3f}")\n')
+    assert analysis.metrics == ()
+    assert analysis.rejected[0].reason.startswith("not reached")
+
+
+def test_an_evaluation_script_has_metrics_and_no_main_loop(analyse: Analyse) -> None:
+    # Oracle O10: the evaluation script of the published tool has no loop and four metrics.
+    analysis = analyse(
+        """
+        def evaluate_checkpoint(name):
+            total_corr = 0
+            total_xent = 0.
+            for batch in range(n_batches):
+                corr, xent = sess.run([model.corr, model.xent], feed_dict=feed(batch))
+                print(f"{batch}: {corr}")
+                total_corr += corr
+                total_xent += xent
+            acc = total_corr / n_examples
+            avg_xent = total_xent / n_examples
+            print("natural: {:.2f}%".format(100 * acc))
+            print("avg nat loss: {:.4f}".format(avg_xent))
+        evaluate_checkpoint("last")
+        """
+    )
+    assert analysis.main_loop is None
+    assert [metric.expression for metric in analysis.metrics] == ["100 * acc", "avg_xent"]
+
+
+def test_the_loop_of_the_oracle_is_found_with_both_of_its_metrics(analyse: Analyse) -> None:
+    # Oracle O11: continue and return in the loop change nothing in what is found.
+    analysis = analyse(
+        """
+        def main():
+            for epoch in range(6):
+                print("loss %.4f" % (1 / (epoch + 1)))
+                if epoch % 2:
+                    continue
+                acc = epoch / 10
+                print("epoch %d acc %.4f" % (epoch, acc))
+                if epoch == 4:
+                    return
+        main()
+        """
+    )
+    assert analysis.main_loop is not None
+    assert analysis.main_loop.line == 3
+    assert "acc" in [metric.expression for metric in analysis.metrics]
+
+
+def test_a_comment_opts_a_statement_out(analyse: Analyse) -> None:
+    analysis = analyse(LOOP.format('print(f"acc {acc:.4f}")  # deviate: ignore'))
+    assert analysis.metrics == ()
+    assert analysis.sites == ()
+    assert analysis.rejected[0].reason.startswith("ignored")
+
+
+def test_site_numbers_are_unique_and_metrics_are_numbered_in_order(analyse: Analyse) -> None:
+    analysis = analyse(LOOP.format('print(f"{epoch} {acc:.4f} {1 - acc:.4f}"); print("loss", loss)'))
+    assert [site.id for site in analysis.sites] == list(range(len(analysis.sites)))
+    assert [metric.id for metric in analysis.metrics] == list(range(len(analysis.metrics)))
+    named = {metric.site for metric in analysis.metrics} | {item.site for item in analysis.rejected}
+    assert named == {site.id for site in analysis.sites}
+
+
+EXPRESSIONS = st.recursive(
+    st.sampled_from(["loss", "acc", "m.avg", "d['k']", "f(x)", "x[0]", "(y := f(x))", "1.5", "v.item()", "[a, b][0]"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "*", "/", "-", "@", "and"]), inner).map(" ".join),
+        inner.map(lambda text: f"({text})"),
+        inner.map(lambda text: f"(lambda q: {text})(0)"),
+        inner.map(lambda text: f"float({text})"),
+        st.tuples(inner, inner).map(lambda pair: f"({pair[0]} if c else {pair[1]})"),
+        inner.map(lambda text: f"sum(z for z in [{text}])"),
+    ),
+    max_leaves=5,
+)
+FRAMES = st.sampled_from(
+    [
+        "print({e})",
+        "print('loss', ({e}), 'é', {e})",
+        'print(f"größe {{({e})}} and loss {{ ({e}) :.3f}}")',
+        'print(f"""loss\n{{({e}) = :.3f}}""")',
+        "print('loss %.3f' % ({e}))",
+        "print('loss %.3f %d' % (\n    {e},  # first\n    {e}))",
+        "print('loss {{:.3f}} {{x}}'.format({e}, x=({e})))",
+        "print('loss ' + str({e}) + format({e}, '.3f'))",
+        "print('loss', round(({e}), 3))",
+        "for k in ({e}), ({e}):\n    print('loss', k)",
+        "while ({e}):\n    print('loss', {e})",
+        "for k in (j for j in [{e}]):\n    print('loss', k)",
+        "print('loss', (yield_of({e}), {e}))",
+    ]
+)
+
+
+@given(EXPRESSIONS, FRAMES)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_span_holds_exactly_its_expression(tmp_path: Path, expression: str, frame: str) -> None:
+    text = textwrap.dedent(frame.format(e=expression.replace("'", '"') if "f\"" not in frame else expression)) + "\n"
+    try:
+        compile(text, "train.py", "exec")
+    except SyntaxError:
+        return
+    script = tmp_path / "train.py"
+    script.write_text(text, encoding="utf-8")
+    analysis = analyze(script, tmp_path)
+    for site in analysis.sites:
+        assert same(between(text, site.span), site.expression)
+    for loop in analysis.loops:
+        ast.parse(f"f(0, ({between(text, loop.span)}))")
+
+
+def test_a_deep_sum_gets_an_answer(analyse: Analyse) -> None:
+    with pytest.raises(InputError, match="nested too deeply"):
+        analyse("x = " + " + ".join(["1"] * 4000) + "\nprint(x)\n")

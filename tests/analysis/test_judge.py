@@ -1,0 +1,118 @@
+from collections.abc import Callable
+
+import pytest
+
+from deviate.model import Analysis
+
+Analyse = Callable[[str], Analysis]
+
+SCRIPT = """
+import argparse, time, torch
+args = argparse.ArgumentParser().parse_args()
+optimizer = torch.optim.SGD(params, lr=0.1)
+seen = 0
+best_acc = 0.0
+begin = time.time()
+for epoch in range(args.epochs):
+    for i, (x, y) in enumerate(train_loader):
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+        seen += len(x)
+        correct = (model(x) == y).sum().item()
+    elapsed = time.time() - begin
+    lr = optimizer.param_groups[0]["lr"]
+    print({})
+"""
+
+
+def judge(analyse: Analyse, argument: str) -> Analysis:
+    return analyse(SCRIPT.format(argument))
+
+
+@pytest.mark.parametrize(
+    ("argument", "reason"),
+    [
+        ('f"epoch {epoch + 1}"', "counter"),
+        ('f"[{i * len(x)}/{len(train_loader)}]"', "counter"),
+        ('f"seen {seen}"', "counter"),
+        ('f"{100.0 * i / len(train_loader):.1f}% done"', "counter"),
+        ('"size", len(train_loader.dataset)', "size"),
+        ('"shape", x.shape', "size"),
+        ('f"lr {lr:.6f}"', "setting"),
+        ('f"rate {optimizer.param_groups[0][\'lr\']:.5f}"', "setting"),
+        ('"learning rate:", scheduler.get_last_lr()[0]', "setting"),
+        ('f"decay {args.decay:.4f}"', "setting"),
+        ('"at", time.time()', "clock"),
+        ('f"ETA {elapsed / (epoch + 1) * 9:.1f}"', "estimate"),
+        ('f"memory {torch.cuda.max_memory_allocated() / 1e6:.1f} MB"', "memory"),
+        ('"outputs", model(x)', "nothing marks it"),
+    ],
+)
+def test_what_is_no_measurement_is_rejected_with_its_reason(analyse: Analyse, argument: str, reason: str) -> None:
+    analysis = judge(analyse, argument)
+    assert analysis.metrics == ()
+    assert any(item.reason.startswith(reason) for item in analysis.rejected), analysis.rejected
+
+
+@pytest.mark.parametrize(
+    ("argument", "role", "direction"),
+    [
+        ('f"loss {loss.item():.4f}"', "quality", "min"),
+        ('"correct:", correct', "quality", "max"),
+        ('f"accuracy {100.0 * correct / len(train_loader.dataset):.0f}%"', "quality", "max"),
+        ('f"val perplexity {ppl:.2f}"', "quality", "min"),
+        ('f"F1 {scores[2]:.3f}"', "quality", "max"),
+        ('f"{elapsed:.1f}s"', "time", "min"),
+        ('f"took {time.time() - begin:.2f}"', "time", "min"),
+        ('f"{seen / elapsed:.1f} images/sec"', "time", "max"),
+        ('f"{seen / (time.time() - begin)} examples per second"', "time", "max"),
+        ('f"value {loss.item() * 2:.3f}"', "quality", "min"),
+        ('f"norm {total_norm(model):.3f}"', "quality", None),
+    ],
+)
+def test_measurements_get_role_and_direction(
+    analyse: Analyse, argument: str, role: str, direction: str | None
+) -> None:
+    analysis = judge(analyse, argument)
+    assert [(metric.role, metric.direction) for metric in analysis.metrics] == [(role, direction)]
+
+
+def test_precision_of_the_format_is_evidence(analyse: Analyse) -> None:
+    analysis = judge(analyse, 'f"z {model(x).mean().item():.4f}"')
+    assert any("4 decimals" in reason for reason in analysis.metrics[0].evidence)
+    assert judge(analyse, 'f"z {decode(x)}"').metrics == ()
+
+
+def test_a_number_counted_up_under_a_condition_and_named_for_quality_is_a_metric(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        for epoch in range(3):
+            train_step()
+            correct, total = 0, 0
+            for x, y in data:
+                if model(x) == y:
+                    correct += 1
+                total += 1
+            print(f"{correct} of {total} correct")
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["correct"]
+    assert [item.expression for item in analysis.rejected] == ["total"]
+
+
+def test_values_are_followed_through_functions_and_parameters(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def show(a, b, c):
+            print(f"{a} {b} {c}")
+        def evaluate(model):
+            return total_loss / n
+        for epoch in range(3):
+            train_step()
+            result = evaluate(model)
+            show(epoch, result, len(data))
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["b"]
+    assert [item.reason.split()[0].strip(":") for item in analysis.rejected] == ["counter", "size"]

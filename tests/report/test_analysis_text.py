@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import pytest
+
+from deviate.model import Analysis, Loop, Metric, Rejected, SeedCall, SelectedMetric, Selection, Span
+from deviate.report.analysis_text import render_analysis
+
+LOOP = Loop(0, "train.py", 40, 61, "for", "epoch", Span(40, 13, 40, 22), is_main=True)
+ACC = Metric(0, "test_acc", "correct / total", "train.py", 61, "print", "quality", "max", ("named with correct",), 0)
+TIME = Metric(1, "time", "end - begin", "train.py", 61, "print", "time", "min", ("difference of two clock readings",), 1)
+ANALYSIS = Analysis(
+    Path("project"),
+    "train.py",
+    LOOP,
+    (LOOP,),
+    (ACC, TIME),
+    (Rejected("lr", "train.py", 60, "setting: read from the optimizer", 2),),
+    (),
+    (SeedCall("torch.manual_seed", "args.seed", "train.py", 12),),
+    ("best.pt",),
+    ("train.py",),
+)
+SELECTION = Selection((SelectedMetric("accuracy", ACC, "quality", "max"),))
+
+
+def test_the_table_shows_what_is_recorded_and_why() -> None:
+    assert render_analysis(ANALYSIS, SELECTION, 120) == (
+        "Script     train.py\n"
+        "Main loop  train.py:40  for epoch\n"
+        "\n"
+        "Metrics    1 selected of 2 found\n"
+        "  metric    line  expression       role     better  why\n"
+        "  accuracy  61    correct / total  quality  higher  named with correct\n"
+        "  (time)    61    end - begin      time     lower   not selected in deviate.toml\n"
+        "\n"
+        "Reported, but no metrics    1\n"
+        "  expression  line  why not\n"
+        "  lr          60    setting: read from the optimizer\n"
+        "\n"
+        "Seed       train.py:12  torch.manual_seed(args.seed)\n"
+        "Writes     best.pt  (start empty in each run)\n"
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_line_is_wider_than_asked(width: int) -> None:
+    long = Metric(2, "n" * 50, "e" * 90, "train.py", 9, "print", "quality", None, ("a reason " * 20,), 3)
+    analysis = Analysis(Path("p"), "s" * 40, None, (), (ACC, long), ANALYSIS.rejected, ())
+    text = render_analysis(analysis, Selection((SelectedMetric("m" * 50, long, "quality", None),)), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "none found" in text
+
+
+def test_control_codes_of_the_script_do_not_reach_the_terminal() -> None:
+    evil = Metric(0, "m", "f('\x1b[31m')", "train.py", 1, "print", "quality", None, ("x\x07y",), 0)
+    analysis = Analysis(Path("p"), "train.py", None, (), (evil,), (), ())
+    text = render_analysis(analysis, Selection(()), 100)
+    assert all(character.isprintable() or character == "\n" for character in text)
+
+
+def test_nothing_found_is_said() -> None:
+    text = render_analysis(Analysis(Path("p"), "train.py", None, (), (), (), ()), Selection(()), 100)
+    assert "Metrics    none found" in text
+    assert "sets none" in text
