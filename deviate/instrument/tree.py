@@ -24,6 +24,8 @@ SOURCE_SUFFIXES = frozenset({".py", ".pyi", ".pyx", ".sh", ".bash"})
 LEFT_OUT = frozenset({".deviate", ".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"})
 NOT_HASHED = frozenset({"deviate.toml"})
 """The user's choice of metrics is no part of what runs."""
+DOCUMENTS = frozenset({".html", ".pdf", ".tex", ".svg", ".md", ".log"})
+"""Nor is what people read: a report written beside the script must not make it another script."""
 
 FileKind = Literal["copied", "linked", "symlinked"]
 
@@ -81,12 +83,15 @@ def freeze_tree(
 
 
 def hash_tree(tree: Tree) -> str:
-    """SHA-256 over the names of all files and links, the bytes of copied files, size and time of linked ones."""
+    """SHA-256 over the names of all files and links, the bytes of copied files, size and time of linked ones.
+
+    Documents and `deviate.toml` are left out.
+    """
     digest = hashlib.sha256()
     entries = [
         (name, file.sha256 or f"{file.size} {file.mtime_ns}")
         for name, file in tree.files.items()
-        if name not in NOT_HASHED
+        if name not in NOT_HASHED and os.path.splitext(name)[1] not in DOCUMENTS
     ]
     entries += [(name, f"-> {target}") for name, target in tree.links.items()]
     entries += [(name, f"{it.mtime_ns}") for name, it in tree.linked_folders.items() if not it.is_environment]

@@ -1,5 +1,6 @@
 """How a run ended, told from what is left of it: its exit, its events, and whether we ended it."""
 
+import itertools
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -73,8 +74,8 @@ def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> Run
 def _cause(command: Sequence[str]) -> str:
     words = [word.rpartition("/")[2] for word in command]
     for index, word in enumerate(words):
-        flags = [it for it in command[index + 1 : index + 4] if it.startswith("-") and not it.startswith("--")]
-        if word.startswith("python") and any(set(flag[1:]) & set("ISE") for flag in flags if flag[1:2] not in "cmXW"):
+        flags = list(itertools.takewhile(lambda it: it.startswith("-") and it[1:2] not in "-cm", command[index + 1 :]))
+        if word.startswith("python") and any(set(flag[1:]) & set("ISE") for flag in flags if flag[1] not in "XW"):
             return f"python is called with {' '.join(flags)}, which shuts PYTHONPATH out: leave -I, -S and -E away"
         if word == "env" and {"-i", "-", "--ignore-environment"} & set(command[index + 1 : index + 3]):
             return "`env -i` clears the variables that the run needs: pass PYTHONPATH and DEVIATE_* on"

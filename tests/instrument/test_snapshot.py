@@ -178,6 +178,7 @@ def test_the_same_project_has_the_same_hash_and_every_change_of_source_another(r
     (root / "config.yaml").write_text("lr: 1")
     first = freeze(analysis_of(root), tmp_path / "1").sources_hash
     (root / "deviate.toml").write_text("[metrics.acc]\nname = 'a'\n")
+    (root / "report.html").write_text("<p>")
     assert freeze(analysis_of(root), tmp_path / "2").sources_hash == first
     (root / "config.yaml").write_text("lr: 2")
     second = freeze(analysis_of(root), tmp_path / "3").sources_hash

@@ -240,3 +240,21 @@ def test_runs_at_once_are_as_many_as_jobs(frozen: Make) -> None:
     )
     running = [sum(change for _, change in moments[: index + 1]) for index in range(len(moments))]
     assert max(running) == 2
+
+
+def test_a_python_that_trains_on_without_the_guest_is_not_waited_for(
+    frozen: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = sys.modules["deviate.replay.execute"]
+    monkeypatch.setattr(module, "DEAF_S", 0.5)
+    monkeypatch.setattr(module, "HEARTBEAT_S", 0.2)
+    it = frozen()
+    began = time.monotonic()
+    with pytest.raises(RunError, match="no Python process of the first run reported"):
+        execute(
+            it.specs(2, command=(sys.executable, "-I", "-c", "import time; time.sleep(60)")),
+            it.snapshot,
+            it.folder,
+            jobs=1,
+        )
+    assert time.monotonic() - began < 5
