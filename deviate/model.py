@@ -384,7 +384,7 @@ class Comparison:
     Attributes:
         difference_interval: Welch.
         p_adjusted: Welch p after Holm over the family of this report; equals welch.p_value for the primary metric.
-        superiority: P(candidate > baseline) + P(equal) / 2.
+        superiority: P(candidate > baseline) + P(equal) / 2; its interval is one-sided at complete separation.
         detectable: smallest difference these runs could have seen at 80 % power, in units of the metric.
     """
 
@@ -408,6 +408,7 @@ class Comparison:
     sd_ratio_interval: Interval | Unavailable
     detectable: Estimate
     verdict: Verdict
+    superiority_interval: Interval | Unavailable = Unavailable("not computed")
 
 
 @dataclass(frozen=True, slots=True)

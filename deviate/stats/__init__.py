@@ -1,0 +1,51 @@
+"""Statistics: scores in, findings out; knows no files, processes or templates."""
+
+from deviate.stats.aggregate import aggregate_series, check_aggregate
+from deviate.stats.compare import compare
+from deviate.stats.describe import coefficient_of_variation, describe, named_metric
+from deviate.stats.effect import (
+    cohens_d,
+    cohens_d_unweighted,
+    hedges_correction,
+    hedges_g,
+    hedges_g_interval,
+    sd_ratio,
+    sd_ratio_interval,
+    superiority,
+    superiority_interval,
+)
+from deviate.stats.family import holm
+from deviate.stats.intervals import mean_interval, sd_interval
+from deviate.stats.judge import judge
+from deviate.stats.power import detectable_difference, detectable_effect, runs_needed
+from deviate.stats.two_sample import brown_forsythe, mann_whitney, student, welch, welch_interval
+
+__all__ = [
+    "aggregate_series",
+    "brown_forsythe",
+    "check_aggregate",
+    "coefficient_of_variation",
+    "cohens_d",
+    "cohens_d_unweighted",
+    "compare",
+    "describe",
+    "detectable_difference",
+    "detectable_effect",
+    "hedges_correction",
+    "hedges_g",
+    "hedges_g_interval",
+    "holm",
+    "judge",
+    "mann_whitney",
+    "mean_interval",
+    "named_metric",
+    "runs_needed",
+    "sd_interval",
+    "sd_ratio",
+    "sd_ratio_interval",
+    "student",
+    "superiority",
+    "superiority_interval",
+    "welch",
+    "welch_interval",
+]

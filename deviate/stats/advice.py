@@ -1,0 +1,136 @@
+"""Warnings for the user: what the numbers leave out or cannot carry, each with what to do."""
+
+from collections.abc import Mapping, Sequence
+
+from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, SelectedMetric
+from deviate.stats.describe import NO_RESULT, NOT_COUNTED
+from deviate.stats.primary import is_on_test_data
+from deviate.stats.sample import count
+
+
+def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
+    """What is missing from one experiment: failures, runs that do not count, scores."""
+    experiment = findings.experiment
+    warnings = _failures(experiment, label) + _uncounted(experiment, label)
+    for description in findings.descriptions:
+        warnings += _missing_scores(description, experiment, label)
+    return warnings
+
+
+def metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[str]:
+    """Metrics that are read in a way that needs a word: best of test data, unequal aggregates or directions."""
+    warnings = []
+    for findings in described:
+        for description in findings.descriptions:
+            metric = description.metric
+            if is_on_test_data(metric.name) and _picks_the_best(metric):
+                warnings.append(
+                    f"{metric.aggregate} of {metric.name} picks its step by looking at test data, which flatters it: "
+                    "report last, or choose the step on validation data."
+                )
+    baseline = {description.metric.name: description.metric for description in described[0].descriptions}
+    for findings in described[1:]:
+        others = {description.metric.name: description.metric for description in findings.descriptions}
+        for name, metric in baseline.items():
+            other = others.get(matches.get(name, name)) or others.get(name)
+            if other is not None:
+                warnings += _disagreements(metric, other, findings.experiment.name)
+    return warnings
+
+
+def unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:
+    """Metrics that only one side has, and a primary metric without a partner."""
+    warnings = []
+    for pair in pairs:
+        if primary is not None and pair.headline is None:
+            warnings.append(
+                f"{pair.candidate} has no metric {primary}, so its comparison has no headline verdict: "
+                f"name its counterpart with --match {primary}=NAME."
+            )
+        sides = [
+            f"only in {name}: {', '.join(metrics)}"
+            for name, metrics in ((pair.baseline, pair.unmatched_baseline), (pair.candidate, pair.unmatched_candidate))
+            if metrics
+        ]
+        if not sides:
+            continue
+        ours, theirs = pair.unmatched_baseline, pair.unmatched_candidate
+        example = f"{ours[0] if ours else 'BASELINE_NAME'}={theirs[0] if theirs else 'CANDIDATE_NAME'}"
+        warnings.append(f"Not compared, {'; '.join(sides)}. Pair metrics of different names with --match {example}.")
+    return warnings
+
+
+def _failures(experiment: Experiment, label: str) -> list[str]:
+    warnings = []
+    n_runs = sum(run.status not in NOT_COUNTED for run in experiment.runs)
+    for status, words in {"diverged": "diverged", **NO_RESULT}.items():
+        failed = [run.replicate for run in experiment.runs if run.status == status]
+        if failed:
+            advice = "look at the log and repair the cause"
+            if status == "diverged":
+                advice = "if a metric may well be NaN, deselect it in deviate.toml"
+            warnings.append(
+                f"{len(failed)} of {count(n_runs, 'run')} of {label}: {words} ({_replicates(failed)}). "
+                f"Counted as failures, without a score; {advice}."
+            )
+    return warnings
+
+
+def _uncounted(experiment: Experiment, label: str) -> list[str]:
+    warnings = []
+    lost = [run.replicate for run in experiment.runs if run.status in NOT_COUNTED]
+    if lost:
+        warnings.append(f"{count(len(lost), 'run')} of {label} lost or cancelled ({_replicates(lost)}): run again.")
+    absent = experiment.n_planned - len(experiment.runs)
+    if absent > 0:
+        warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: run them.")
+    return warnings
+
+
+def _missing_scores(description: Description, experiment: Experiment, label: str) -> list[str]:
+    """Completed runs without a score of this metric, by reason."""
+    completed = {run.replicate for run in experiment.runs if run.status == "completed"}
+    by_reason: dict[str, list[int]] = {}
+    for replicate, reason in description.missing:
+        if replicate in completed:
+            by_reason.setdefault(reason, []).append(replicate)
+    if not by_reason:
+        return []
+    metric = description.metric
+    listed = "; ".join(f"{reason} ({_replicates(replicates)})" for reason, replicates in by_reason.items())
+    if list(by_reason) == ["never reported"] and len(by_reason["never reported"]) == len(completed):
+        return [f"{metric.name} was never reported by any run of {label}: correct or deselect it in deviate.toml."]
+    n_missing = sum(map(len, by_reason.values()))
+    return [
+        (
+            f"{metric.name} ({metric.aggregate}) has no score in {n_missing} of "
+            f"{count(len(completed), 'completed run')} of {label}: {listed}. Choose an aggregate that every run has."
+        )
+    ]
+
+
+def _picks_the_best(metric: SelectedMetric) -> bool:
+    return metric.aggregate == "best" or (metric.direction is not None and metric.aggregate == metric.direction)
+
+
+def _disagreements(metric: SelectedMetric, other: SelectedMetric, candidate: str) -> list[str]:
+    warnings = []
+    if metric.aggregate != other.aggregate:
+        warnings.append(
+            f"{metric.name} is the {metric.aggregate} in the baseline, but the {other.aggregate} in {candidate}: "
+            "give both the same with --aggregate."
+        )
+    if metric.direction is not None and other.direction is not None and metric.direction != other.direction:
+        warnings.append(
+            f"{metric.name} is better when {_better(metric)} in the baseline, when {_better(other)} in {candidate}; "
+            "the baseline's direction is used: set direction in deviate.toml."
+        )
+    return warnings
+
+
+def _better(metric: SelectedMetric) -> str:
+    return "higher" if metric.direction == "max" else "lower"
+
+
+def _replicates(replicates: Sequence[int]) -> str:
+    return f"replicate{'s' if len(replicates) > 1 else ''} {', '.join(map(str, replicates))}"

@@ -1,0 +1,36 @@
+"""Intervals of the mean and of the standard deviation of one metric over runs."""
+
+import math
+
+from scipy import stats
+
+from deviate.model import Interval, Unavailable
+from deviate.stats.sample import Values, moments, refusal, spread_refusal
+
+
+def mean_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Student t interval of the mean: m ± t(1 - alpha/2; n-1) s / sqrt(n).
+
+    Source: Student (1908).
+    """
+    if reason := refusal(2, values) or spread_refusal(values):
+        return reason
+    sample = moments(values)
+    half_width = float(stats.t.ppf((1 + confidence) / 2, sample.n - 1)) * sample.se
+    return Interval(sample.mean - half_width, sample.mean + half_width, confidence, "Student t")
+
+
+def sd_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Chi-square interval of the standard deviation, for normal scores; it is not robust to heavy tails.
+
+    Source: s sqrt((n-1) / chi2(1 - alpha/2; n-1)) to s sqrt((n-1) / chi2(alpha/2; n-1)); Pham et al. (2021).
+    """
+    if reason := refusal(2, values) or spread_refusal(values):
+        return reason
+    sample = moments(values)
+    df = sample.n - 1
+    low, high = (
+        sample.sd * math.sqrt(df / float(stats.chi2.ppf(tail, df)))
+        for tail in ((1 + confidence) / 2, (1 - confidence) / 2)
+    )
+    return Interval(low, high, confidence, "chi-square")

@@ -1,0 +1,173 @@
+"""Judging experiments: every description, comparison and verdict of a report, computed once."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from deviate.errors import InputError
+from deviate.model import (
+    Description,
+    Experiment,
+    ExperimentFindings,
+    Findings,
+    SelectedMetric,
+    Unavailable,
+)
+from deviate.stats.advice import experiment_warnings, metric_warnings, unmatched_warnings
+from deviate.stats.aggregate import check_aggregate
+from deviate.stats.describe import describe_runs
+from deviate.stats.pairs import compare_all, label
+from deviate.stats.primary import find_primary
+
+NO_MATCHES: Mapping[str, str] = MappingProxyType({})
+
+
+def judge(
+    experiments: Sequence[Experiment],
+    *,
+    confidence: float = 0.95,
+    primary: str | None = None,
+    aggregate: str | None = None,
+    matches: Mapping[str, str] = NO_MATCHES,
+    margin: float | None = None,
+    analysis_seed: int = 0,
+) -> Findings:
+    """Describe each experiment and compare every further one with the first, the baseline.
+
+    Args:
+        primary: name of the metric that decides, instead of the declared one.
+        aggregate: for every metric, instead of its own; `best` leaves metrics without a direction as they are.
+        matches: metric of the baseline to the metric of the candidates it is compared with; others match by name.
+        margin: smallest difference of the primary metric that matters.
+        analysis_seed: seeds the permutations; equal records and seed give equal findings.
+
+    Raises:
+        InputError: a setting is out of range, or names a metric that is not there.
+    """
+    _check(experiments, confidence, aggregate, matches, margin, analysis_seed)
+    metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
+    chosen, question = find_primary(_with_declared(metrics, matches))
+    if primary is not None:
+        _require(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
+        chosen, question = primary, ""
+    settled = [_settle(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
+    settled += [_settle(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
+    described = [
+        ExperimentFindings(
+            experiment, _in_order(describe_runs(experiment, metric, confidence=confidence) for metric in own)
+        )
+        for experiment, own in zip(experiments, settled, strict=True)
+    ]
+    pairs = compare_all(described, matches, confidence, analysis_seed)
+    warnings = [question] if question else []
+    if margin is not None and chosen is None:
+        warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
+    if aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
+        warnings.append(
+            f"best needs a direction, which {', '.join(undirected)} has not: its own aggregate stands. "
+            "Set direction in deviate.toml."
+        )
+    for findings in described:
+        warnings += experiment_warnings(findings, label(findings.experiment, experiments))
+    warnings += metric_warnings(described, matches)
+    warnings += unmatched_warnings(pairs, chosen)
+    return Findings(
+        experiments=tuple(described),
+        pairs=pairs,
+        primary=chosen,
+        confidence=confidence,
+        analysis_seed=analysis_seed,
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _check(
+    experiments: Sequence[Experiment],
+    confidence: float,
+    aggregate: str | None,
+    matches: Mapping[str, str],
+    margin: float | None,
+    analysis_seed: int,
+) -> None:
+    if not experiments:
+        raise InputError("There is no experiment to judge.", "Name at least one.")
+    if not 0.5 < confidence < 1:
+        raise InputError(f"The confidence {confidence:g} is not between 0.5 and 1.", "Use 0.95, for example.")
+    if aggregate is not None:
+        check_aggregate(aggregate)
+    if margin is not None and not 0 < margin < float("inf"):
+        raise InputError(f"The margin {margin:g} is no positive number.", "Give it in units of the primary metric.")
+    if analysis_seed < 0:
+        raise InputError(f"The analysis seed {analysis_seed} is negative.", "Use 0 or a positive whole number.")
+    candidate_names = sorted({metric.name for experiment in experiments[1:] for metric in experiment.metrics})
+    for name, other in matches.items():
+        _require(name, [metric.name for metric in experiments[0].metrics], f"baseline {experiments[0].name}")
+        _require(other, candidate_names, "any candidate")
+
+
+def _require(name: str, known: Sequence[str], where: str) -> None:
+    if name in known:
+        return
+    near = difflib.get_close_matches(name, known, n=1)
+    listed = ", ".join(known) or "none"
+    hint = f"Did you mean {near[0]}? " if near else ""
+    raise InputError(f"There is no metric {name!r} in {where}.", f"{hint}Its metrics are: {listed}.")
+
+
+def _with_aggregate(metrics: Sequence[SelectedMetric], aggregate: str | None) -> tuple[SelectedMetric, ...]:
+    if aggregate is None:
+        return tuple(metrics)
+    return tuple(
+        metric if aggregate == "best" and metric.direction is None else replace(metric, aggregate=aggregate)
+        for metric in metrics
+    )
+
+
+def _with_declared(
+    metrics: Sequence[Sequence[SelectedMetric]], matches: Mapping[str, str]
+) -> tuple[SelectedMetric, ...]:
+    """The baseline's metrics; where it declares no primary one, a declaration of a candidate counts."""
+    if any(metric.is_primary for metric in metrics[0]):
+        return tuple(metrics[0])
+    declared = {metric.name for candidate in metrics[1:] for metric in candidate if metric.is_primary}
+    return tuple(replace(metric, is_primary=matches.get(metric.name, metric.name) in declared) for metric in metrics[0])
+
+
+def _settle(
+    own: Sequence[SelectedMetric],
+    baseline: Sequence[SelectedMetric],
+    matches: Mapping[str, str],
+    primary: str | None,
+    margin: float | None,
+) -> tuple[SelectedMetric, ...]:
+    """Metrics as they are read here: primary mark, margin, and the direction of the baseline where none is known."""
+    by_name = {metric.name: metric for metric in baseline}
+    present = {metric.name for metric in own}
+    partners = {name: metric for name, metric in by_name.items() if matches.get(name) not in present}
+    partners |= {other: by_name[name] for name, other in matches.items()}
+    settled = []
+    for metric in own:
+        partner = partners.get(metric.name)
+        is_primary = partner is not None and partner.name == primary
+        settled.append(
+            replace(
+                metric,
+                is_primary=is_primary,
+                direction=metric.direction or (partner.direction if partner else None),
+                margin=margin if is_primary and margin is not None else metric.margin,
+            )
+        )
+    return tuple(settled)
+
+
+def _in_order(descriptions: Iterable[Description]) -> tuple[Description, ...]:
+    """Primary metric first, then by coefficient of variation, largest first, undefined last; else as declared."""
+
+    def place(description: Description) -> tuple[bool, bool, float]:
+        cv = description.cv
+        if isinstance(cv, Unavailable):
+            return (not description.metric.is_primary, True, 0.0)
+        return (not description.metric.is_primary, False, -cv)
+
+    return tuple(sorted(descriptions, key=place))

@@ -1,0 +1,79 @@
+"""Pairs: each candidate against the baseline, metric by metric, as one family of comparisons."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from deviate.model import Comparison, Description, Experiment, ExperimentFindings, PairFindings
+from deviate.stats.compare import compare_descriptions
+from deviate.stats.family import adjust
+
+
+def compare_all(
+    described: Sequence[ExperimentFindings], matches: Mapping[str, str], confidence: float, analysis_seed: int
+) -> tuple[PairFindings, ...]:
+    """Compare every further experiment with the first; one family of p-values over all of them."""
+    baseline = described[0]
+    experiments = [findings.experiment for findings in described]
+    matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
+    compared = [
+        [
+            compare_descriptions(before, after, rng=_rng(analysis_seed, before.metric.name), confidence=confidence)
+            for before, after in both
+        ]
+        for both in matched
+    ]
+    adjusted = adjust(compared, confidence=confidence)
+    pairs = []
+    for candidate, comparisons in zip(described[1:], adjusted.pairs, strict=True):
+        ours = {comparison.metric.name for comparison in comparisons}
+        theirs = {comparison.candidate_metric.name for comparison in comparisons}
+        pairs.append(
+            PairFindings(
+                baseline=label(baseline.experiment, experiments),
+                candidate=label(candidate.experiment, experiments),
+                comparisons=comparisons,
+                headline=_headline(comparisons),
+                unmatched_baseline=_others(baseline, ours),
+                unmatched_candidate=_others(candidate, theirs),
+                family=adjusted.label,
+            )
+        )
+    return tuple(pairs)
+
+
+def match_metrics(
+    baseline: Sequence[Description], candidate: Sequence[Description], matches: Mapping[str, str]
+) -> list[tuple[Description, Description]]:
+    """Pairs of metrics in the baseline's order: as matched by the user, else by name.
+
+    A candidate's metric that the user has matched is not matched again by its own name.
+    """
+    by_name = {description.metric.name: description for description in candidate}
+    named = {name: other for name, other in matches.items() if other in by_name}
+    pairs = []
+    for description in baseline:
+        name = description.metric.name
+        other = named.get(name, name)
+        if other in by_name and (name in named or other not in named.values()):
+            pairs.append((description, by_name[other]))
+    return pairs
+
+
+def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
+    """Name of the experiment, with its variant where another one has the same name."""
+    is_unique = [other.name for other in experiments].count(experiment.name) == 1
+    return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"
+
+
+def _rng(analysis_seed: int, metric: str) -> np.random.Generator:
+    """A generator per metric, so that no p-value depends on which other metrics are judged."""
+    return np.random.default_rng([analysis_seed, *metric.encode()])
+
+
+def _headline(comparisons: Sequence[Comparison]) -> Comparison | None:
+    return next((comparison for comparison in comparisons if comparison.metric.is_primary), None)
+
+
+def _others(findings: ExperimentFindings, compared: set[str]) -> tuple[str, ...]:
+    return tuple(d.metric.name for d in findings.descriptions if d.metric.name not in compared)

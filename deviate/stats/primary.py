@@ -1,0 +1,52 @@
+"""Which metric decides: the one the user named, or the only one that can be meant."""
+
+import re
+from collections.abc import Sequence
+
+from deviate.model import SelectedMetric
+
+TEST_WORDS = frozenset({"test", "tst", "testing"})
+VALIDATION_WORDS = frozenset({"val", "valid", "validation", "dev", "eval"})
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
+def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
+    """Name of the primary metric, or None and the warning that asks for one.
+
+    A declared primary metric stands. Else it is the only quality metric on test data with a known direction, else on
+    validation data, else the only one of all; two in the same place leave it open.
+    """
+    declared = [metric.name for metric in metrics if metric.is_primary]
+    if len(declared) == 1:
+        return declared[0], ""
+    if declared:
+        return None, _ask("several metrics are declared primary", declared)
+    candidates = [metric for metric in metrics if metric.role == "quality" and metric.direction is not None]
+    for kind, words in (("on test data", TEST_WORDS), ("on validation data", VALIDATION_WORDS)):
+        names = [metric.name for metric in candidates if words & _words(metric.name)]
+        if len(names) == 1:
+            return names[0], ""
+        if names:
+            return None, _ask(f"several quality metrics are {kind}", names)
+    if len(candidates) == 1:
+        return candidates[0].name, ""
+    if candidates:
+        return None, _ask("several quality metrics could decide", [metric.name for metric in candidates])
+    quality = [metric.name for metric in metrics if metric.role == "quality"]
+    return None, _ask("no quality metric has a known direction", quality or [metric.name for metric in metrics])
+
+
+def is_on_test_data(name: str) -> bool:
+    """Whether a word of the metric's name says that it is measured on test data."""
+    return bool(TEST_WORDS & _words(name))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(name))
+
+
+def _ask(reason: str, names: Sequence[str]) -> str:
+    if not names:
+        return "There is no primary metric, for there is no metric at all: name one in deviate.toml."
+    options = " or ".join(f"--metric {name}" for name in names)
+    return f"There is no primary metric, so no headline verdict: {reason}. Add {options}."

@@ -1,0 +1,98 @@
+"""Scores as numbers: their moments, and when a sample is too small, not finite or without spread."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deviate.model import Unavailable
+
+Values = Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Number, mean and standard deviation (ddof 1; NaN for a single value, which callers refuse before)."""
+
+    n: int
+    mean: float
+    sd: float
+
+    @property
+    def se(self) -> float:
+        return self.sd / math.sqrt(self.n)
+
+
+def moments(values: Values) -> Moments:
+    """Moments of at least one value; the result does not depend on their order.
+
+    `hypot` instead of a sum of squares, for squares of very small or very large scores leave the range of floats.
+    """
+    n = len(values)
+    if min(values) == max(values):
+        return Moments(n, float(values[0]), 0.0 if n > 1 else math.nan)
+    mean = math.fsum(values) / n
+    return Moments(n, mean, math.hypot(*sorted(value - mean for value in values)) / math.sqrt(n - 1))
+
+
+def pooled_sd(baseline: Moments, candidate: Moments) -> float:
+    """Common standard deviation, weighted by degrees of freedom."""
+    df = baseline.n + candidate.n - 2
+    return math.hypot(
+        baseline.sd * math.sqrt((baseline.n - 1) / df),
+        candidate.sd * math.sqrt((candidate.n - 1) / df),
+    )
+
+
+def is_constant(values: Values) -> bool:
+    """Whether all values are equal."""
+    return min(values) == max(values)
+
+
+def resolution(values: Values) -> float:
+    """Smallest spread that floating-point numbers of this size can show: two units in the last place."""
+    return 2 * math.ulp(max(abs(value) for value in values))
+
+
+def lacks_spread(values: Values) -> bool:
+    """Whether the range is zero or below resolution, so that no scale can be taken from these values."""
+    return max(values) - min(values) < resolution(values)
+
+
+def refusal(minimum: int, *samples: Values) -> Unavailable | None:
+    """Why these samples cannot answer a question that needs `minimum` runs in each; None when they can."""
+    sizes = [len(sample) for sample in samples]
+    if min(sizes) < minimum:
+        if len(samples) == 1:
+            return Unavailable(f"needs {count(minimum, 'run')}, has {sizes[0]}")
+        return Unavailable(f"needs {count(minimum, 'run')} in each, has {sizes[0]} and {sizes[1]}")
+    if not all(math.isfinite(value) for sample in samples for value in sample):
+        return Unavailable("NaN or infinite value among the scores")
+    return None
+
+
+def spread_refusal(*samples: Values) -> Unavailable | None:
+    """Why no scale can be taken from any of these samples; None when at least one has spread."""
+    if not all(lacks_spread(sample) for sample in samples):
+        return None
+    if not all(is_constant(sample) for sample in samples):
+        return Unavailable(f"spread below resolution ({resolution([v for s in samples for v in s]):.1e})")
+    if len(samples) == 1:
+        return Unavailable(f"all {len(samples[0])} values equal")
+    if len({float(sample[0]) for sample in samples}) == 1:
+        return Unavailable("identical")
+    return Unavailable("constant difference, no spread observed")
+
+
+def ratio_refusal(baseline: Values, candidate: Values) -> Unavailable | None:
+    """Why the spreads of two samples have no ratio; None when both have spread."""
+    if both := spread_refusal(baseline, candidate):
+        return both
+    for side, values in (("baseline", baseline), ("candidate", candidate)):
+        if one := spread_refusal(values):
+            return Unavailable(f"{side}: {one.reason}")
+    return None
+
+
+def count(n: int, noun: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
