@@ -1,0 +1,7 @@
+"""The report: findings become a view, the view becomes text."""
+
+from deviate.report.build import build_view
+from deviate.report.renderers import RENDERERS, render
+from deviate.report.view import View
+
+__all__ = ["RENDERERS", "View", "build_view", "render"]

@@ -15,8 +15,6 @@ from deviate.report.format import (
 )
 from deviate.report.view import Cell, DescriptionRow, SummaryLine
 
-DESCRIPTION_COLUMNS = ("n", "mean ± SD", "CI of the mean", "CI of the SD", "CV", "median", "min … max")
-
 
 def places_of(description: Description) -> int | None:
     """Decimals for everything that stands on the scale of the metric: from the SE of the mean."""

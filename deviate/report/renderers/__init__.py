@@ -1,0 +1,6 @@
+"""Renderers: one file per form of the report, registered by name."""
+
+from deviate.report.renderers import csv, html, json, terminal
+from deviate.report.renderers.registry import RENDERERS, render
+
+__all__ = ["RENDERERS", "csv", "html", "json", "render", "terminal"]

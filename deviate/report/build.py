@@ -1,0 +1,139 @@
+"""Findings become a view: the one place that decides what a report says, in which order."""
+
+from collections.abc import Sequence
+
+from deviate import __version__
+from deviate.model import Comparison, Description, Experiment, ExperimentFindings, Findings
+from deviate.report import history, limits
+from deviate.report.compare import verdict_view
+from deviate.report.describe import range_line, summary_line
+from deviate.report.format import clean, confidence_text, counted
+from deviate.report.metrics import aggregate_words, metric_views
+from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
+
+
+def build_view(findings: Findings) -> View:
+    """Choose, round and word everything that a report shows."""
+    experiments = findings.experiments
+    labels = experiment_labels([item.experiment for item in experiments])
+    verdicts = _verdicts(findings, labels)
+    metrics = metric_views(findings, labels)
+    failed = [row for it, label in zip(experiments, labels, strict=True) for row in history.failures(it.experiment, label)]
+    return View(
+        title=f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else ", ".join(labels),
+        subtitle=_subtitle(findings),
+        experiments=tuple(
+            _summary(item, index, label, findings)
+            for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
+        ),
+        candidates=tuple(labels[1:]) if findings.pairs else (),
+        verdicts=verdicts,
+        no_verdict=_no_verdict(findings, verdicts),
+        paste=tuple(verdict.paste for verdict in verdicts) or _paste_single(findings, labels),
+        scope=limits.SCOPE,
+        limits=limits.limits(findings),
+        warnings=_warnings(findings, labels),
+        metrics=metrics,
+        curves_note="" if any(metric.curve for metric in metrics) else "No metric was reported at more than one step.",
+        footnotes=limits.footnotes(findings),
+        failures=tuple(failed),
+        no_failures="" if failed else "Every run on record completed.",
+        provenance=tuple(
+            history.provenance(item.experiment, label) for item, label in zip(experiments, labels, strict=True)
+        ),
+        analysis=(
+            Fact("deviate", Cell(__version__)),
+            Fact("Confidence", Cell(confidence_text(findings.confidence))),
+            Fact("Analysis seed", Cell(str(findings.analysis_seed))),
+        ),
+        findings=findings,
+    )
+
+
+def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
+    """Names of experiments as a report uses them; the variant is added where names alone are ambiguous."""
+    names = [clean(experiment.name) for experiment in experiments]
+    return [
+        name if names.count(name) == 1 else f"{name}:{clean(experiment.variant)}"
+        for name, experiment in zip(names, experiments, strict=True)
+    ]
+
+
+def _subtitle(findings: Findings) -> str:
+    variants = ", ".join(dict.fromkeys(clean(item.experiment.variant) for item in findings.experiments))
+    n_runs = sum(len(item.experiment.runs) for item in findings.experiments)
+    return f"{counted(len(findings.experiments), 'experiment')} · {counted(n_runs, 'run')} · variant {variants}"
+
+
+def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings) -> ExperimentSummary:
+    role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
+    primary = [it for it in item.descriptions if it.metric.name == _primary_name(findings, index)]
+    shown = primary or list(item.descriptions)
+    lines: list[SummaryLine] = []
+    for description in shown:
+        lines.append(summary_line(description))
+        interval = range_line(description) if primary else None
+        lines += [interval] if interval else []
+    others = [it for it in item.descriptions if it not in shown]
+    return ExperimentSummary(
+        role=role,
+        label=label,
+        state=(clean(item.experiment.variant), history.outcome_counts(item.experiment)),
+        lines=tuple(lines),
+        others=tuple(summary_line(it) for it in others),
+    )
+
+
+def _primary_name(findings: Findings, index: int) -> str | None:
+    """The primary metric as this experiment calls it: the user may have matched another name to it."""
+    if index and findings.pairs and (headline := findings.pairs[index - 1].headline) is not None:
+        return headline.candidate_metric.name
+    return findings.primary
+
+
+def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[VerdictView, ...]:
+    return tuple(
+        verdict_view(pair.headline, labels[0], label, _setting(pair.headline, findings))
+        for pair, label in zip(findings.pairs, labels[1:], strict=True)
+        if pair.headline is not None
+    )
+
+
+def _setting(comparison: Comparison, findings: Findings) -> str:
+    variants = ", ".join(dict.fromkeys(clean(item.experiment.variant) for item in findings.experiments))
+    return f"{aggregate_words(comparison.metric.aggregate)}, variant {variants}"
+
+
+def _no_verdict(findings: Findings, verdicts: Sequence[VerdictView]) -> str:
+    if not findings.pairs:
+        return "One experiment is described, not judged: deviate compare BASELINE CANDIDATE gives a verdict."
+    if len(verdicts) == len(findings.pairs):
+        return ""
+    if findings.primary is None:
+        return "No headline verdict: which metric decides could not be told. Name it with --metric."
+    return f"No headline verdict: {clean(findings.primary)} was not reported on both sides."
+
+
+def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    """Sentences that describe the primary metric of a single experiment."""
+    if findings.pairs:
+        return ()
+    sentences: list[str] = []
+    for item, label in zip(findings.experiments, labels, strict=True):
+        for description in item.descriptions:
+            if description.metric.name == findings.primary:
+                sentences.append(_description_sentence(description, label, item.experiment))
+    return tuple(sentences)
+
+
+def _description_sentence(description: Description, label: str, experiment: Experiment) -> str:
+    line = summary_line(description)
+    setting = f"{aggregate_words(description.metric.aggregate)}, variant {clean(experiment.variant)}"
+    return f"{label}: {line.label} {line.value}; {'; '.join(line.details)}; {setting}."
+
+
+def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    sentences = [clean(text) for text in findings.warnings]
+    for item, label in zip(findings.experiments, labels, strict=True):
+        sentences += history.record_warnings(item.experiment, label)
+    return tuple(dict.fromkeys(sentences))

@@ -1,0 +1,148 @@
+"""Runs as text: how each ended, what it was started with, and where an experiment comes from."""
+
+import shlex
+
+from deviate.model import Experiment, Run, Status
+from deviate.report.format import clean, counted, duration, instant, replicates
+from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow, SeedCallRow
+
+OUTCOMES: dict[Status, str] = {
+    "completed": "completed",
+    "diverged": "diverged",
+    "crashed": "crashed",
+    "timed_out": "timed out",
+    "lost": "lost",
+    "cancelled": "cancelled",
+    "silent": "recorded nothing",
+}
+
+
+def outcome_counts(experiment: Experiment) -> str:
+    """`9/10 completed, 1 diverged`."""
+    n_completed = sum(run.status == "completed" for run in experiment.runs)
+    parts = [f"{n_completed}/{experiment.n_planned} completed"]
+    parts += [f"{len(runs)} {OUTCOMES[status]}" for status, runs in _not_completed(experiment).items()]
+    n_absent = experiment.n_planned - len(experiment.runs)
+    if n_absent > 0:
+        parts.append(f"{n_absent} not on record")
+    return ", ".join(parts)
+
+
+def record_warnings(experiment: Experiment, label: str) -> tuple[str, ...]:
+    """What the records warn of; equal warnings of several runs are one sentence."""
+    by_text: dict[str, list[int]] = {}
+    for run in experiment.runs:
+        for text in run.warnings:
+            by_text.setdefault(clean(text), []).append(run.replicate)
+    of_runs = [f"{label}, {replicates(tuple(found))}: {text}" for text, found in by_text.items()]
+    return (*(f"{label}: {clean(text)}" for text in experiment.warnings), *of_runs)
+
+
+def failures(experiment: Experiment, label: str) -> tuple[FailureView, ...]:
+    return tuple(
+        FailureView(
+            experiment=label,
+            run=f"replicate {run.replicate}",
+            outcome=_outcome(run),
+            reason=clean(run.reason) or "no reason on record",
+            log=clean(str(run.folder / "stderr.log")),
+            stderr=tuple(clean(line) for line in run.stderr_tail),
+        )
+        for run in experiment.runs
+        if run.status != "completed"
+    )
+
+
+def provenance(experiment: Experiment, label: str) -> Provenance:
+    seed_calls = _seed_calls(experiment)
+    environment = _environment(experiment)
+    return Provenance(
+        label=label,
+        facts=(
+            _fact("Command", clean(shlex.join(experiment.command))),
+            _fact("Variant", clean(experiment.variant)),
+            _fact("Project", clean(experiment.root)),
+            _fact("Hash of the sources", clean(experiment.sources_hash)),
+            _fact("Created", instant(experiment.created)),
+            _fact("Runs planned", str(experiment.n_planned)),
+            _fact("Runs at a time", str(experiment.jobs)),
+            _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
+        ),
+        runs=tuple(_run_row(run) for run in experiment.runs),
+        seed_calls=seed_calls,
+        no_seed_calls="" if seed_calls else "No seeding call of the script was observed.",
+        environment=environment,
+        no_environment="" if environment else "The runs recorded no versions.",
+    )
+
+
+def _not_completed(experiment: Experiment) -> dict[Status, list[Run]]:
+    by_status: dict[Status, list[Run]] = {}
+    for run in experiment.runs:
+        if run.status != "completed":
+            by_status.setdefault(run.status, []).append(run)
+    return by_status
+
+
+def _outcome(run: Run) -> str:
+    return OUTCOMES[run.status] if run.exit_code is None else f"{OUTCOMES[run.status]}, exit code {run.exit_code}"
+
+
+def _fact(label: str, text: str) -> Fact:
+    return Fact(label, Cell(text) if text else Cell("not recorded", is_reason=True))
+
+
+def _run_row(run: Run) -> RunRow:
+    return RunRow(
+        replicate=str(run.replicate),
+        outcome=OUTCOMES[run.status],
+        exit_code="none" if run.exit_code is None else str(run.exit_code),
+        started=instant(run.started),
+        wall_time=duration(run.wall_time_s),
+        seeds=_seed_set(run.seeds),
+    )
+
+
+def _seed_set(seeds: dict[str, int]) -> str:
+    """Streams with one seed are named together."""
+    if not seeds:
+        return "left to the script"
+    by_seed: dict[int, list[str]] = {}
+    for stream, seed in seeds.items():
+        by_seed.setdefault(seed, []).append(clean(stream))
+    return " · ".join(f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items())
+
+
+def _seed_calls(experiment: Experiment) -> tuple[SeedCallRow, ...]:
+    values: dict[tuple[str, str, str], dict[str, None]] = {}
+    found: dict[tuple[str, str, str], set[int]] = {}
+    for run in experiment.runs:
+        for event in run.seed_events:
+            key = (clean(event.call), clean(f"{event.file}:{event.line}"), event.action)
+            values.setdefault(key, {})[clean(event.value)] = None
+            found.setdefault(key, set()).add(run.replicate)
+    return tuple(
+        SeedCallRow(
+            call=key[0],
+            place=key[1],
+            value=next(iter(asked)) if len(asked) == 1 else f"{len(asked)} different values",
+            action=key[2],
+            n_runs=f"{len(found[key])} of {counted(len(experiment.runs), 'run')}",
+        )
+        for key, asked in values.items()
+    )
+
+
+def _environment(experiment: Experiment) -> tuple[EnvironmentRow, ...]:
+    """What each run found; a value that is not the same in all runs is told per replicate."""
+    names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
+    rows: list[EnvironmentRow] = []
+    for name in names:
+        found: dict[str, list[int]] = {}
+        for run in experiment.runs:
+            if name in run.environment:
+                found.setdefault(clean(run.environment[name]), []).append(run.replicate)
+        differs = len(found) > 1
+        told = "; ".join(f"{value} ({replicates(tuple(runs))})" if differs else value for value, runs in found.items())
+        rows.append(EnvironmentRow(clean(name), told, differs))
+    return tuple(rows)

@@ -1,0 +1,70 @@
+"""What a report does not show, and the rules behind its numbers, in sentences."""
+
+from deviate.model import Findings
+from deviate.report.format import confidence_text
+
+FEWEST_FOR_VERDICT = 5
+FEWEST_FOR_SD = 16
+
+VARIED = {
+    "as-is": "Variant as-is touches nothing: the spread is of whatever the script itself leaves free.",
+    "algo+impl": (
+        "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated."
+    ),
+}
+SCOPE = "Scope: this split, hardware, software."
+
+
+def limits(findings: Findings) -> tuple[str, ...]:
+    """What this does not show: sentences, the most general first."""
+    descriptions = [item for experiment in findings.experiments for item in experiment.descriptions]
+    n_fewest = min((description.n for description in descriptions), default=0)
+    variants = dict.fromkeys(experiment.experiment.variant for experiment in findings.experiments)
+    is_comparison = bool(findings.pairs)
+    has_failures = any(description.missing for description in descriptions)
+    has_best = any(description.metric.aggregate == "best" for description in descriptions)
+    sentences = [
+        "Everything here holds for this split of the data, this hardware and this software; "
+        "another test set or machine is a question of its own.",
+        "That all runs were tested on the same examples was not checked.",
+        *(VARIED[variant] for variant in variants if variant in VARIED),
+        "The error from a finite test set is in no interval here, and no number of runs reduces it.",
+    ]
+    if is_comparison:
+        sentences.append("Undecided does not mean equal: it means that these runs do not tell.")
+    if is_comparison and n_fewest < FEWEST_FOR_VERDICT:
+        sentences.append(f"With fewer than {FEWEST_FOR_VERDICT} runs on a side the verdict is always undecided.")
+    if n_fewest < FEWEST_FOR_SD:
+        sentences.append(
+            f"With fewer than {FEWEST_FOR_SD} runs a standard deviation is known only roughly, as its interval shows, "
+            "and nothing is said about which side is steadier."
+            if is_comparison
+            else f"With fewer than {FEWEST_FOR_SD} runs a standard deviation is known only roughly, as its interval shows."
+        )
+    if has_failures:
+        sentences.append("Some runs gave no score: the figures are conditional on the runs that did.")
+    if has_best:
+        sentences.append("The best value over steps is optimistic where it was picked on the data it is reported for.")
+    return tuple(sentences)
+
+
+def footnotes(findings: Findings) -> tuple[str, ...]:
+    """How to read the tables; stands once on the page."""
+    level = confidence_text(findings.confidence)
+    alpha = f"{1 - findings.confidence:.6g}".removeprefix("0")
+    sentences = [
+        "± is one standard deviation over runs (ddof 1). n is the number of runs with a score; steps, examples and "
+        "classes are not runs.",
+        f"Intervals are {level} intervals: of a mean by Student's t, of a standard deviation by chi-square, which "
+        "assumes normal scores. CV is SD divided by |mean|.",
+        "Two significant digits of the standard error decide the decimals. JSON and CSV hold every bit.",
+    ]
+    if findings.pairs:
+        sentences += [
+            "Differences are candidate minus baseline; of percentages, in points. All tests are two-sided.",
+            f"Better and worse: the interval of the difference excludes 0 and the adjusted p is below {alpha}, with at "
+            f"least {FEWEST_FOR_VERDICT} runs on both sides. Equivalent needs a margin given before. All else is "
+            "undecided.",
+        ]
+    sentences += [pair.family for pair in findings.pairs if pair.family]
+    return tuple(dict.fromkeys(sentences))

@@ -1,0 +1,43 @@
+"""The report as one HTML page that asks the network for nothing and needs no script to be read."""
+
+import base64
+
+from markupsafe import Markup
+
+from deviate.report.renderers.csv import render_csv
+from deviate.report.renderers.json import render_json
+from deviate.report.renderers.registry import Surface, renderer
+from deviate.report.templates import template
+from deviate.report.view import View
+
+POINTS_ON_PAGE = 140_000
+"""Points of all curves together: about 13 bytes each, so that a page of any experiment stays well below 4 MB."""
+FEWEST_POINTS, MOST_POINTS = 24, 400
+
+
+@renderer("html")
+def render_html(view: View, surface: Surface) -> str:
+    # matplotlib takes half a second to import, which a terminal report should not wait for.
+    from deviate.report.figures import draw_curves, draw_estimation
+
+    n_points = _points_per_curve(view)
+    page = template()
+    return page.render(
+        view=view,
+        estimations={it.anchor: Markup(draw_estimation(it.estimation)) for it in view.metrics if it.estimation},
+        curves={it.anchor: Markup(draw_curves(it.curve, n_points)) for it in view.metrics if it.curve},
+        data=_json_in_html(render_json(view, surface)),
+        csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
+    )
+
+
+def _points_per_curve(view: View) -> int:
+    n_curves = sum(
+        len(group.counted) + len(group.failed) for metric in view.metrics if metric.curve for group in metric.curve.groups
+    )
+    return max(FEWEST_POINTS, min(MOST_POINTS, POINTS_ON_PAGE // max(1, n_curves)))
+
+
+def _json_in_html(text: str) -> Markup:
+    """JSON that no HTML parser can leave early: the same values with `<`, `>` and `&` written as escapes."""
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))

@@ -1,0 +1,156 @@
+"""The findings as strict JSON: every figure unrounded, the scores of every run, reasons where there is no figure."""
+
+import json
+import math
+from dataclasses import fields
+
+from deviate import __version__
+from deviate.model import (
+    Comparison,
+    Description,
+    Experiment,
+    ExperimentFindings,
+    Interval,
+    PairFindings,
+    Run,
+    SelectedMetric,
+    Test,
+    Unavailable,
+)
+from deviate.report.format import SURROGATE
+from deviate.report.renderers.registry import Surface, renderer
+from deviate.report.view import View
+
+SCHEMA = 1
+# 2026-11-21  1  first format.
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+@renderer("json")
+def render_json(view: View, surface: Surface) -> str:
+    """NaN and infinities are strings; `{"unavailable": reason}` stands for a figure that there is not."""
+    findings = view.findings
+    document: dict[str, Json] = {
+        "schema": SCHEMA,
+        "deviate": __version__,
+        "confidence": _value(findings.confidence),
+        "analysis_seed": findings.analysis_seed,
+        "primary": _value(findings.primary),
+        "experiments": [_experiment(item) for item in findings.experiments],
+        "pairs": [_pair(pair) for pair in findings.pairs],
+        "warnings": [_value(text) for text in view.warnings],
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _experiment(item: ExperimentFindings) -> Json:
+    experiment: Experiment = item.experiment
+    return {
+        "name": _value(experiment.name),
+        "variant": _value(experiment.variant),
+        "command": [_value(word) for word in experiment.command],
+        "n_planned": experiment.n_planned,
+        "created": _value(experiment.created),
+        "sources_hash": _value(experiment.sources_hash),
+        "jobs": experiment.jobs,
+        "runs": [_run(run) for run in experiment.runs],
+        "metrics": [_description(description) for description in item.descriptions],
+    }
+
+
+def _run(run: Run) -> Json:
+    return {
+        "id": _value(run.id),
+        "replicate": run.replicate,
+        "status": run.status,
+        "exit_code": run.exit_code,
+        "started": _value(run.started),
+        "wall_time_s": _value(run.wall_time_s),
+        "reason": _value(run.reason),
+        "seeds": {_text(stream): seed for stream, seed in run.seeds.items()},
+        "seed_calls": [
+            {
+                "call": _value(event.call),
+                "value": _value(event.value),
+                "file": _value(event.file),
+                "line": event.line,
+                "action": event.action,
+            }
+            for event in run.seed_events
+        ],
+        "environment": {_text(name): _value(value) for name, value in run.environment.items()},
+        "warnings": [_value(text) for text in run.warnings],
+    }
+
+
+def _metric(metric: SelectedMetric) -> dict[str, Json]:
+    return {
+        "metric": _value(metric.name),
+        "expression": _value(metric.metric.expression),
+        "file": _value(metric.metric.file),
+        "line": metric.metric.line,
+        "role": metric.role,
+        "direction": metric.direction,
+        "aggregate": _value(metric.aggregate),
+        "unit": _value(metric.unit),
+        "margin": _value(metric.margin),
+    }
+
+
+def _description(description: Description) -> Json:
+    figures = _figures(description, without=("metric", "scores", "missing"))
+    return {
+        **_metric(description.metric),
+        "n": description.n,
+        "scores": [{"replicate": it.replicate, "score": _value(it.value)} for it in description.scores],
+        "missing": [{"replicate": replicate, "reason": _value(reason)} for replicate, reason in description.missing],
+        **figures,
+    }
+
+
+def _pair(pair: PairFindings) -> Json:
+    return {
+        "baseline": _value(pair.baseline),
+        "candidate": _value(pair.candidate),
+        "headline": None if pair.headline is None else _value(pair.headline.metric.name),
+        "family": _value(pair.family),
+        "unmatched_baseline": [_value(name) for name in pair.unmatched_baseline],
+        "unmatched_candidate": [_value(name) for name in pair.unmatched_candidate],
+        "comparisons": [_comparison(comparison) for comparison in pair.comparisons],
+    }
+
+
+def _comparison(comparison: Comparison) -> Json:
+    figures = _figures(comparison, without=("metric", "candidate_metric", "baseline", "candidate", "verdict"))
+    return {
+        "metric": _value(comparison.metric.name),
+        "candidate_metric": _value(comparison.candidate_metric.name),
+        "n_baseline": comparison.baseline.n,
+        "n_candidate": comparison.candidate.n,
+        "verdict": comparison.verdict.word,
+        "reason": _value(comparison.verdict.reason),
+        **figures,
+    }
+
+
+def _figures(findings: Description | Comparison, without: tuple[str, ...]) -> dict[str, Json]:
+    """The figures by the names they have in the model: those are the words of the glossary."""
+    return {it.name: _value(getattr(findings, it.name)) for it in fields(findings) if it.name not in without}
+
+
+def _value(value: object) -> Json:
+    if isinstance(value, Unavailable):
+        return {"unavailable": value.reason}
+    if isinstance(value, Interval | Test):
+        return {it.name: _value(getattr(value, it.name)) for it in fields(value)}
+    if isinstance(value, bool | int) or value is None:
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else repr(float(value))
+    return _text(str(value))
+
+
+def _text(text: str) -> str:
+    """Text that can be written as UTF-8."""
+    return SURROGATE.sub("\ufffd", text)

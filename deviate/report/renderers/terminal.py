@@ -1,0 +1,142 @@
+"""The report on a terminal: a block per experiment, the verdict, the other metrics, warnings last."""
+
+from collections.abc import Iterator, Sequence
+
+from deviate.report.format import clean
+from deviate.report.renderers.registry import Surface, renderer
+from deviate.report.view import ExperimentSummary, SummaryLine, Tone, VerdictView, View
+
+NARROWEST = 40
+CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
+WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
+JOIN = " · "
+
+
+@renderer("terminal")
+def render_terminal(view: View, surface: Surface) -> str:
+    """Plain lines no wider than the surface, as far as words allow."""
+    width = max(surface.width, NARROWEST)
+    columns = _columns(view)
+    lines: list[str] = []
+    for experiment in view.experiments:
+        lines += _experiment(experiment, columns, width)
+    lines.append("")
+    for verdict in view.verdicts:
+        lines += _verdict(verdict, view.scope, surface, width)
+    if view.no_verdict and view.candidates:
+        lines += [*_filled(view.no_verdict, width, "  "), ""]
+    lines += _others(view, width)
+    for warning in view.warnings:
+        label = _painted("Warning", WARNING_CODE, surface)
+        first, *rest = _filled(clean(warning), width - 9, "") or [""]
+        lines += [f"{label}  {first}", *(f"         {line}" for line in rest)]
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _columns(view: View) -> tuple[int, int]:
+    """Widths of the columns of labels and of values, over all blocks."""
+    rows = [row for experiment in view.experiments for row in (*experiment.lines, *experiment.others)]
+    return max((len(row.label) for row in rows), default=0), max((len(row.value) for row in rows), default=0)
+
+
+def _experiment(experiment: ExperimentSummary, columns: tuple[int, int], width: int) -> list[str]:
+    head = f"{experiment.role:<10} {experiment.label}"
+    lines = list(_joined(f"{head}   ", experiment.state, width, indent=4))
+    for row in (*experiment.lines, *experiment.others):
+        lines += _row(row, columns, width)
+    return lines
+
+
+def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str]:
+    label, value = clean(row.label), clean(row.value)
+    if columns[0] + columns[1] > width:
+        yield from _joined(f"  {label}  {value}   ", row.details, width, indent=4)
+        return
+    yield from _joined(f"  {label:<{columns[0]}}  {value:<{columns[1]}}   ", row.details, width, indent=4)
+
+
+def _verdict(verdict: VerdictView, scope: str, surface: Surface, width: int) -> list[str]:
+    word = clean(verdict.word)
+    change = f"{verdict.metric} {verdict.change}"
+    parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
+    first, *rest = _joined(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
+    lines = [first.replace(f"Verdict: {word}", f"Verdict: {_painted(word, CODES[verdict.tone], surface)}", 1), *rest]
+    lines += _filled(f"{verdict.candidate} against {verdict.baseline}: {clean(verdict.reason)}", width, "  ")
+    if verdict.tests:
+        lines += _joined("  ", verdict.tests, width, indent=2)
+    lines += _filled(clean(verdict.spread), width, "  ")
+    lines += _filled(f"{clean(verdict.detectable)} {scope}", width, "  ")
+    return [*lines, ""]
+
+
+def _others(view: View, width: int) -> list[str]:
+    """The comparisons that are no headline: a row per metric and candidate."""
+    rows: list[tuple[str, ...]] = []
+    for metric in view.metrics:
+        if metric.is_primary:
+            continue
+        for candidate, comparison in zip(view.candidates, metric.overview_comparisons, strict=True):
+            if comparison is None:
+                continue
+            name = metric.name if len(view.candidates) == 1 else f"{metric.name}, {candidate}"
+            interval = comparison.interval.text
+            has_interval = not comparison.interval.is_reason
+            p_value = comparison.p_adjusted.text
+            rows.append(
+                (
+                    name,
+                    comparison.difference.text,
+                    f"[{interval}]" if has_interval else "",
+                    p_value if has_interval and not comparison.p_adjusted.is_reason else "",
+                    comparison.word,
+                )
+            )
+    if not rows:
+        return []
+    head = ("Other metrics", "difference", "CI (Welch)", "p (Holm)", "verdict")
+    return [*_table([head, *rows], width), ""]
+
+
+def _table(rows: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
+    cleaned = [tuple(clean(cell) for cell in row) for row in rows]
+    widths = [max(len(row[index]) for row in cleaned) for index in range(len(cleaned[0]))]
+    is_narrow = sum(widths) + 2 * len(widths) > width
+    for index, row in enumerate(cleaned):
+        # The names of the metrics stand two columns in from their heading, like those of the blocks above.
+        name = row[0] if index == 0 else f"  {row[0]}"
+        if is_narrow:
+            yield from _joined(f"{name}  ", tuple(filter(None, row[1:])), width, indent=4)
+        else:
+            cells = (f"{cell:<{size}}" for cell, size in zip(row[1:], widths[1:], strict=True))
+            yield "  ".join((f"{name:<{widths[0] + 2}}", *cells))
+
+
+def _joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
+    """Parts after a head, broken between parts where the line is full."""
+    line, is_empty = head, True
+    for part in parts:
+        piece = part if is_empty else f"{join}{part}"
+        if not is_empty and len(line) + len(piece) > width:
+            yield line
+            line, piece = " " * indent, part
+        elif is_empty and len(line.rstrip()) + len(piece) > width and line.strip():
+            yield line
+            line, piece = " " * indent, part
+        line, is_empty = line + piece, False
+    yield line
+
+
+def _filled(text: str, width: int, indent: str) -> list[str]:
+    lines, line = [], indent
+    for word in text.split():
+        if line.strip() and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = indent
+        line = f"{line} {word}" if line.strip() else f"{indent}{word}"
+    return [*lines, line] if line.strip() else lines
+
+
+def _painted(text: str, code: str, surface: Surface) -> str:
+    return f"{code}{text}{RESET}" if surface.is_coloured else text

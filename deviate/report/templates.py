@@ -1,0 +1,53 @@
+"""Where templates are: packaged beside this room, or at the top level of a checkout."""
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import jinja2
+
+from deviate.errors import ToolError
+
+PAGE = "report.html.j2"
+
+
+@cache
+def template(name: str = PAGE) -> jinja2.Template:
+    """A template that escapes all it is given and fails on a name it does not know.
+
+    Raises:
+        ToolError: the templates are not where they belong, or one is broken.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_read),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    try:
+        return environment.get_template(name)
+    except jinja2.TemplateError as error:
+        raise ToolError(f"the report template {name} cannot be used: {error}", "install deviate again") from error
+
+
+def _read(name: str) -> str:
+    folder = _folder(files("deviate"))
+    try:
+        return folder.joinpath(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ToolError(f"the report template {folder / name} cannot be read: {error.strerror}", "install deviate again") from error
+
+
+def _folder(package: Traversable) -> Traversable:
+    """`templates/` in the installed package (a wheel), else beside the package (a checkout, an editable install)."""
+    candidates = [package / "templates"]
+    if isinstance(package, Path):
+        candidates.append(package.parent / "templates")
+    for folder in candidates:
+        if (folder / PAGE).is_file():
+            return folder
+    looked = " and ".join(str(folder) for folder in candidates)
+    raise ToolError(f"the report templates are missing: looked in {looked}", "install deviate again")
