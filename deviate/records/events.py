@@ -178,8 +178,9 @@ def _read_rare(event: list[Any], log: ProcessLog) -> None:
         log.pid = int(facts["pid"])
         log.started = float(facts["time"])
         log.rank = None if facts.get("rank") is None else int(facts["rank"])
-        if "python" in facts:
-            log.environment["python"] = str(facts["python"])
+        log.environment.update(
+            {key: str(facts[key]) for key in ("python", "implementation", "platform") if key in facts}
+        )
     elif kind == "seed":
         _, call, value, file, line, action = event
         if action not in ("kept", "replaced"):
