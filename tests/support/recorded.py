@@ -40,9 +40,7 @@ def write_manifest(
         "files": {},
         "linked_folders": {},
         "sites": [{"id": number, "file": "train.py", "line": 9 + number, "label": label} for number in range(3)],
-        "metrics": [
-            dataclasses.asdict(metric) for metric in metrics
-        ],
+        "metrics": [dataclasses.asdict(metric) for metric in metrics],
         "warnings": [],
     }
     (snapshot / "manifest.json").write_text(json.dumps(document))
