@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 
 from deviate.errors import InputError
 from deviate.model import Direction, Estimate, Series, Unavailable
+from deviate.stats.sample import LARGEST
 
 NAMES = ("last", "best", "mean", "median", "min", "max", "at:K")
-LARGEST = 1e300
-"""Scores beyond this are as good as infinite: their differences and squares leave the range of floats."""
 
 _OF_ALL: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from deviate.model import Unavailable
 
 Values = Sequence[float]
+LARGEST = 1e150
+"""Scores beyond this are as good as infinite, and spreads below its inverse as good as none: between the two, every
+quotient and product of a comparison is a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,7 @@ def is_constant(values: Values) -> bool:
 
 def resolution(values: Values) -> float:
     """Smallest spread that floating-point numbers of this size can show: two units in the last place."""
-    return 2 * math.ulp(max(abs(value) for value in values))
-
-
-def lacks_spread(values: Values) -> bool:
-    """Whether the range is zero or below resolution, so that no scale can be taken from these values."""
-    return max(values) - min(values) < resolution(values)
+    return max(2 * math.ulp(max(abs(value) for value in values)), 1 / LARGEST)
 
 
 def refusal(minimum: int, *samples: Values) -> Unavailable | None:
@@ -65,17 +63,21 @@ def refusal(minimum: int, *samples: Values) -> Unavailable | None:
         if len(samples) == 1:
             return Unavailable(f"needs {count(minimum, 'run')}, has {sizes[0]}")
         return Unavailable(f"needs {count(minimum, 'run')} in each, has {sizes[0]} and {sizes[1]}")
-    if not all(math.isfinite(value) for sample in samples for value in sample):
+    if not all(abs(value) <= LARGEST for sample in samples for value in sample):
         return Unavailable("NaN or infinite value among the scores")
     return None
 
 
 def spread_refusal(*samples: Values) -> Unavailable | None:
-    """Why no scale can be taken from any of these samples; None when at least one has spread."""
-    if not all(lacks_spread(sample) for sample in samples):
+    """Why no scale can be taken from any of these samples; None when at least one has spread.
+
+    Spread is a range that numbers of the size of the largest score can show.
+    """
+    finest = resolution([value for sample in samples for value in sample])
+    if any(max(sample) - min(sample) >= finest for sample in samples):
         return None
     if not all(is_constant(sample) for sample in samples):
-        return Unavailable(f"spread below resolution ({resolution([v for s in samples for v in s]):.1e})")
+        return Unavailable(f"spread below resolution ({finest:.1e})")
     if len(samples) == 1:
         return Unavailable(f"all {len(samples[0])} values equal")
     if len({float(sample[0]) for sample in samples}) == 1:

@@ -31,7 +31,7 @@ def metric(
 
 
 def run(replicate: int, series: Mapping[str, Curve], status: Status = "completed") -> Run:
-    """A run whose metrics were reported at the main-loop steps 0, 1, 2 …"""
+    """A run whose metrics were reported at the main-loop steps 0, 1, 2 and so on."""
     recorded = {name: Series(tuple(range(len(curve))), tuple(curve)) for name, curve in series.items()}
     exit_code = 1 if status == "crashed" else 0
     return Run(f"run{replicate}", replicate, "algo+impl", status, exit_code, 0.0, 1.0, Path(), recorded)

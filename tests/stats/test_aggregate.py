@@ -1,0 +1,67 @@
+import math
+
+import pytest
+
+from deviate.errors import InputError
+from deviate.model import Direction, Series, Unavailable
+from deviate.stats import aggregate_series
+
+CURVE = Series((0, 1, 2, 3), (0.5, 0.9, 0.7, 0.8))
+WITH_RESULT = Series((0, 1, None), (1.0, 3.0, 11.0))
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "direction", "score"),
+    [
+        ("last", None, 0.8),
+        ("best", "max", 0.9),
+        ("best", "min", 0.5),
+        ("mean", None, 0.725),
+        ("median", None, 0.75),
+        ("min", "max", 0.5),
+        ("max", "min", 0.9),
+        ("at:0", None, 0.5),
+        ("at:2", None, 0.7),
+    ],
+)
+def test_each_aggregate_gives_its_score(aggregate: str, direction: Direction | None, score: float) -> None:
+    assert aggregate_series(CURVE, aggregate, direction) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(("aggregate", "score"), [("last", 11), ("max", 11), ("mean", 2), ("median", 2), ("min", 1)])
+def test_a_result_after_the_loop_is_last_and_extreme_but_not_averaged(aggregate: str, score: float) -> None:
+    assert aggregate_series(WITH_RESULT, aggregate) == score
+
+
+def test_a_metric_outside_the_main_loop_alone_is_averaged_over_its_values() -> None:
+    assert aggregate_series(Series((None,), (4.0,)), "mean") == 4
+
+
+@pytest.mark.parametrize(
+    ("series", "aggregate", "reason"),
+    [
+        (Series((), ()), "last", "never reported"),
+        (CURVE, "best", "best needs a direction"),
+        (CURVE, "at:9", "no value at step 9 (first 0, last 3)"),
+        (Series((None,), (1.0,)), "at:0", "no value at step 0: reported outside the main loop only"),
+        (Series((0, 1), (1.0, math.nan)), "last", "NaN at the last step (1)"),
+        (Series((0, 1), (math.inf, 1.0)), "min", "infinite value at step 0"),
+        (Series((0, 1), (math.nan, 1.0)), "mean", "NaN at step 0"),
+        (Series((0, 1), (math.nan, 1.0)), "at:0", "NaN at step 0"),
+        (Series((None,), (math.nan,)), "last", "NaN outside the main loop"),
+        (Series((0,), (-1e305,)), "last", "-1.0e+305, as good as infinite, at the last step (0)"),
+    ],
+)
+def test_a_run_without_score_has_a_reason(series: Series, aggregate: str, reason: str) -> None:
+    assert aggregate_series(series, aggregate) == Unavailable(reason)
+
+
+def test_nan_before_the_end_does_not_touch_the_last_value() -> None:
+    assert aggregate_series(Series((0, 1), (math.nan, 0.5)), "last") == 0.5
+
+
+@pytest.mark.parametrize("aggregate", ["", "final", "at:", "at:-1", "at:1.5", "at:K", "at:1\n"])
+def test_an_unknown_aggregate_is_refused_with_the_known_ones(aggregate: str) -> None:
+    with pytest.raises(InputError) as caught:
+        aggregate_series(CURVE, aggregate)
+    assert "at:K" in caught.value.hint

@@ -1,0 +1,193 @@
+"""Every degenerate case of the statistics contract has a named answer: no NaN, no exception, no warning of scipy."""
+
+import dataclasses
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from deviate import stats
+from deviate.model import Comparison, Description, Interval, Test, Unavailable
+from tests.stats.factories import experiment, metric, run, sample
+
+ULP = math.ulp(0.5)
+CASES: dict[str, list[float]] = {
+    "nothing": [],
+    "only NaN": [math.nan, math.nan],
+    "one": [0.5],
+    "two": [0.5, 0.75],
+    "two equal": [0.5, 0.5],
+    "three": [0.5, 0.75, 0.625],
+    "four": [1.0, 2.0, 3.0, 4.0],
+    "eight equal": [0.5] * 8,
+    "eight others equal": [0.75] * 8,
+    "an ulp apart": [0.5] * 7 + [0.5 + ULP],
+    "two ulp apart": [0.5] * 11 + [0.5 + 2 * ULP],
+    "eight": [0.9, 0.91, 0.92, 0.93, 0.94, 0.95, 0.96, 0.99],
+    "eight with ties": [0.9, 0.9, 0.91, 0.91, 0.93, 0.95, 0.95, 0.95],
+    "two levels": [0.0, 1.0] * 6,
+    "some missing": [0.9, math.nan, 0.8, math.inf, 0.7, 0.6, 0.5, 0.65],
+    "zeros": [0.0] * 8,
+    "around zero": [-1.0, 1.0, -2.0, 2.0, 0.5, -0.5],
+    "tiny": [1e-149, 2e-149, 3e-149, 5e-149, 4e-149, 9e-149, 7e-149, 8e-149, 1.5e-149, 6e-149],
+    "below": [1e-200, 2e-200, 3e-200, 5e-200, 4e-200],
+    "subnormal": [5e-324, 1e-323, 5e-324, 1.5e-323, 5e-324, 2e-323],
+    "huge": [1e149, 2e149, 3e149, 5e149, 4e149, 9e149, 7e149, 8e149, 1.5e149, 6e149],
+    "far away": [1e9 + i * 1e-6 for i in range(12)],
+    "beyond": [1e151] * 5,
+    "many": [i * 0.37 % 1 for i in range(60)],
+}
+
+
+def numbers(value: object) -> list[float]:
+    """Every float in a description or comparison, wherever it stands."""
+    if isinstance(value, float):
+        return [value]
+    if isinstance(value, tuple):
+        return [number for item in value for number in numbers(item)]
+    if dataclasses.is_dataclass(value):
+        return [number for part in dataclasses.fields(value) for number in numbers(getattr(value, part.name))]
+    return []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_description_holds_no_nan(name: str) -> None:
+    described = stats.describe(CASES[name])
+    assert all(math.isfinite(number) for number in numbers(described))
+    assert described.n + len(described.missing) == described.n_runs == len(CASES[name])
+
+
+@pytest.mark.parametrize(("before", "after"), list(itertools.product(CASES, CASES)))
+def test_a_comparison_holds_no_nan_and_no_p_of_zero(before: str, after: str, rng: np.random.Generator) -> None:
+    result = stats.compare(CASES[before], CASES[after], rng=rng, direction="max", margin=0.1)
+    assert all(math.isfinite(number) for number in numbers(result))
+    assert result.verdict.reason
+    for found in (result.welch, result.student, result.mann_whitney, result.brown_forsythe):
+        assert isinstance(found, Unavailable) or 0 < found.p_value <= 1
+    for interval in (result.difference_interval, result.hedges_g_interval, result.superiority_interval):
+        assert isinstance(interval, Unavailable) or interval.low < interval.high
+    if min(result.baseline.n, result.candidate.n) < 5:
+        assert result.verdict.word in {"undecided", "identical"}
+
+
+def compared(before: list[float], after: list[float]) -> Comparison:
+    return stats.compare(before, after, rng=np.random.default_rng(0), direction="max")
+
+
+def test_no_completed_run_is_said_with_the_number_of_runs() -> None:
+    crashed = experiment("a", [metric("acc")], {}, runs=[run(i, {"acc": [0.1]}, "crashed") for i in range(5)])
+    description = stats.judge([crashed]).experiments[0].descriptions[0]
+    assert description.note == "no completed run (0/5)"
+    assert description.mean == Unavailable("no score")
+    assert description.missing == tuple((i, "crashed") for i in range(5))
+
+
+def test_one_run_has_a_value_and_no_spread() -> None:
+    description = stats.describe([0.93])
+    assert description.mean == description.minimum == description.maximum == 0.93
+    assert description.note == "1 run: spread unknown"
+    unknown = Unavailable("1 run: spread unknown")
+    assert (description.sd, description.sd_interval, description.mean_interval, description.range) == (unknown,) * 4
+
+
+def test_one_run_on_one_side_is_undecided_without_a_p() -> None:
+    result = compared([0.5], CASES["eight"])
+    assert result.verdict.word == "undecided"
+    assert "1 run" in result.verdict.reason
+    assert all(isinstance(found, Unavailable) for found in (result.welch, result.student, result.mann_whitney))
+    assert result.difference == pytest.approx(0.4375)
+
+
+def test_two_to_four_runs_are_described_but_undecided() -> None:
+    result = compared([1.0, 1.1, 1.2, 1.3], [9.0, 9.1, 9.2, 9.3])
+    assert result.verdict.word == "undecided"
+    assert "needs 5 runs" in result.verdict.reason
+    assert isinstance(result.difference_interval, Interval)
+    assert "not judged" in result.baseline.note
+
+
+def test_equal_values_have_no_interval() -> None:
+    description = stats.describe([0.5] * 8)
+    assert description.note == "all 8 values equal"
+    assert description.sd == 0
+    assert description.sd_interval == description.mean_interval == Unavailable("all 8 values equal")
+
+
+def test_one_side_without_spread_is_compared_as_usual_but_has_no_ratio() -> None:
+    result = compared([0.5] * 10, sample(0.7, 0.1, 10))
+    assert isinstance(result.welch, Test)
+    assert result.welch.df == pytest.approx(9)
+    assert result.verdict.word == "better"
+    assert result.sd_ratio == Unavailable("baseline: all 10 values equal")
+
+
+def test_equal_constants_are_identical() -> None:
+    result = compared([0.5] * 8, [0.5] * 8)
+    assert result.verdict.word == "identical"
+    assert result.difference == 0
+    assert result.welch == Unavailable("identical")
+    assert result.mann_whitney == Unavailable("identical")
+
+
+def test_different_constants_show_no_spread_and_the_exact_permutation_alone() -> None:
+    result = compared([0.5] * 8, [0.75] * 8)
+    assert result.verdict.word == "undecided"
+    assert result.verdict.reason == "constant difference 0.25 in 8 v 8 runs, no spread observed"
+    assert result.welch == result.cohens_d == Unavailable("constant difference, no spread observed")
+    assert isinstance(result.mann_whitney, Test)
+    assert result.mann_whitney.p_value == pytest.approx(2 / math.comb(16, 8))
+
+
+def test_spread_below_resolution_gives_no_ratio() -> None:
+    result = compared(CASES["an ulp apart"], CASES["eight"])
+    assert isinstance(result.sd_ratio, Unavailable)
+    assert "below resolution" in result.sd_ratio.reason
+    assert "below resolution (2.2e-16)" in result.baseline.note
+
+
+def test_nan_and_infinity_are_missing_with_their_replicate() -> None:
+    description = stats.describe([0.9, math.nan, 0.8, math.inf])
+    assert [replicate for replicate, _ in description.missing] == [1, 3]
+    assert description.n == 2
+    assert stats.welch([0.9, math.nan, 0.8], [1, 2, 3]) == Unavailable("NaN or infinite value among the scores")
+
+
+def test_many_ties_are_permuted_and_repeatable() -> None:
+    first, second = (compared(CASES["eight with ties"], CASES["eight"]).mann_whitney for _ in range(2))
+    assert isinstance(first, Test)
+    assert first.note.startswith("permutation, 9999 resamples, ")
+    assert first.note.endswith(" ties")
+    assert first == second
+
+
+def test_complete_separation_states_itself_and_bounds_superiority_on_one_side() -> None:
+    result = compared([1.0, 2, 3, 4, 5, 6, 7, 8], [11.0, 12, 13, 14, 15, 16, 17, 18])
+    assert isinstance(result.mann_whitney, Test)
+    assert result.mann_whitney.note == "exact, complete separation, 0 of 64 pairs against"
+    assert result.superiority == 1
+    assert isinstance(result.superiority_interval, Interval)
+    assert result.superiority_interval.high == 1
+    assert result.superiority_interval.low == pytest.approx(0.05 ** (1 / 8))
+
+
+@pytest.mark.parametrize("name", ["zeros", "around zero"])
+def test_a_mean_near_zero_has_no_coefficient_of_variation(name: str) -> None:
+    described: Description = stats.describe(CASES[name])
+    assert isinstance(described.cv, Unavailable)
+    assert "not defined for this metric" in described.cv.reason
+
+
+def test_a_mean_that_runs_cannot_tell_from_zero_has_no_coefficient_of_variation() -> None:
+    assert stats.coefficient_of_variation([0.001, 0.002, 0.5]) == Unavailable(
+        "not defined for this metric: mean near 0"
+    )
+
+
+def test_equal_distances_from_the_median_have_no_variance_test() -> None:
+    result = stats.brown_forsythe([0.0, 1.0] * 5, [4.0, 8.0] * 5)
+    assert result == Unavailable("all values equally far from their median")
+
+
+def test_the_variance_test_needs_ten_runs_in_each() -> None:
+    assert stats.brown_forsythe(CASES["eight"], CASES["many"]) == Unavailable("needs 10 runs in each, has 8 and 60")
