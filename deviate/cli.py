@@ -1,5 +1,6 @@
 """The command line: flags into requests, findings into text, errors into exit codes. The only room that prints."""
 
+import enum
 import json
 import os
 import shutil
@@ -8,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from deviate import __version__, analysis, config, pipeline, records, replay, report
@@ -22,6 +22,14 @@ from deviate.report.analysis_text import render_analysis
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
+
+
+class Form(enum.StrEnum):
+    """How something is shown."""
+
+    table = "table"
+    json = "json"
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,14 +58,12 @@ Csv = Annotated[
 @app.command("analyze", epilog="Example: deviate analyze train.py --save")
 def analyze_command(
     command: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="The training script, or a command after --.")],
-    form: Annotated[
-        str, typer.Option("--format", click_type=click.Choice(["table", "json"]), help="table or json.")
-    ] = "table",
+    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
     save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, to look over and edit.")] = False,
 ) -> None:
     """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to."""
     prepared = pipeline.prepare(locate(command, Path.cwd().resolve()))
-    if form == "json":
+    if form is Form.json:
         typer.echo(json.dumps(analysis.to_document(prepared.analysis), indent=2, ensure_ascii=False))
     else:
         typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()))
@@ -267,6 +273,7 @@ def main() -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    arguments = arguments or ["--help"]
     try:
         code = app(args=list(arguments), prog_name="deviate", standalone_mode=False)
     except DeviateError as error:
@@ -274,12 +281,14 @@ def _run(arguments: Sequence[str]) -> int:
         if error.hint:
             typer.echo(f"  {error.hint}", err=True)
         return FAILED
-    except click.UsageError as error:
-        error.show()
-        if isinstance(error, click.NoSuchOption) and "run" in arguments[:1]:
+    except typer.TyperException as error:
+        typer.echo(f"Error: {error.format_message()}", err=True)
+        if arguments[:1] in (["run"], ["analyze"]) and "No such option" in error.format_message():
             typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)
+        else:
+            typer.echo(f"  See: deviate {' '.join(arguments[:1])} --help", err=True)
         return WRONG_USAGE
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         typer.echo("Interrupted. What ran is on record; the same command goes on from there.", err=True)
         return INTERRUPTED
     return code if isinstance(code, int) else DONE

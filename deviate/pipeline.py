@@ -3,7 +3,8 @@
 import dataclasses
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -102,12 +103,19 @@ def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
     known = {plan.name: plan for plan in records.list_experiments(folder)}
     name = request.name or _name_of(prepared.target.script)
     if name in known:
-        hash_now = _hash_now(prepared, folder)
-        if request.name is None:
-            name = _first_fit(name, known, prepared, request, hash_now)
-        if name in known:
-            _must_fit(known[name], prepared, request, hash_now)
-            return _go_on(known[name], prepared, request, folder, jobs)
+        with _frozen_now(prepared, folder) as now:
+            number = 1
+            while name in known:
+                misfit = _misfit(known[name], prepared, request, folder, now)
+                if not misfit:
+                    return _go_on(known[name], prepared, request, folder, jobs)
+                if request.name is not None:
+                    raise InputError(
+                        f"an experiment named {name} exists already, with {misfit}",
+                        "choose another name with --name; what is on record stays",
+                    )
+                number += 1
+                name = f"{_name_of(prepared.target.script)}-{number}"
     place = records.new_experiment_folder(folder, name)
     snapshot = instrument.freeze(
         prepared.analysis, records.snapshot_folder(place), cwd=prepared.target.cwd, fresh=prepared.config.fresh
@@ -217,44 +225,30 @@ def _name_of(script: Path) -> str:
     return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in script.stem)
 
 
-def _hash_now(prepared: Prepared, folder: Path) -> str:
-    """Hash of the sources as they are, to tell whether an experiment on record has the same."""
+@contextmanager
+def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
+    """The project as it stands, frozen for a moment, to tell whether an experiment on record has the same."""
     staged = folder / "cache" / f"staged-{time.time_ns()}"
     try:
-        return instrument.freeze(
+        instrument.freeze(
             prepared.analysis, staged, cwd=prepared.target.cwd, fresh=prepared.config.fresh, is_tapped=False
-        ).sources_hash
+        )
+        yield staged
     finally:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def _first_fit(name: str, known: Mapping[str, Plan], prepared: Prepared, request: Request, hash_now: str) -> str:
-    """`train`, `train-2` …: the first that is free, or is this very experiment."""
-    number, chosen = 1, name
-    while chosen in known and _misfit(known[chosen], prepared, request, hash_now):
-        number += 1
-        chosen = f"{name}-{number}"
-    return chosen
-
-
-def _misfit(plan: Plan, prepared: Prepared, request: Request, hash_now: str) -> str:
+def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now: Path) -> str:
     """What keeps these runs from being more of that experiment; empty when nothing does."""
-    if plan.sources_hash != hash_now:
-        return "another state of the code"
     if plan.command != prepared.target.command or plan.cwd != prepared.target.cwd:
         return f"another command: {' '.join(plan.command)}"
     if plan.seed != request.seed:
         return f"another experiment seed: {plan.seed}"
+    changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return f"another state of {changed[0]}{more}"
     return ""
-
-
-def _must_fit(plan: Plan, prepared: Prepared, request: Request, hash_now: str) -> None:
-    misfit = _misfit(plan, prepared, request, hash_now)
-    if misfit:
-        raise InputError(
-            f"an experiment named {plan.name} exists already, with {misfit}",
-            "choose another name with --name; what is on record stays",
-        )
 
 
 def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path, jobs: int) -> Begun:

@@ -1,5 +1,6 @@
 """From an analysis to a frozen snapshot whose files carry taps."""
 
+from deviate.instrument.changes import changed_files
 from deviate.instrument.snapshot import freeze
 
-__all__ = ["freeze"]
+__all__ = ["changed_files", "freeze"]

@@ -115,7 +115,7 @@ class _Replay:
                 else:
                     ended = self.executor.wait(TICK_S)
                     if ended is not None:
-                        if ready:  # the slot is filled before the books are done
+                        if ready and self.has_heard:  # the slot is filled before the books are done
                             self._start(ready)
                             ready = None
                         self._finish(ended, waiting)

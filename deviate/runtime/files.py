@@ -1,13 +1,21 @@
 """No run may change an original: a link in the work copy is made a file of its own before anything writes to it."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import stat
 import sys
 
+from .recorder import Recorder
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
 EVENTS = frozenset(("open", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
-TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108  (nothing is written there by us)
+TEMPORARY = "/tmp"  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
 
 
@@ -20,25 +28,25 @@ class Guard:
         folder: the attempt folder; what is written below it, or to a temporary folder, is nobody's business.
     """
 
-    def __init__(self, work, root, folder, recorder):
+    def __init__(self, work: str, root: str, folder: str, recorder: Recorder) -> None:
         self.work = os.path.realpath(work) + os.sep
         self.root = os.path.realpath(root) + os.sep
         self.harmless = tuple(
             os.path.realpath(path) + os.sep
-            for path in (folder, os.environ.get("TMPDIR") or TEMPORARY[0], *TEMPORARY, "/dev", "/proc", "/sys")
+            for path in (folder, os.environ.get("TMPDIR") or TEMPORARY, "/dev", "/proc", "/sys")
         )
         self.recorder = recorder
         self.is_busy = False
-        self.reported = set()
+        self.reported: set[str] = set()
 
-    def begin(self):
+    def begin(self) -> None:
         """From here on, for the life of the process: an audit hook sees every open, from whatever Python code.
 
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
         before_writing = self.before_writing
 
-        def hook(event, arguments):
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in EVENTS or isinstance(arguments[0], int):
                 return
             if event != "open":
@@ -48,10 +56,10 @@ class Guard:
 
         # Frames raise events too, so every tap passes here; the interpreter asks each time for this attribute, and to
         # find none costs it more than the whole hook.
-        hook.__cantrace__ = False
+        hook.__cantrace__ = False  # type: ignore[attr-defined]
         sys.addaudithook(hook)
 
-    def before_writing(self, path, is_emptied=False):
+    def before_writing(self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False) -> None:
         """Called with the path of a file that is about to be written; also by adapters of writers in C."""
         if self.is_busy:
             return
@@ -59,11 +67,11 @@ class Guard:
         try:
             self._part(os.path.abspath(os.fsdecode(path)), is_emptied)
         except Exception as error:
-            self.recorder.fault("guard of %s" % (path,), error)
+            self.recorder.fault("guard of %r" % (path,), error)
         finally:
             self.is_busy = False
 
-    def _part(self, path, is_emptied):
+    def _part(self, path: str, is_emptied: bool) -> None:
         folder = os.path.realpath(os.path.dirname(path))
         place = os.path.join(folder, os.path.basename(path))
         if not place.startswith(self.work):
@@ -89,7 +97,7 @@ class Guard:
             shutil.copy2(target, copy)
         os.replace(copy, place)
 
-    def _report(self, path):
+    def _report(self, path: str) -> None:
         if (
             "__pycache__" in path
             or (path + os.sep).startswith(self.harmless)

@@ -1,0 +1,5 @@
+"""`python -m deviate`."""
+
+from deviate.cli import main
+
+main()

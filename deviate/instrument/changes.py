@@ -1,0 +1,38 @@
+"""What differs between two snapshots of a project, where it matters to a run."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from deviate.errors import RecordError
+from deviate.instrument.tree import DOCUMENTS, NOT_HASHED, SOURCE_SUFFIXES
+
+CODE = SOURCE_SUFFIXES | {".cfg", ".ini", ".toml", ".yaml", ".yml"}
+"""What changes a run by being there. Other files that are new since were not there for the runs on record either, and
+are often what somebody saved beside the script."""
+
+
+def changed_files(before: Path, after: Path) -> tuple[str, ...]:
+    """Files by name that make the later snapshot another state of the code or the data than the earlier one.
+
+    Raises:
+        RecordError: a manifest is missing or damaged.
+    """
+    old, new = _contents(before), _contents(after)
+    changed = [name for name in old if new.get(name) != old[name]]
+    added = [name for name in new.keys() - old.keys() if PurePosixPath(name).suffix in CODE]
+    return tuple(sorted(changed + added))
+
+
+def _contents(snapshot: Path) -> Mapping[str, str]:
+    """What tells the content of each file: its hash, or size and time of one too large to read."""
+    path = snapshot / "manifest.json"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+        return {
+            str(name): str(entry["sha256"] or f"{entry['size']} {entry['mtime_ns']}")
+            for name, entry in document["files"].items()
+            if name not in NOT_HASHED and PurePosixPath(name).suffix not in DOCUMENTS
+        }
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise RecordError(f"reading {path}: {error}", "run under another --name; this record is damaged") from error

@@ -1,0 +1,45 @@
+"""A project counts as changed when a run would see it, and not when somebody saved a result beside the script."""
+
+from pathlib import Path
+
+import pytest
+
+from deviate.analysis import analyze
+from deviate.errors import RecordError
+from deviate.instrument import changed_files, freeze
+
+SCRIPT = "for epoch in range(2):\n    print('loss %.4f' % (1 / (epoch + 1)))\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "changed"),
+    [
+        ("notes.txt", "new", ()),
+        ("scores.csv", "new", ()),
+        ("report.html", "new", ()),
+        ("deviate.toml", "[experiment]\n", ()),
+        ("train.py", SCRIPT + "\n", ("train.py",)),
+        ("data.csv", "changed", ("data.csv",)),
+        ("helper.py", "new", ("helper.py",)),
+        ("conf/lr.yaml", "new", ("conf/lr.yaml",)),
+        ("data.csv", None, ("data.csv",)),
+    ],
+)
+def test_what_a_run_would_see_counts(project: Path, name: str, text: str | None, changed: tuple[str, ...]) -> None:
+    (project / "train.py").write_text(SCRIPT)
+    (project / "data.csv").write_text("1,2,3\n")
+    folder = project / ".deviate"
+    found = analyze(project / "train.py", project)
+    freeze(found, folder / "before")
+    if text is None:
+        (project / name).unlink()
+    else:
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text)
+    freeze(found, folder / "after", is_tapped=False)
+    assert changed_files(folder / "before", folder / "after") == changed
+
+
+def test_a_damaged_manifest_is_told(project: Path) -> None:
+    with pytest.raises(RecordError, match=r"manifest\.json"):
+        changed_files(project, project)

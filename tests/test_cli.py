@@ -1,0 +1,254 @@
+"""The command line as a user meets it: what it prints, writes and exits with, for good input and for bad."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TRAIN = """\
+import random
+
+random.seed(0)
+
+def evaluate(split, noise):
+    acc = 90 + noise + random.random()
+    print(f"{split} acc {acc:.4f}")
+
+for epoch in range(3):
+    loss = 1 / (epoch + 1) + random.random() / 10
+    print("epoch", epoch, "loss %.4f" % loss)
+    evaluate("train", 5)
+    evaluate("test", 0)
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def both(self) -> str:
+        return self.out + self.err
+
+
+@pytest.fixture
+def deviate(project: Path):  # type: ignore[no-untyped-def]
+    """Runs `deviate …` in the project folder, with the interpreter of the tests first on PATH."""
+
+    def run(*arguments: str, **variables: str) -> Answer:
+        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}
+        done = subprocess.run(
+            [sys.executable, "-m", "deviate", *arguments],
+            cwd=project,
+            env={**environment, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+def test_two_experiments_are_run_and_compared(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    first = deviate("run", "train.py", "--runs", "5", "--jobs", "2", "--name", "base")
+    assert first.code == 0, first.both
+    assert "5/5 completed" in first.out
+    assert "[5/5]" in first.err
+    (project / "train.py").write_text(TRAIN.replace('"test", 0', '"test", 3'))
+    assert deviate("run", "train.py", "--name", "new", "--quiet").err == ""
+    answer = deviate("compare", "base", "new", "--metric", "test_acc", "--html", "out.html", "--json", "out.json")
+    assert answer.code == 0, answer.both
+    assert "Verdict: better" in answer.out
+    assert "Report   out.html" in answer.out
+    page = (project / "out.html").read_text()
+    assert "test_acc" in page
+    assert "<svg" in page
+    document = json.loads((project / "out.json").read_text())
+    assert document["schema"] == 1
+
+
+def test_one_print_called_for_two_splits_is_two_metrics(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    document = json.loads(deviate("analyze", "train.py", "--format", "json").out)
+    assert {metric["name"] for metric in document["metrics"]} == {"loss", "train_acc", "test_acc"}
+    answer = deviate("run", "train.py", "--runs", "2", "--csv", "-")
+    rows = list(csv.DictReader(io.StringIO(answer.out)))
+    scores = {(row["metric"], row["replicate"]): float(row["score"]) for row in rows if row["score"]}
+    assert all(95 <= scores["train_acc", replicate] <= 96 for replicate in "01")
+    assert all(90 <= scores["test_acc", replicate] <= 91 for replicate in "01")
+    assert not (project / "deviate.toml").exists()
+
+
+def test_more_runs_go_on_from_what_is_on_record(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    deviate("run", "train.py", "--runs", "2")
+    (project / "scores.csv").write_text("saved beside the script")
+    again = deviate("run", "train.py", "--runs", "4")
+    assert again.code == 0
+    assert "2 of 4 runs were on record already" in again.err
+    assert "4/4 completed" in again.out
+    other = deviate("run", "train.py", "--runs", "2", "--seed", "1")
+    assert "train-2" in other.out
+    listed = deviate("list").out
+    assert re.search(r"^train +algo\+impl +4/4 completed", listed, re.MULTILINE)
+
+
+def test_the_saved_file_is_obeyed(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    assert deviate("analyze", "train.py", "--save").code == 0
+    path = project / "deviate.toml"
+    text = path.read_text().replace("[metrics.test_acc]", "[metrics.accuracy]\naggregate = \"max\"\nunit = \"%\"")
+    text = re.sub(r"\[metrics\.train_acc\]\n(?:[^\[\n].*\n)+", "", text)
+    path.write_text(text + '\n[metrics.noisy]\nwhere = "train.py:10"\nexpression = "random.random() / 10"\n')
+    answer = deviate("run", "train.py", "--runs", "2", "--csv", "out.csv")
+    assert answer.code == 0, answer.both
+    rows = list(csv.DictReader(io.StringIO((project / "out.csv").read_text())))
+    assert {row["metric"] for row in rows} == {"loss", "accuracy", "noisy"}
+
+
+def test_one_run_shows_its_value_and_no_spread(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    answer = deviate("run", "train.py", "--runs", "1", "--variants", "as-is")
+    assert answer.code == 0
+    assert "spread unknown" in answer.out
+
+
+def test_a_crash_shows_its_last_words_and_the_others_go_on(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    crash = 'import os\nif os.environ["DEVIATE_REPLICATE"] == "1":\n    raise RuntimeError("out of luck")\n'
+    (project / "train.py").write_text(crash + TRAIN)
+    answer = deviate("run", "train.py", "--runs", "3")
+    assert answer.code == 3
+    assert "2/3 completed" in answer.out
+    assert "RuntimeError: out of luck" in answer.out
+    assert "stderr.log" in answer.out
+    assert deviate("run", "train.py", "--runs", "3").code == 3  # a training failure is never rolled again
+
+
+def test_a_loss_that_is_no_number_is_a_diverged_run(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    text = 'import os\nbad = os.environ["DEVIATE_REPLICATE"] == "0"\n' + TRAIN.replace(
+        "random.random() / 10", 'random.random() / 10 + (float("nan") if bad and epoch == 2 else 0)'
+    )
+    (project / "train.py").write_text(text)
+    answer = deviate("run", "train.py", "--runs", "3")
+    assert answer.code == 3
+    assert "1 diverged" in answer.out
+
+
+def test_a_metric_that_a_run_never_reported_is_told(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    text = "import os\n" + TRAIN.replace(
+        '    evaluate("train", 5)\n', '    if os.environ["DEVIATE_REPLICATE"] != "1":\n        evaluate("train", 5)\n'
+    )
+    (project / "train.py").write_text(text)
+    answer = deviate("run", "train.py", "--runs", "3", "--metric", "test_acc")
+    assert "train_acc" in answer.out
+    assert re.search(r"never reported|not reported", answer.out)
+    assert "n = 2" in answer.out
+
+
+def test_a_child_without_the_guest_ends_the_first_run_with_the_cause(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    answer = deviate("run", "--runs", "4", "--", "env", "-i", sys.executable, "train.py")
+    assert answer.code == 1
+    assert "env -i" in answer.err
+    assert "replicate 1 · completed" not in answer.err
+
+
+def test_flags_that_hide_the_path_do_not_hide_the_guest(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    answer = deviate("run", "--runs", "2", "--", sys.executable, "-I", "-S", "train.py")
+    assert answer.code == 0, answer.both
+    assert "2/2 completed" in answer.out
+
+
+def test_a_large_checkpoint_of_the_user_survives(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(
+        TRAIN + 'with open("best.pt", "r+b") as file:\n    file.write(bytes(3_000_000))\nopen("new.txt", "w").close()\n'
+    )
+    before = os.urandom(3_000_000)
+    (project / "best.pt").write_bytes(before)
+    listing = sorted(path.name for path in project.iterdir())
+    stamp = (project / "best.pt").stat().st_mtime_ns
+    answer = deviate("run", "train.py", "--runs", "4", "--jobs", "2")
+    assert answer.code == 0, answer.both
+    assert (project / "best.pt").read_bytes() == before
+    assert (project / "best.pt").stat().st_mtime_ns == stamp
+    assert sorted(path.name for path in project.iterdir() if path.name != ".deviate") == listing
+
+
+def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    answer = deviate("run", "train.py", "--dry-run")
+    assert answer.code == 0
+    assert "random.seed" in answer.err
+    assert not (project / ".deviate").exists()
+
+
+NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "arguments", "told"),
+    [
+        ({}, ("run", "train.py"), ["no script train.py"]),
+        ({"main.py": TRAIN}, ("run", "train.py"), ["no script train.py", "main.py"]),
+        ({"train.py": "def f(:\n"}, ("run", "train.py"), ["train.py:1"]),
+        ({"train.py": "x = 1\nfor i in (:\n"}, ("analyze", "train.py"), ["train.py:2"]),
+        ({"train.py": NO_METRIC}, ("run", "train.py"), ["epoch", "deviate.toml"]),
+        ({"train.py": TRAIN}, ("compare", "a", "b"), ["no experiment named 'a'"]),
+        ({"train.py": TRAIN}, ("compare", "a"), ["baseline", "candidate"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--variants", "chaos"), ["no variant named 'chaos'", "as-is"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--name", "a/b"), ["'a/b'"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--env", "A"), ["KEY=VALUE"]),
+        ({"train.py": TRAIN, "deviate.toml": "[metrics.x]\nwhere = 'train.py:1'\n"}, ("run", "train.py"), ["metrics.x"]),
+        ({"train.py": TRAIN, "deviate.toml": "[metric.x]\n"}, ("run", "train.py"), ["metrics"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--python", "/no/such/python"), ["/no/such/python"]),
+        ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["notebook", "nbconvert"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--metric", "f1", "--runs", "1"), ["f1", "test_acc"]),
+    ],
+)
+def test_bad_input_gets_one_message_that_says_what_to_do(
+    files: dict[str, str], arguments: tuple[str, ...], told: list[str], project: Path, deviate
+) -> None:  # type: ignore[no-untyped-def]
+    for name, text in files.items():
+        (project / name).write_text(text)
+    answer = deviate(*arguments)
+    assert answer.code == 1, answer.both
+    errors = answer.err[answer.err.index("Error: ") :]
+    assert all(words in errors for words in told), errors
+    assert len(errors.strip().splitlines()) >= 2, "a message without what to do next"
+
+
+def test_a_name_that_is_taken_by_other_code_is_refused(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    assert deviate("run", "train.py", "--runs", "1", "--name", "x").code == 0
+    (project / "train.py").write_text(TRAIN + "print('more')\n")
+    answer = deviate("run", "train.py", "--runs", "1", "--name", "x")
+    assert answer.code == 1
+    assert "an experiment named x exists already, with another state of train.py" in answer.err
+    assert "--name" in answer.err
+
+
+def test_arguments_of_the_script_without_dashes_are_explained(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    answer = deviate("run", "train.py", "--epochs", "5")
+    assert answer.code == 2
+    assert "after --" in answer.err
+
+
+@pytest.mark.parametrize("verb", ["analyze", "run", "compare", "report", "list"])
+def test_every_verb_has_help_with_an_example(verb: str, deviate) -> None:  # type: ignore[no-untyped-def]
+    answer = deviate(verb, "--help")
+    assert answer.code == 0
+    assert f"Example: deviate {verb}" in answer.out
