@@ -1,5 +1,7 @@
 """The start of the guest: reads what the run asks for, and puts every part in its place."""
 
+from __future__ import annotations
+
 import atexit
 import builtins
 import json
@@ -9,25 +11,20 @@ import sys
 from . import imports, source, taps
 from .files import Guard
 from .frameworks import ADAPTERS
+from .parts import Guest
 from .project import Project
 from .recorder import Recorder
 from .seeds import Seeding
 
-
-class Guest:
-    """The parts that adapters work with."""
-
-    def __init__(self, recorder, seeding, project, guard):
-        self.recorder = recorder
-        self.seeding = seeding
-        self.project = project
-        self.guard = guard
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
 
 
-_guest = None
+_guest: Guest | None = None
 
 
-def start():
+def start() -> None:
     """Begin to record this process, once; without DEVIATE_RUN_DIR nothing happens."""
     global _guest
     folder = os.environ.get("DEVIATE_RUN_DIR")
@@ -51,12 +48,12 @@ def start():
         os.register_at_fork(before=recorder.flush, after_in_child=recorder.after_fork)
 
 
-def _read(path):
+def _read(path: str) -> Any:
     with open(path, "rb") as file:
         return json.loads(file.read().decode("utf-8"))
 
 
-def _facts():
+def _facts() -> dict[str, object]:
     return {
         "argv": list(getattr(sys, "argv", [])),
         "python": ".".join(map(str, sys.version_info[:3])),
@@ -66,7 +63,7 @@ def _facts():
     }
 
 
-def _map_path(root, work):
+def _map_path(root: str, work: str) -> None:
     """Let the work copy win over an editable install of the very project; leave every other entry alone."""
     for index, entry in enumerate(sys.path):
         if not os.path.isabs(entry) or "site-packages" in entry or entry.startswith(work):

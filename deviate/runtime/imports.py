@@ -4,18 +4,30 @@ The hook runs inside the import, before the importer reads an attribute, so `fro
 the adapter put there.
 """
 
+from __future__ import annotations
+
 import sys
+
+from .parts import Guest
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any, Sequence
 
 
 class Finder:
     """First on `sys.meta_path`; finds nothing itself, but attends to how the watched modules are loaded."""
 
-    def __init__(self, adapters, guest):
+    def __init__(self, adapters: dict[str, ModuleType], guest: Guest) -> None:
         self.adapters = adapters
         self.guest = guest
-        self.busy = set()
+        self.busy: set[str] = set()
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if name not in self.adapters or name in self.busy:
             return None
         self.busy.add(name)
@@ -28,10 +40,10 @@ class Finder:
             self._attend(loader, name)
         return spec
 
-    def _attend(self, loader, name):
+    def _attend(self, loader: Any, name: str) -> None:
         load = loader.exec_module
 
-        def exec_module(module):
+        def exec_module(module: ModuleType) -> None:
             load(module)
             if module.__name__ == name:  # some finders share one loader among modules
                 attach(self.adapters[name], module, self.guest)
@@ -42,7 +54,7 @@ class Finder:
             pass
 
 
-def _other_finders(own, name, path, target):
+def _other_finders(own: Finder, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
     for finder in sys.meta_path:
         if finder is not own and hasattr(finder, "find_spec"):
             spec = finder.find_spec(name, path, target)
@@ -51,7 +63,7 @@ def _other_finders(own, name, path, target):
     return None
 
 
-def attach(adapter, module, guest):
+def attach(adapter: ModuleType, module: ModuleType, guest: Guest) -> None:
     """Let an adapter act on its module; a fault in it is recorded, and the import goes on."""
     try:
         adapter.attach(module, guest)
@@ -59,7 +71,7 @@ def attach(adapter, module, guest):
         guest.recorder.fault("adapter of %s" % module.__name__, error)
 
 
-def watch(adapters, guest):
+def watch(adapters: dict[str, ModuleType], guest: Guest) -> None:
     """Attach now to what is loaded already, and to the rest as it gets imported."""
     for name, adapter in adapters.items():
         if name in sys.modules:

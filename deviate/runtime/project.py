@@ -1,6 +1,13 @@
 """The project as this process sees it: its files in the work copy, their loops and taps."""
 
+from __future__ import annotations
+
 import os
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any
 
 
 class Project:
@@ -11,9 +18,9 @@ class Project:
         manifest: the part of the snapshot's manifest that travels with the guest.
     """
 
-    def __init__(self, work, manifest):
+    def __init__(self, work: str, manifest: Any) -> None:
         self.work = work
-        self.originals = manifest["originals"]
+        self.originals: str = manifest["originals"]
         self.edits = {name: [tuple(edit) for edit in entry["edits"]] for name, entry in manifest["files"].items()}
         self.loops = {
             int(key): (entry["line"], entry["end_line"], bool(entry["main"]))
@@ -31,7 +38,7 @@ class Project:
         self._prefix = work + os.sep
         self._real_prefix = os.path.realpath(work) + os.sep
 
-    def file(self, filename):
+    def file(self, filename: str) -> str | None:
         """Name of a file in the project, with forward slashes; None for one that lies elsewhere."""
         if filename.startswith("<"):
             return None
@@ -42,16 +49,16 @@ class Project:
                 return None if "site-packages" in inside else inside.replace(os.sep, "/")
         return None
 
-    def names(self, file):
+    def names(self, file: str) -> set[str]:
         """The names under which Python may have compiled a file: absolute, resolved, and as a script was named."""
         path = os.path.join(self.work, *file.split("/"))
         return {path, os.path.realpath(path), os.path.relpath(path, self._begin)}
 
-    def place(self, code):
+    def place(self, code: CodeType) -> str | None:
         """File of a code object in the project, None when it is not of the project."""
         return self.file(code.co_filename)
 
-    def managed_loop(self, frame):
+    def managed_loop(self, frame: FrameType | None) -> int:
         """Id of the managed loop whose call is running, -1 when the analysis saw none there."""
         while frame is not None:
             name = self.place(frame.f_code)

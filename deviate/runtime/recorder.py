@@ -3,12 +3,19 @@
 The hot path of the guest. Costs are bounded by the design: 2 µs per recorded value, 0.5 µs per loop step.
 """
 
+from __future__ import annotations
+
 import os
 from threading import get_ident
 from time import perf_counter, time
 
 from ..eventlog import SCHEMA, encode, number_text
+from .project import Project
 from .values import Later, read
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
 
 STAMP_S = 0.001
 """Resolution of the time beside a value: writing it anew for each one would cost a fifth of the tap."""
@@ -26,7 +33,7 @@ class Running:
 
     __slots__ = ("code", "frame", "head", "id", "step")
 
-    def __init__(self, number, frame=0, code=None):
+    def __init__(self, number: int, frame: int = 0, code: CodeType | None = None) -> None:
         self.id = number
         self.head = "%d, " % number
         self.step = -1
@@ -34,10 +41,10 @@ class Running:
         self.code = code
 
 
-class Heads(dict):
+class Heads(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
     """How the lines of a site begin."""
 
-    def __missing__(self, site):
+    def __missing__(self, site: int) -> str:
         head = self[site] = '["value", %d, ' % site
         return head
 
@@ -51,7 +58,7 @@ class Recorder:
         project: gives the loops, the fields of templates, and the project file of a code object.
     """
 
-    def __init__(self, folder, facts, project):
+    def __init__(self, folder: str, facts: dict[str, object], project: Project) -> None:
         self.folder = folder
         self.facts = facts
         self.loops = project.loops
@@ -61,32 +68,32 @@ class Recorder:
         self.error_count = 0
         self._reset()
 
-    def _reset(self):
+    def _reset(self) -> None:
         """Begin as a process of its own: at the start, and in a child after fork."""
-        self.fd = None
+        self.fd: int | None = None
         self.pid = os.getpid()
         self.began = perf_counter()
-        self.buffer = []
+        self.buffer: list[str] = []
         self.window = 0.0
         self.stamped = 0.0
         self.stamp = "], 0, "
         self.in_window = 0
-        self.running = {}
-        self.ways = {}
-        self.declared = {}
-        self.codes = {}
-        self.pending = []
+        self.running: dict[int, list[Running]] = {}
+        self.ways: dict[tuple[int, ...], str] = {}
+        self.declared: dict[str, int] = {}
+        self.codes: dict[int, tuple[CodeType, str | None]] = {}
+        self.pending: list[tuple[str, Later, str]] = []
         self.main_steps = 0
 
     after_fork = _reset
 
     # ------------------------------------------------------------ events out
 
-    def emit(self, line):
+    def emit(self, line: str) -> None:
         self.buffer.append(line)
         self._keep_up(perf_counter())
 
-    def _keep_up(self, now):
+    def _keep_up(self, now: float) -> None:
         """Write what waits, unless this window had its share of writes."""
         if now - self.window >= WINDOW_S:
             self.window = now
@@ -95,16 +102,15 @@ class Recorder:
             self.in_window += 1
             self.flush()
 
-    def flush(self):
+    def flush(self) -> None:
         buffer = self.buffer
         if buffer:
             text = "".join(buffer)
             self.buffer = []
-            if self.fd is None:
-                self.open()
-            os.write(self.fd, text.encode("utf-8", "backslashreplace"))
+            fd = self.open() if self.fd is None else self.fd
+            os.write(fd, text.encode("utf-8", "backslashreplace"))
 
-    def open(self):
+    def open(self) -> int:
         """Create the event file; its start event tells that the guest is there. A forked child waits for its first."""
         name = "events-%d-%x.jsonl" % (self.pid, int(time() * 1e6))
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
@@ -120,17 +126,18 @@ class Recorder:
         self.fd = fd
         facts = dict(self.facts, pid=self.pid, ppid=os.getppid(), time=time(), rank=os.environ.get("RANK"))
         os.write(fd, encode("start", SCHEMA, facts).encode())
+        return fd
 
-    def close(self):
+    def close(self) -> None:
         self.settle()
         if self.fd is not None or self.buffer:
             self.buffer.append(encode("end", round(perf_counter() - self.began, 6)))
             self.flush()
 
-    def event(self, kind, *items):
+    def event(self, kind: str, *items: object) -> None:
         self.emit(encode(kind, *items))
 
-    def fault(self, where, error):
+    def fault(self, where: str, error: Exception) -> None:
         """A fault of the guest: recorded, a few times, and never the user's problem."""
         self.error_count += 1
         if self.error_count <= 20:
@@ -141,19 +148,19 @@ class Recorder:
 
     # ------------------------------------------------------------ values
 
-    def value(self, site, value, label, frame):
+    def value(self, site: int, value: object, label: object, frame: FrameType) -> None:
         """A value at a site; `frame` is the frame of the tap."""
         for own, number in read(value):
             text = label if own is None else own
             self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
 
-    def named(self, name, value, frame):
+    def named(self, name: str, value: object, frame: FrameType) -> None:
         """A value that a framework reports by name."""
         for own, number in read(value):
             full = name if own is None else "%s_%s" % (name, own)
             self.line('["named", %s, ' % _quoted(full), number, frame, "]\n")
 
-    def line(self, head, number, frame, tail):
+    def line(self, head: str, number: float | Later, frame: FrameType, tail: str) -> None:
         """One value with its time, its loops, and the calls that lead to `frame`. The hot path: all in one function."""
         now = perf_counter()
         if now - self.stamped >= STAMP_S:
@@ -166,28 +173,28 @@ class Recorder:
             loops = ", ".join([loop.head + str(loop.step) for loop in stack])
         else:
             loops = ""
-        key = []
+        way: list[int] = []
         codes = self.codes
         caller = frame.f_back
         while caller is not None:
             code = caller.f_code  # raises an audit event, so it is asked for once
-            key += id(code), caller.f_lasti
-            if key[-2] not in codes:  # the reference keeps the id from being reused
-                codes[key[-2]] = (code, self.place(code))
+            way += id(code), caller.f_lasti
+            if way[-2] not in codes:  # the reference keeps the id from being reused
+                codes[way[-2]] = (code, self.place(code))
             caller = caller.f_back
-        key = tuple(key)
+        key = tuple(way)
         start = f"{head}{self.ways.get(key) or self._declare(key, frame)}{loops}{self.stamp}"
         if type(number) is Later:
             self.pending.append((start, number, tail))
             return
         text = repr(number)
         if text[-1] in "fn":  # inf, nan
-            text = number_text(number)
+            text = f'"{text}"'
         self.buffer.append(f"{start}{text}{tail}")
         if now - self.window >= WINDOW_S or self.in_window < EAGER:
             self._keep_up(now)
 
-    def settle(self):
+    def settle(self) -> None:
         """Read what was left on accelerators."""
         pending, self.pending = self.pending, []
         for start, number, tail in pending:
@@ -195,7 +202,7 @@ class Recorder:
             if plain is not None:
                 self.emit(start + number_text(plain) + tail)
 
-    def _declare(self, key, frame):
+    def _declare(self, key: tuple[int, ...], frame: FrameType) -> str:
         """Ways that differ in frames of libraries alone are one way of the project."""
         calls = self._calls(frame)
         text = encode("path", calls)
@@ -206,31 +213,31 @@ class Recorder:
         self.ways[key] = way = "%d, [" % number
         return way
 
-    def _calls(self, frame):
-        calls = []
+    def _calls(self, frame: FrameType) -> list[tuple[str, int]]:
+        calls: list[tuple[str, int]] = []
         caller = frame.f_back
         while caller is not None:
             file = self.codes[id(caller.f_code)][1]
             if file is not None:
-                calls.append([file, caller.f_lineno])
+                calls.append((file, caller.f_lineno))
             caller = caller.f_back
         return calls[::-1]
 
     # ------------------------------------------------------------ loops
 
-    def begin(self, running):
+    def begin(self, running: Running) -> None:
         self.running.setdefault(get_ident(), []).append(running)
 
-    def end(self, running):
+    def end(self, running: Running) -> None:
         stack = self.running.get(get_ident())
         if stack and running in stack:
             stack.remove(running)
 
-    def main_step(self, loop, step):
+    def main_step(self, loop: int, step: int) -> None:
         self.main_steps += 1
         self.emit('["step", %d, %d, %.6f]\n' % (loop, step, perf_counter() - self.began))
 
-    def while_step(self, loop, frame):
+    def while_step(self, loop: int, frame: FrameType) -> Running:
         """A condition is evaluated: of a loop that goes on in this frame, or of one that begins."""
         stack = self.running.setdefault(get_ident(), [])
         self._prune(stack, frame)
@@ -242,11 +249,11 @@ class Recorder:
         running.step += 1
         return running
 
-    def _prune(self, stack, frame):
+    def _prune(self, stack: list[Running], frame: FrameType) -> None:
         """Take off the `while` loops that were left by `break`, `return` or an exception: nothing tells of those."""
         while stack and stack[-1].code is not None:
             running = stack[-1]
-            owner = frame
+            owner: FrameType | None = frame
             while owner is not None and (id(owner) != running.frame or owner.f_code is not running.code):
                 owner = owner.f_back
             if owner is not None:
@@ -256,7 +263,7 @@ class Recorder:
             stack.pop()
 
 
-def _quoted(text):
+def _quoted(text: object) -> str:
     return _encode_text(str(text))
 
 

@@ -1,12 +1,22 @@
 """Seeds: what the script asks for is recorded, and replaced where the variant says that a stream varies."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import sys
 from threading import get_ident
 
+from .project import Project
+from .recorder import Recorder
 
-def derive(*parts):
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+
+def derive(*parts: object) -> int:
     """A seed in [0, 2**32) from the parts, the same on every machine and in every Python.
 
     Source: SHA-256, so that neighbouring seeds have nothing in common; Python's hash() differs between processes.
@@ -22,7 +32,7 @@ class Seeding:
         seeds: stream name to seed; empty when the variant leaves seeds alone.
     """
 
-    def __init__(self, seeds, recorder, project):
+    def __init__(self, seeds: dict[str, int], recorder: Recorder, project: Project) -> None:
         self.seeds = seeds
         self.recorder = recorder
         self.project = project
@@ -30,18 +40,27 @@ class Seeding:
         self.inside = False
 
     @property
-    def is_active(self):
+    def is_active(self) -> bool:
         return bool(self.seeds)
 
-    def initial(self, library):
+    def initial(self, library: str) -> int:
         """Seed for a library whose generator the script has not seeded, or not yet."""
         return derive(self.seeds["other"], library, None)
 
-    def held(self, *parts):
+    def held(self, *parts: object) -> int:
         """Seed for drawing which examples train and which test: the same in every run."""
         return derive(self.seeds["split"], *parts)
 
-    def override(self, owner, name, call, library, internal=(), keyword="seed", is_global=True):
+    def override(
+        self,
+        owner: Any,
+        name: str,
+        call: str,
+        library: str,
+        internal: str | tuple[str, ...] = (),
+        keyword: str = "seed",
+        is_global: bool = True,
+    ) -> None:
         """Stand in for the seeding function `owner.name`.
 
         Args:
@@ -57,7 +76,7 @@ class Seeding:
             return
         seeding = self
 
-        def seed(*args, **kwargs):
+        def seed(*args: Any, **kwargs: Any) -> Any:
             if seeding.inside or seeding.home != (os.getpid(), get_ident()) or _called_from(internal):
                 return original(*args, **kwargs)
             if not is_global and seeding.project.place(sys._getframe(1).f_code) is None:
@@ -71,7 +90,9 @@ class Seeding:
 
         setattr(owner, name, dress(seed, original))
 
-    def exchange(self, call, library, args, kwargs, keyword):
+    def exchange(
+        self, call: str, library: str, args: tuple[Any, ...], kwargs: dict[str, Any], keyword: str
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments with the seed that counts, and a record of what was asked for."""
         asked = args[0] if args else kwargs.get(keyword)
         try:
@@ -85,9 +106,9 @@ class Seeding:
             return (seed, *args[1:]), kwargs
         return args, dict(kwargs, **{keyword: seed})
 
-    def record(self, call, asked):
+    def record(self, call: str, asked: object) -> None:
         """Tell which line of the project asked; a library between is passed over."""
-        frame = sys._getframe(1)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             name = self.project.place(frame.f_code)
             if name is not None:
@@ -98,7 +119,7 @@ class Seeding:
         self.recorder.event("seed", call, repr(asked)[:80], name or "", line, action)
 
 
-def _is_no_seed(asked):
+def _is_no_seed(asked: object) -> bool:
     """A generator handed through, or a number that a compiler traces: there is no value to replace."""
     module = type(asked).__module__
     return (
@@ -108,7 +129,7 @@ def _is_no_seed(asked):
     )
 
 
-def _spelled(asked):
+def _spelled(asked: Any) -> str:
     """A seed as text. Only plain numbers have one spelling everywhere; arrays count by their content."""
     try:
         return str(int(asked))
@@ -116,14 +137,14 @@ def _spelled(asked):
         return repr(asked)
 
 
-def _called_from(internal):
+def _called_from(internal: str | tuple[str, ...]) -> bool:
     if not internal:
         return False
-    caller = sys._getframe(2).f_globals.get("__name__", "")
+    caller: str = sys._getframe(2).f_globals.get("__name__", "")
     return caller.startswith(internal)
 
 
-def dress(wrapper, original):
+def dress(wrapper: Any, original: Any) -> Any:
     """The wrapper, made to look like the original to whoever asks for its name, text or signature."""
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         try:

@@ -3,6 +3,9 @@
 Any interpreter may find this file on PYTHONPATH, down to Python 2: it is silent, and does nothing where it cannot help.
 """
 
+# Python 2 knows no annotations, and what is imported here exists in the user's process alone.
+# mypy: ignore-errors
+
 import os
 import sys
 

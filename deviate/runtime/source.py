@@ -1,15 +1,25 @@
 """Instrumented files show their original text: to inspect, to compilers that read source, and in tracebacks."""
 
+from __future__ import annotations
+
 import io
 import os
 import sys
+
+from .parts import Guest
+from .project import Project
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import CodeType, TracebackType
+    from typing import Any
 
 MODULES = ("linecache", "traceback")
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def attach(module, guest):
+def attach(module: Any, guest: Guest) -> None:
     """Adapter of the two modules of the standard library through which source text is looked up."""
     if module.__name__ == "linecache":
         _fill(module, guest.project)
@@ -17,11 +27,11 @@ def attach(module, guest):
         _map_columns(module, guest.project)
 
 
-def show_originals(project):
+def show_originals(project: Project) -> None:
     """Uncaught exceptions are printed by C code, which reads the file itself: print them in Python instead."""
     plain = sys.excepthook
 
-    def excepthook(kind, error, trace):
+    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         try:
             mine = _touches(trace, project)
         except Exception:
@@ -36,10 +46,10 @@ def show_originals(project):
     sys.excepthook = excepthook
 
 
-def _fill(linecache, project):
+def _fill(linecache: Any, project: Project) -> None:
     """Answer for instrumented files, also when the cache is cleared or told to look again (AutoGraph does)."""
     update = linecache.updatecache
-    entries = {}
+    entries: dict[str, tuple[int, None, list[str], str]] = {}
     for name in project.edits:
         with open(os.path.join(project.originals, *name.split("/")), "rb") as file:
             raw = file.read()
@@ -47,7 +57,7 @@ def _fill(linecache, project):
         for path in project.names(name):
             entries[path] = (len(raw), None, lines, path)  # without a time stamp it is never checked against the file
 
-    def updatecache(filename, module_globals=None):
+    def updatecache(filename: str, module_globals: dict[str, Any] | None = None) -> Any:
         if filename not in entries:
             return update(filename, module_globals)
         linecache.cache[filename] = entries[filename]
@@ -57,7 +67,7 @@ def _fill(linecache, project):
     linecache.cache.update(entries)
 
 
-def _decoded(raw):
+def _decoded(raw: bytes) -> list[str]:
     import tokenize
 
     encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
@@ -68,15 +78,15 @@ def _decoded(raw):
     return lines
 
 
-def _map_columns(traceback, project):
+def _map_columns(traceback: Any, project: Project) -> None:
     """From Python 3.11 on a traceback marks columns, in bytes of UTF-8: take off what the taps gained."""
     original = traceback._get_code_position
-    known = {}
+    known: dict[str, dict[int, list[tuple[int, int]]]] = {}
 
-    def _get_code_position(code, instruction_index):
+    def _get_code_position(code: CodeType, instruction_index: int) -> tuple[int | None, ...]:
         line, end_line, column, end_column = original(code, instruction_index)
         name = project.place(code)
-        if name not in project.edits:
+        if name is None or name not in project.edits:
             return line, end_line, column, end_column
         if name not in known:
             known[name] = _in_bytes(project, name)
@@ -85,12 +95,12 @@ def _map_columns(traceback, project):
     traceback._get_code_position = _get_code_position
 
 
-def _in_bytes(project, name):
+def _in_bytes(project: Project, name: str) -> dict[int, list[tuple[int, int]]]:
     """The edits of a file by line, with columns in bytes of the instrumented line."""
     import linecache
 
     lines = linecache.getlines(os.path.join(project.work, *name.split("/")))
-    by_line = {}
+    by_line: dict[int, list[tuple[int, int]]] = {}
     for line, column, gain in project.edits[name]:
         edits = by_line.setdefault(line, [])
         gained = sum(earlier for _, earlier in edits)
@@ -99,7 +109,7 @@ def _in_bytes(project, name):
     return by_line
 
 
-def _moved(by_line, line, column):
+def _moved(by_line: dict[int, list[tuple[int, int]]], line: int, column: int | None) -> int | None:
     if column is None:
         return None
     gained = 0
@@ -109,7 +119,7 @@ def _moved(by_line, line, column):
     return column - gained
 
 
-def _touches(trace, project):
+def _touches(trace: TracebackType | None, project: Project) -> bool:
     while trace is not None:
         if project.place(trace.tb_frame.f_code) in project.edits:
             return True
@@ -117,7 +127,7 @@ def _touches(trace, project):
     return False
 
 
-def _peeled(trace):
+def _peeled(trace: TracebackType | None) -> TracebackType | None:
     """The traceback up to the first frame of the guest."""
     frames = []
     while trace is not None:

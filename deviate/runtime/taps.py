@@ -1,14 +1,27 @@
 """The taps: what instrumented text calls. Each gives back what it was given, whatever happens inside."""
 
+from __future__ import annotations
+
 from itertools import compress
 from sys import _getframe
 
-from .recorder import UNLABELLED, Running
+from .recorder import UNLABELLED, Recorder, Running
+from .values import Later
 
-_recorder = _line = _heads = None
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable, Iterable, TypeVar
+
+    V = TypeVar("V")
+
+# Known once the guest has started: no tap is called before.
+_recorder: Recorder
+_line: Callable[[str, float | Later, FrameType, str], None]
+_heads: dict[int, str]
 
 
-def _never():
+def _never() -> bool:
     return False
 
 
@@ -16,7 +29,7 @@ is_compiling = _never
 """Whether a compiler is reading the program instead of running it; a framework adapter puts its own answer here."""
 
 
-def install(recorder, names):
+def install(recorder: Recorder, names: Any) -> None:
     """Make the taps known to every module of the process."""
     global _recorder, _line, _heads
     _recorder = recorder
@@ -28,7 +41,7 @@ def install(recorder, names):
     names.__deviate_format__ = format_
 
 
-def log(site, value, label=None):
+def log(site: int, value: Any, label: object = None) -> Any:
     if is_compiling():
         return value
     try:
@@ -41,7 +54,7 @@ def log(site, value, label=None):
     return value
 
 
-def loop(number, iterable):
+def loop(number: int, iterable: Iterable[V]) -> Iterable[V]:
     # compress() asks both sides from C, so no frame of ours stands between the loop and what it iterates, and it drops
     # the iterator at the moment the loop does: generators close as early as without a tap.
     if is_compiling():
@@ -59,29 +72,29 @@ class Steps:
 
     __slots__ = ("is_main", "running")
 
-    def __init__(self, number):
+    def __init__(self, number: int) -> None:
         self.running = Running(number)
         self.is_main = _recorder.loops[number][2]
         _recorder.begin(self.running)
 
-    def __iter__(self):
+    def __iter__(self) -> Steps:
         return self
 
-    def __next__(self):
+    def __next__(self) -> bool:
         running = self.running
         running.step += 1
         if self.is_main or _recorder.pending:
             _step(running, self.is_main)
         return True
 
-    def __del__(self):
+    def __del__(self) -> None:
         try:
             _recorder.end(self.running)
         except Exception:  # the interpreter may be half gone
             pass
 
 
-def while_(number, condition):
+def while_(number: int, condition: V) -> V:
     if is_compiling():
         return condition
     try:
@@ -96,7 +109,7 @@ def while_(number, condition):
     return condition
 
 
-def _step(running, is_main):
+def _step(running: Running, is_main: bool) -> None:
     try:
         _recorder.settle()
         if is_main:
@@ -105,7 +118,7 @@ def _step(running, is_main):
         _recorder.fault("loop %s" % running.id, error)
 
 
-def format_(sites, callee):
+def format_(sites: tuple[int, ...], callee: Callable[..., str]) -> Callable[..., str]:
     """For a template that takes attributes of its arguments: format as `str.format` does, and note the parts."""
     if is_compiling():
         return callee

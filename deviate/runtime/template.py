@@ -1,7 +1,15 @@
 """`"{a.avg:.4f}".format(a=meter)` with a tap: the fields are taken once, by the formatting itself."""
 
+from __future__ import annotations
+
 import string
 from sys import _getframe
+
+from .recorder import Recorder
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
 
 
 class Formatting(string.Formatter):
@@ -10,13 +18,13 @@ class Formatting(string.Formatter):
     Source: string.Formatter, which the language reference defines to have the behaviour of str.format.
     """
 
-    def __init__(self, sites, callee, recorder):
+    def __init__(self, sites: tuple[int, ...], callee: Callable[..., str], recorder: Recorder) -> None:
         self.sites = sites
         self.callee = callee
         self.recorder = recorder
-        self.values = {}
+        self.values: dict[str, Any] = {}
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> str:
         template = getattr(self.callee, "__self__", None)
         if type(template) is not str:
             return self.callee(*args, **kwargs)
@@ -33,7 +41,7 @@ class Formatting(string.Formatter):
                 self.recorder.fault("site %s" % site, error)
         return text
 
-    def get_field(self, field_name, args, kwargs):
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         value = string.Formatter.get_field(self, field_name, args, kwargs)
         self.values[field_name] = value[0]
         return value

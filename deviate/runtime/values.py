@@ -3,7 +3,15 @@
 A reader is chosen once per type and takes the object to a list of (label, number); label is None for the object itself.
 """
 
+from __future__ import annotations
+
 import sys
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Numbers = list[tuple[str | None, float | "Later"]]
 
 LONGEST_TEXT = 40
 MOST_ITEMS = 64
@@ -14,15 +22,15 @@ class Later:
 
     __slots__ = ("copy",)
 
-    def __init__(self, copy):
+    def __init__(self, copy: Any) -> None:
         self.copy = copy
 
-    def settle(self):
+    def settle(self) -> float | None:
         return _plain(self.copy.item())
 
 
-def read(value):
-    """Numbers of `value` as [(label, int | float | Later)]; empty when it holds none that can be read."""
+def read(value: object) -> Numbers:
+    """Numbers of `value` with their labels; empty when it holds none that can be read."""
     kind = type(value)
     reader = _readers.get(kind)
     if reader is None:
@@ -30,13 +38,8 @@ def read(value):
     return reader(value)
 
 
-def _plain(number):
+def _plain(number: object) -> float | None:
     """A Python number of an exact type, or None."""
-    if number is True or number is False:
-        return int(number)
-    kind = type(number)
-    if kind is float or kind is int:
-        return number
     if isinstance(number, float):
         return float(number)
     if isinstance(number, int):
@@ -44,16 +47,16 @@ def _plain(number):
     return None
 
 
-def _one(number):
+def _one(number: object) -> Numbers:
     plain = _plain(number)
     return [] if plain is None else [(None, plain)]
 
 
-def _nothing(value):
+def _nothing(value: object) -> Numbers:
     return []
 
 
-def _from_text(value):
+def _from_text(value: str) -> Numbers:
     """A number that was formatted before it got here, with or without a percent sign."""
     if len(value) > LONGEST_TEXT:
         return []
@@ -63,35 +66,35 @@ def _from_text(value):
         return []
 
 
-def _from_mapping(value):
-    pairs = []
+def _from_mapping(value: Any) -> Numbers:
+    pairs: Numbers = []
     for key, item in list(value.items())[:MOST_ITEMS]:
         if isinstance(key, str) and not isinstance(item, (str, dict, list, tuple)):
             pairs += [(key, number) for _, number in read(item)]
     return pairs
 
 
-def _from_sequence(value):
+def _from_sequence(value: Any) -> Numbers:
     if len(value) > MOST_ITEMS:
         return []
-    pairs = []
+    pairs: Numbers = []
     for index, item in enumerate(value):
         if not isinstance(item, (str, dict, list, tuple)):
             pairs += [(str(index), number) for _, number in read(item)]
     return pairs
 
 
-def _from_numpy_scalar(value):
+def _from_numpy_scalar(value: Any) -> Numbers:
     return _one(value.item())
 
 
-def _from_numpy_array(value):
+def _from_numpy_array(value: Any) -> Numbers:
     if value.size != 1 or value.dtype.kind not in "fiub":
         return []
     return _one(value.item())
 
 
-def _from_torch(value):
+def _from_torch(value: Any) -> Numbers:
     torch = sys.modules["torch"]
     if torch._C._get_tracing_state() is not None:  # torch.jit.trace warns about every number that leaves the graph
         return []
@@ -104,12 +107,12 @@ def _from_torch(value):
     return [(None, Later(value.detach().clone()))]
 
 
-def _from_tensorflow(value):
+def _from_tensorflow(value: Any) -> Numbers:
     array = value.numpy()
     return _from_numpy_array(array) if hasattr(array, "dtype") and hasattr(array, "size") else []
 
 
-def _from_jax(value):
+def _from_jax(value: Any) -> Numbers:
     if value.size != 1 or value.dtype.kind not in "fiub":
         return _one(value.item()) if value.size == 1 and "bfloat16" in str(value.dtype) else []
     if all(device.platform == "cpu" for device in value.devices()):
@@ -117,11 +120,11 @@ def _from_jax(value):
     return [(None, Later(value))]  # immutable, so it is its own copy
 
 
-def _from_fraction(value):
+def _from_fraction(value: Any) -> Numbers:
     return [(None, float(value))]
 
 
-def _reader_for(kind):
+def _reader_for(kind: type) -> Callable[[Any], Numbers]:
     """By exact name where a framework has types that stand for no number yet (tracers, fake and symbolic tensors)."""
     module = (kind.__module__ or "").partition(".")[0]
     if kind in (float, int, bool):
@@ -149,4 +152,4 @@ def _reader_for(kind):
     return _nothing
 
 
-_readers = {}
+_readers: dict[type, Callable[[Any], Numbers]] = {}

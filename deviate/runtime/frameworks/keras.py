@@ -3,10 +3,19 @@
 Nothing is added to the user's list of callbacks: Keras looks at that list to choose how it runs.
 """
 
+from __future__ import annotations
+
 from sys import _getframe
 
+from ..parts import Guest
 from ..recorder import Running
 from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Logs = dict[str, Any] | None
 
 MODULES = (
     "keras",
@@ -16,7 +25,7 @@ MODULES = (
 )
 
 
-def attach(module, guest):
+def attach(module: Any, guest: Guest) -> None:
     if module.__name__ == "keras":
         guest.recorder.event("environment", {"keras": module.__version__})
         guest.seeding.override(module.utils, "set_random_seed", "keras.utils.set_random_seed", "keras")
@@ -26,15 +35,15 @@ def attach(module, guest):
         _record_history(module.History, guest)
 
 
-def _record_history(history, guest):
+def _record_history(history: Any, guest: Guest) -> None:
     """Wrap the methods of the class: epoch e is step e of the managed loop around the call of `fit`."""
     recorder = guest.recorder
-    running = {}
+    running: dict[int, Running] = {}
 
-    def before(name, act):
+    def before(name: str, act: Callable[..., None]) -> None:
         original = getattr(history, name)
 
-        def method(self, *args, **kwargs):
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             try:
                 act(self, *args, **kwargs)
             except Exception as error:
@@ -43,20 +52,20 @@ def _record_history(history, guest):
 
         setattr(history, name, dress(method, original))
 
-    def begin(self, logs=None):
+    def begin(self: Any, logs: Logs = None) -> None:
         loop = running[id(self)] = Running(guest.project.managed_loop(_getframe(2)))
         recorder.begin(loop)
 
-    def epoch_begin(self, epoch, logs=None):
+    def epoch_begin(self: Any, epoch: int, logs: Logs = None) -> None:
         loop = running[id(self)]
         loop.step = epoch
         recorder.main_step(loop.id, epoch)
 
-    def epoch_end(self, epoch, logs=None):
+    def epoch_end(self: Any, epoch: int, logs: Logs = None) -> None:
         for name, value in (logs or {}).items():
             recorder.named(name, value, _getframe(2))
 
-    def end(self, logs=None):
+    def end(self: Any, logs: Logs = None) -> None:
         recorder.end(running.pop(id(self)))
 
     before("on_train_begin", begin)

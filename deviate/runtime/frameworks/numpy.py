@@ -4,10 +4,18 @@
 integer `random_state` is how scripts fix which examples train and which test.
 """
 
+from __future__ import annotations
+
+from ..parts import Guest
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
 MODULES = ("numpy",)
 
 
-def attach(module, guest):
+def attach(module: Any, guest: Guest) -> None:
     random = module.random
     guest.recorder.event("environment", {"numpy": module.__version__})
     if guest.seeding.is_active:

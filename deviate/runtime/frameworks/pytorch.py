@@ -1,7 +1,17 @@
 """PyTorch: seeds, writers in C, and silence of the taps while a compiler reads the program."""
 
+from __future__ import annotations
+
+import sys
+
 from .. import taps
+from ..files import Guard
+from ..parts import Guest
 from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
 
 MODULES = ("torch", "torch.utils.data")
 
@@ -9,7 +19,7 @@ WORKERS = "torch.utils.data"
 """A loader worker seeds itself from the loader's base seed: that follows from the seed set already."""
 
 
-def attach(module, guest):
+def attach(module: Any, guest: Guest) -> None:
     if module.__name__ == "torch.utils.data":
         _hold_split(module, guest)
         return
@@ -29,19 +39,19 @@ def attach(module, guest):
     _part_before(module.jit, "save", guest.guard, position=1, keyword="f")
 
 
-def _facts(torch):
+def _facts(torch: Any) -> dict[str, str]:
     facts = {"torch": torch.__version__}
     if torch.version.cuda:
         facts["CUDA of torch"] = torch.version.cuda
     return facts
 
 
-def _part_before(owner, name, guard, position, keyword):
+def _part_before(owner: Any, name: str, guard: Guard, position: int, keyword: str) -> None:
     """torch.save opens its file in C, unseen by audit hooks."""
     original = getattr(owner, name)
 
-    def save(*args, **kwargs):
-        target = args[position] if len(args) > position else kwargs.get(keyword)
+    def save(*args: Any, **kwargs: Any) -> Any:
+        target: Any = args[position] if len(args) > position else kwargs.get(keyword)
         if isinstance(target, str) or hasattr(target, "__fspath__"):
             guard.before_writing(target, is_emptied=True)
         return original(*args, **kwargs)
@@ -49,18 +59,17 @@ def _part_before(owner, name, guard, position, keyword):
     setattr(owner, name, dress(save, original))
 
 
-def _hold_split(data, guest):
+def _hold_split(data: Any, guest: Guest) -> None:
     """Which examples train and which test is held in every built-in variant."""
     if not guest.seeding.is_active or not hasattr(data, "random_split"):
         return
     original = data.random_split
-    calls = []
+    calls: list[None] = []
 
-    def random_split(dataset, lengths, generator=None):
+    def random_split(dataset: Any, lengths: Any, generator: Any = None) -> Any:
         if generator is None:
-            import torch
-
             calls.append(None)
+            torch = sys.modules["torch"]
             generator = torch.Generator().manual_seed(guest.seeding.held("torch.random_split", len(calls)))
         return original(dataset, lengths, generator)
 

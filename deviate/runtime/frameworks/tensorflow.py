@@ -1,9 +1,17 @@
 """TensorFlow: the global seed, from which eager operations without a seed of their own draw theirs."""
 
+from __future__ import annotations
+
+from ..parts import Guest
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
 MODULES = ("tensorflow",)
 
 
-def attach(module, guest):
+def attach(module: Any, guest: Guest) -> None:
     guest.recorder.event("environment", {"tensorflow": module.__version__})
     if guest.seeding.is_active:
         module.random.set_seed(guest.seeding.initial("tensorflow"))
