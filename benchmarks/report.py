@@ -1,15 +1,15 @@
 """Times the report of a large experiment: 100 runs x 30 metrics x 1,000 points must stay below 8 s and 4 MB as HTML.
 
-    python benchmarks/report.py
+python benchmarks/report.py
 """
 
 import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from factories import trained
+from experiments import trained
 
 from deviate.report import build_view, render
 from deviate.stats import judge

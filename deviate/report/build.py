@@ -18,7 +18,9 @@ def build_view(findings: Findings) -> View:
     labels = experiment_labels([item.experiment for item in experiments])
     verdicts = _verdicts(findings, labels)
     metrics = metric_views(findings, labels)
-    failed = [row for it, label in zip(experiments, labels, strict=True) for row in history.failures(it.experiment, label)]
+    failed = [
+        row for it, label in zip(experiments, labels, strict=True) for row in history.failures(it.experiment, label)
+    ]
     return View(
         title=f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else ", ".join(labels),
         subtitle=_subtitle(findings),
@@ -118,12 +120,12 @@ def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     """Sentences that describe the primary metric of a single experiment."""
     if findings.pairs:
         return ()
-    sentences: list[str] = []
-    for item, label in zip(findings.experiments, labels, strict=True):
-        for description in item.descriptions:
-            if description.metric.name == findings.primary:
-                sentences.append(_description_sentence(description, label, item.experiment))
-    return tuple(sentences)
+    return tuple(
+        _description_sentence(description, label, item.experiment)
+        for item, label in zip(findings.experiments, labels, strict=True)
+        for description in item.descriptions
+        if description.metric.name == findings.primary
+    )
 
 
 def _description_sentence(description: Description, label: str, experiment: Experiment) -> str:

@@ -21,7 +21,7 @@ from deviate.report.format import (
 from deviate.report.view import Cell, OverviewComparison, QuantityRow, Tone, VerdictView
 
 RUNS_FOR_SD_CLAIM = 16
-"""Below this n nothing is said about which side is steadier (the interval of a ratio of SDs is too wide to carry it)."""
+"""Below this n nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
@@ -192,8 +192,10 @@ def _ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = No
 
 
 def _level_and_method(interval: Interval | Unavailable) -> str:
-    return "no interval" if isinstance(interval, Unavailable) else (
-        f"{confidence_text(interval.confidence)} CI, {interval.method}"
+    return (
+        "no interval"
+        if isinstance(interval, Unavailable)
+        else (f"{confidence_text(interval.confidence)} CI, {interval.method}")
     )
 
 
@@ -234,7 +236,7 @@ def _spread(comparison: Comparison) -> str:
 def _detectable(comparison: Comparison, places: int | None) -> str:
     runs = f"{comparison.baseline.n} + {comparison.candidate.n} runs"
     if isinstance(comparison.detectable, Unavailable):
-        return f"What these {runs} could see is not known: {comparison.detectable.reason}."
+        return f"What these {runs} could see is not stated ({comparison.detectable.reason})."
     size = with_unit(number(comparison.detectable, places), difference_unit(unit_of(comparison.metric)))
     return f"These {runs} could see a difference of {size} (80% power)."
 
@@ -251,9 +253,8 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     figures = [f"difference {difference_cell(comparison, places).text}"]
     if isinstance(comparison.difference_interval, Interval):
         interval = comparison.difference_interval
-        figures.append(
-            f"{confidence_text(interval.confidence)} CI {between(interval.low, interval.high, places)} ({interval.method})"
-        )
+        level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
+        figures.append(f"{level} CI {ends} ({interval.method})")
     if isinstance(comparison.welch, Test):
         figures.append(_test_text(comparison.welch, "t"))
     if not isinstance(comparison.hedges_g, Unavailable):

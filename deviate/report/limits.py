@@ -24,8 +24,7 @@ def limits(findings: Findings) -> tuple[str, ...]:
     has_failures = any(description.missing for description in descriptions)
     has_best = any(description.metric.aggregate == "best" for description in descriptions)
     sentences = [
-        "Everything here holds for this split of the data, this hardware and this software; "
-        "another test set or machine is a question of its own.",
+        "This split of the data, this hardware and this software: another test set or machine is another question.",
         "That all runs were tested on the same examples was not checked.",
         *(VARIED[variant] for variant in variants if variant in VARIED),
         "The error from a finite test set is in no interval here, and no number of runs reduces it.",
@@ -34,13 +33,10 @@ def limits(findings: Findings) -> tuple[str, ...]:
         sentences.append("Undecided does not mean equal: it means that these runs do not tell.")
     if is_comparison and n_fewest < FEWEST_FOR_VERDICT:
         sentences.append(f"With fewer than {FEWEST_FOR_VERDICT} runs on a side the verdict is always undecided.")
-    if n_fewest < FEWEST_FOR_SD:
-        sentences.append(
-            f"With fewer than {FEWEST_FOR_SD} runs a standard deviation is known only roughly, as its interval shows, "
-            "and nothing is said about which side is steadier."
-            if is_comparison
-            else f"With fewer than {FEWEST_FOR_SD} runs a standard deviation is known only roughly, as its interval shows."
-        )
+    if 2 <= n_fewest < FEWEST_FOR_SD:
+        sentences.append(f"With fewer than {FEWEST_FOR_SD} runs an SD is known only roughly, as its interval shows.")
+    if is_comparison and n_fewest < FEWEST_FOR_SD:
+        sentences.append(f"Nothing is said about which side is steadier: that takes {FEWEST_FOR_SD} runs on each.")
     if has_failures:
         sentences.append("Some runs gave no score: the figures are conditional on the runs that did.")
     if has_best:
@@ -53,18 +49,17 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
     level = confidence_text(findings.confidence)
     alpha = f"{1 - findings.confidence:.6g}".removeprefix("0")
     sentences = [
-        "± is one standard deviation over runs (ddof 1). n is the number of runs with a score; steps, examples and "
-        "classes are not runs.",
-        f"Intervals are {level} intervals: of a mean by Student's t, of a standard deviation by chi-square, which "
-        "assumes normal scores. CV is SD divided by |mean|.",
+        "± is one standard deviation over runs (ddof 1). n is the number of runs with a score.",
+        "Steps, examples and classes are not runs. CV is SD divided by |mean|.",
+        f"Intervals are {level} intervals: of a mean by Student's t, of an SD by chi-square, assuming normal scores.",
         "Two significant digits of the standard error decide the decimals. JSON and CSV hold every bit.",
     ]
     if findings.pairs:
         sentences += [
             "Differences are candidate minus baseline; of percentages, in points. All tests are two-sided.",
-            f"Better and worse: the interval of the difference excludes 0 and the adjusted p is below {alpha}, with at "
-            f"least {FEWEST_FOR_VERDICT} runs on both sides. Equivalent needs a margin given before. All else is "
-            "undecided.",
+            f"Better and worse: the interval of the difference excludes 0, and the adjusted p is below {alpha}.",
+            f"Both need {FEWEST_FOR_VERDICT} runs on each side; equivalent needs a margin given before.",
+            "All else is undecided.",
         ]
     sentences += [pair.family for pair in findings.pairs if pair.family]
     return tuple(dict.fromkeys(sentences))

@@ -91,7 +91,8 @@ def _metric_view(
     described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
     first = described[0][0]
     comparisons = tuple(
-        None if row[0] is None else _comparison(findings, pair, first.metric.name) for pair in range(len(findings.pairs))
+        None if row[0] is None else _comparison(findings, pair, first.metric.name)
+        for pair in range(len(findings.pairs))
     )
     name = next((metric_name(it) for it in comparisons if it is not None), clean(first.metric.name))
     absent = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])

@@ -38,7 +38,9 @@ def _read(name: str) -> str:
     try:
         return folder.joinpath(name).read_text(encoding="utf-8")
     except OSError as error:
-        raise ToolError(f"the report template {folder / name} cannot be read: {error.strerror}", "install deviate again") from error
+        raise ToolError(
+            f"the report template {folder / name} cannot be read: {error.strerror}", "install deviate again"
+        ) from error
 
 
 def _folder(package: Traversable) -> Traversable:

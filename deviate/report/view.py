@@ -22,6 +22,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
+    """A labelled piece of provenance."""
+
     label: str
     cell: Cell
 
@@ -76,6 +78,8 @@ class CurveGroup:
 
 @dataclass(frozen=True, slots=True)
 class CurvePlot:
+    """One metric over main-loop steps, in every run."""
+
     key: str
     title: str
     description: str
@@ -127,6 +131,8 @@ class QuantityRow:
 
 @dataclass(frozen=True, slots=True)
 class OverviewComparison:
+    """One metric of one candidate against the baseline, as the overview shows it."""
+
     difference: Cell
     interval: Cell
     p_adjusted: Cell
@@ -190,6 +196,8 @@ class VerdictView:
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
+    """A run that did not complete."""
+
     experiment: str
     run: str
     outcome: str
@@ -200,6 +208,8 @@ class FailureView:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
+    """A run in the table of runs and seed sets."""
+
     replicate: str
     outcome: str
     exit_code: str
@@ -221,6 +231,8 @@ class SeedCallRow:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentRow:
+    """A fact about the environment; `differs` if not all runs found the same."""
+
     name: str
     value: str
     differs: bool

@@ -7,7 +7,9 @@ from deviate.report.analysis_text import render_analysis
 
 LOOP = Loop(0, "train.py", 40, 61, "for", "epoch", Span(40, 13, 40, 22), is_main=True)
 ACC = Metric(0, "test_acc", "correct / total", "train.py", 61, "print", "quality", "max", ("named with correct",), 0)
-TIME = Metric(1, "time", "end - begin", "train.py", 61, "print", "time", "min", ("difference of two clock readings",), 1)
+TIME = Metric(
+    1, "time", "end - begin", "train.py", 61, "print", "time", "min", ("difference of two clock readings",), 1
+)
 ANALYSIS = Analysis(
     Path("project"),
     "train.py",

@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -32,7 +33,7 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 FONT_SIZE = 11
 LINE_WIDTH = 1.0
 
-STYLE = {
+STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "path.simplify": False,
     "text.parse_math": False,
@@ -57,7 +58,8 @@ def colour(index: int) -> str:
 @contextmanager
 def figure_style(key: str) -> Iterator[None]:
     """What matplotlib reads from its settings while a figure is made and written; put back afterwards."""
-    with mpl.rc_context({**STYLE, "svg.hashsalt": key}), warnings.catch_warnings():
+    settings: Any = {**STYLE, "svg.hashsalt": key}
+    with mpl.rc_context(settings), warnings.catch_warnings():
         # A name may hold letters that the font for measuring lacks; the reader's browser has them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield
@@ -90,7 +92,7 @@ def add_points(axes: Axes, pixels: Floats, fill: str, diameter: float = 5.0) -> 
     """Dots at pixel positions, shape (n, 2): lines of no length with round ends, all in one path."""
     centres = np.round(np.asarray(pixels, dtype=float), 1)
     # A line of exactly no length is dropped by some renderers.
-    ends = centres + (0.1, 0.0)
+    ends = centres + np.array([0.1, 0.0])
     vertices = np.stack([centres, ends], axis=1).reshape(-1, 2)
     codes = np.tile([Path.MOVETO, Path.LINETO], len(centres))
     _add_path(axes, Path(vertices, codes), fill, diameter, alpha=0.75)
@@ -103,7 +105,7 @@ def add_lines(
     parts: list[Floats] = []
     codes: list[NDArray[np.uint8]] = []
     for line in lines:
-        is_there = np.isfinite(line).all(axis=1)
+        is_there = np.asarray(np.isfinite(line).all(axis=1))
         begins = is_there & ~np.concatenate([[False], is_there[:-1]])
         code = np.where(begins, Path.MOVETO, Path.LINETO).astype(np.uint8)
         parts.append(np.round(line[is_there], 1))
@@ -122,16 +124,14 @@ def add_band(axes: Axes, x: Floats, low: Floats, high: Floats, fill: str) -> Non
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_there, [False]]).astype(int)))
     for begin, end in edges.reshape(-1, 2):
         there = slice(begin, end)
-        ring = np.concatenate(
-            [np.column_stack([x[there], low[there]]), np.column_stack([x[there], high[there]])[::-1]]
-        )
+        ring = np.concatenate([np.column_stack([x[there], low[there]]), np.column_stack([x[there], high[there]])[::-1]])
         vertices += [np.round(ring, 1), np.round(ring[:1], 1)]
-        codes += [Path.MOVETO] + [Path.LINETO] * (len(ring) - 1) + [Path.CLOSEPOLY]
+        codes += [int(Path.MOVETO), *[int(Path.LINETO)] * (len(ring) - 1), int(Path.CLOSEPOLY)]
     if vertices:
         patch = PathPatch(
             Path(np.concatenate(vertices), codes), transform=IdentityTransform(), facecolor=fill, alpha=0.2, linewidth=0
         )
-        axes.add_patch(patch)
+        axes.add_artist(patch)
 
 
 def to_pixels(axes: Axes, x: Floats, y: Floats) -> Floats:
@@ -170,9 +170,7 @@ def _page_font(match: re.Match[str]) -> str:
     return f"font: {weight}{size[0] if size else FONT_SIZE} system-ui, sans-serif"
 
 
-def _add_path(
-    axes: Axes, path: Path, stroke: str, width: float, *, alpha: float, is_dashed: bool = False
-) -> None:
+def _add_path(axes: Axes, path: Path, stroke: str, width: float, *, alpha: float, is_dashed: bool = False) -> None:
     patch = PathPatch(
         path,
         transform=IdentityTransform(),
@@ -183,4 +181,5 @@ def _add_path(
         capstyle="round",
         linestyle=(0, (3, 2)) if is_dashed else "solid",
     )
-    axes.add_patch(patch)
+    # Not add_patch: it goes through every vertex to widen limits that are fixed already.
+    axes.add_artist(patch)

@@ -113,7 +113,7 @@ def _set_limits(axes: Axes, groups: Sequence[_Group]) -> str:
 
 
 def _values(lines: Sequence[Line]) -> Floats:
-    values = np.concatenate([line.y for line in lines]) if lines else np.empty(0)
+    values: Floats = np.concatenate([line.y for line in lines]) if lines else np.empty(0)
     return values[~np.isnan(values)]
 
 

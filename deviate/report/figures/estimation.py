@@ -40,7 +40,7 @@ def draw_estimation(plot: EstimationPlot) -> str:
 
 
 def _points_alone(plot: EstimationPlot) -> str:
-    figure = new_figure(max(300, 110 * len(plot.groups) + 110), HEIGHT)
+    figure = new_figure(max(440, 110 * len(plot.groups) + 110), HEIGHT)
     axes = add_axes(figure, left=68, bottom=44, right=16, top=24)
     _limits(axes, plot.groups, extra=())
     axes.set_xlim(-0.5, len(plot.groups) - 0.3)
@@ -106,7 +106,7 @@ def _draw_groups(axes: Axes, groups: Sequence[PointGroup], *, draws_interval: bo
     for index, group in enumerate(groups):
         if group.values:
             add_points(axes, _swarm(axes, index, group.values), colour(index), DIAMETER)
-        if group.mean is None:
+        if group.mean is None or len(group.values) < 2:
             continue
         x = index + 0.36
         low, high = (group.low, group.high) if draws_interval else _one_sd(group)
@@ -133,7 +133,9 @@ def _draw_difference(axes: Axes, x: float, origin: float, difference: PlottedDif
 def _swarm(axes: Axes, index: int, values: Sequence[float]) -> Floats:
     """Positions in pixels: each point at its height, moved aside just so far that it hides no other."""
     heights = to_pixels(axes, np.full(len(values), float(index)), np.array(values, dtype=float))
-    half_width = 0.26 * (to_pixels(axes, np.array([1.0]), np.zeros(1))[0, 0] - to_pixels(axes, np.zeros(1), np.zeros(1))[0, 0])
+    half_width = 0.26 * (
+        to_pixels(axes, np.array([1.0]), np.zeros(1))[0, 0] - to_pixels(axes, np.zeros(1), np.zeros(1))[0, 0]
+    )
     placed: list[tuple[float, float]] = []
     positions = heights.copy()
     for point in np.argsort(heights[:, 1], kind="stable"):

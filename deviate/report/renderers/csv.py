@@ -11,7 +11,7 @@ COLUMNS = ("experiment", "variant", "replicate", "status", "metric", "score")
 
 
 @renderer("csv")
-def render_csv(view: View, surface: Surface) -> str:
+def render_csv(view: View, _surface: Surface) -> str:
     """Scores keep all bits; a run without a score has an empty one, and its status says why."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

@@ -24,8 +24,8 @@ def render_html(view: View, surface: Surface) -> str:
     page = template()
     return page.render(
         view=view,
-        estimations={it.anchor: Markup(draw_estimation(it.estimation)) for it in view.metrics if it.estimation},
-        curves={it.anchor: Markup(draw_curves(it.curve, n_points)) for it in view.metrics if it.curve},
+        estimations={it.anchor: _trusted(draw_estimation(it.estimation)) for it in view.metrics if it.estimation},
+        curves={it.anchor: _trusted(draw_curves(it.curve, n_points)) for it in view.metrics if it.curve},
         data=_json_in_html(render_json(view, surface)),
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
     )
@@ -33,11 +33,19 @@ def render_html(view: View, surface: Surface) -> str:
 
 def _points_per_curve(view: View) -> int:
     n_curves = sum(
-        len(group.counted) + len(group.failed) for metric in view.metrics if metric.curve for group in metric.curve.groups
+        len(group.counted) + len(group.failed)
+        for metric in view.metrics
+        if metric.curve
+        for group in metric.curve.groups
     )
     return max(FEWEST_POINTS, min(MOST_POINTS, POINTS_ON_PAGE // max(1, n_curves)))
 
 
 def _json_in_html(text: str) -> Markup:
     """JSON that no HTML parser can leave early: the same values with `<`, `>` and `&` written as escapes."""
-    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+    return _trusted(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def _trusted(markup: str) -> Markup:
+    """Our own markup, in which foreign text is escaped already."""
+    return Markup(markup)  # noqa: S704  the one place that says so

@@ -28,7 +28,7 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @renderer("json")
-def render_json(view: View, surface: Surface) -> str:
+def render_json(view: View, _surface: Surface) -> str:
     """NaN and infinities are strings; `{"unavailable": reason}` stands for a figure that there is not."""
     findings = view.findings
     document: dict[str, Json] = {
@@ -41,7 +41,7 @@ def render_json(view: View, surface: Surface) -> str:
         "pairs": [_pair(pair) for pair in findings.pairs],
         "warnings": [_value(text) for text in view.warnings],
     }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return json.dumps(document, allow_nan=False, indent=1) + "\n"
 
 
 def _experiment(item: ExperimentFindings) -> Json:
@@ -152,5 +152,5 @@ def _value(value: object) -> Json:
 
 
 def _text(text: str) -> str:
-    """Text that can be written as UTF-8."""
+    """Text without halves of characters, which strict readers refuse."""
     return SURROGATE.sub("\ufffd", text)

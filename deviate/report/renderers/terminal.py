@@ -42,7 +42,11 @@ def _columns(view: View) -> tuple[int, int]:
 
 
 def _experiment(experiment: ExperimentSummary, columns: tuple[int, int], width: int) -> list[str]:
-    head = f"{experiment.role:<10} {experiment.label}"
+    head = (
+        f"{experiment.role:<11}{experiment.label}"
+        if len(experiment.role) < 10
+        else f"{experiment.role}  {experiment.label}"
+    )
     lines = list(_joined(f"{head}   ", experiment.state, width, indent=4))
     for row in (*experiment.lines, *experiment.others):
         lines += _row(row, columns, width)
@@ -118,10 +122,7 @@ def _joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: s
     line, is_empty = head, True
     for part in parts:
         piece = part if is_empty else f"{join}{part}"
-        if not is_empty and len(line) + len(piece) > width:
-            yield line
-            line, piece = " " * indent, part
-        elif is_empty and len(line.rstrip()) + len(piece) > width and line.strip():
+        if len(line) + len(piece) > width and line.strip():
             yield line
             line, piece = " " * indent, part
         line, is_empty = line + piece, False

@@ -96,9 +96,7 @@ def with_moments(n: int, mean: float, sd: float, rng: np.random.Generator) -> tu
     return tuple(float(value) for value in mean + sd * raw)
 
 
-def trained(
-    name: str, *, n_runs: int, n_metrics: int, n_points: int, shift: float = 0.0, seed: int = 0
-) -> Experiment:
+def trained(name: str, *, n_runs: int, n_metrics: int, n_points: int, shift: float = 0.0, seed: int = 0) -> Experiment:
     """Learning curves: rising accuracies and falling losses with noise; the first metric is primary."""
     rng = np.random.default_rng(seed)
     steps = np.arange(n_points)

@@ -1,0 +1,154 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from experiments import experiment, run, scored, selected, trained
+
+from deviate.model import Experiment, Findings, SeedEvent, Series
+from deviate.report import build_view, render
+from deviate.stats import judge
+
+NASTY = (
+    "<script>alert(1)</script>",
+    "]]>",
+    "{{ 7 * 7 }}",
+    "{% raw %}",
+    '"><img src=x onerror=alert(1)>',
+    "&lt;b&gt;",
+    "<!--",
+    "Größe 精度 \x1b[31mred\x1b[0m \x00\x07\u202e\udcff",
+)
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements with their attributes, ids, and the text of the data block."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.data = ""
+        self._in_data = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._in_data = tag == "script"
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._in_data = False
+
+    def handle_data(self, data: str) -> None:
+        if self._in_data:
+            self.data += data
+        else:
+            self.text.append(data)
+
+
+def _compared() -> Findings:
+    return judge(
+        [
+            trained("small", n_runs=6, n_metrics=3, n_points=20),
+            trained("wide", n_runs=6, n_metrics=3, n_points=20, seed=1),
+        ]
+    )
+
+
+def _hostile(text: str) -> Experiment:
+    """An experiment in which the user's text is `text` wherever it can be."""
+    metric = selected(text, expression=text, unit=text, is_primary=True)
+    runs = [
+        run(i, {text: Series((0, 1), (1.0, 1.0 + i))}, environment={text: text}, warnings=(text,)) for i in range(5)
+    ]
+    crashed = run(5, {}, status="crashed", reason=text, stderr_tail=(text,))
+    item = experiment(text, [*runs, crashed], [metric], command=("python", text), warnings=(text,), variant=text)
+    object.__setattr__(item.runs[0], "seed_events", (SeedEvent(text, text, text, 1, "kept"),))
+    return item
+
+
+def test_the_page_asks_nothing_of_the_network() -> None:
+    page = Page(render(build_view(_compared()), "html"))
+    for tag, attributes in page.elements:
+        for name in ("src", "href", "action", "data", "srcset"):
+            value = attributes.get(name) or ""
+            assert value == "" or value.startswith(("#", "data:")), (tag, name, value)
+        assert tag not in {"link", "iframe", "img", "object", "embed", "base", "form"}
+
+
+def test_the_policy_forbids_everything_but_inline_style_and_data_images() -> None:
+    page = Page(render(build_view(_compared()), "html"))
+    policy = next(it for tag, it in page.elements if tag == "meta" and it.get("http-equiv"))
+    assert policy["content"] == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def test_the_only_script_is_data_and_no_element_listens() -> None:
+    page = Page(render(build_view(_compared()), "html"))
+    assert [it.get("type") for tag, it in page.elements if tag == "script"] == ["application/json"]
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+
+
+def test_ids_are_unique_and_every_inner_reference_has_its_target() -> None:
+    text = render(build_view(_compared()), "html")
+    page = Page(text)
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = {(it.get("href") or "")[1:] for _, it in page.elements if (it.get("href") or "").startswith("#")}
+    labels = {key for _, it in page.elements for key in (it.get("aria-labelledby") or "").split()}
+    clips = set(re.findall(r"url\(#([^)]*)\)", text))
+    assert targets | labels | clips <= set(ids)
+
+
+def test_tables_have_captions_and_scoped_heads() -> None:
+    page = Page(render(build_view(_compared()), "html"))
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("table") == tags.count("caption") > 0
+    assert all(it.get("scope") in {"row", "col"} for tag, it in page.elements if tag == "th")
+    assert tags.count("h1") == 1
+
+
+def test_equal_findings_give_equal_bytes() -> None:
+    assert render(build_view(_compared()), "html") == render(build_view(_compared()), "html")
+
+
+def test_the_data_in_the_page_are_the_json_report() -> None:
+    view = build_view(_compared())
+    page = Page(render(view, "html"))
+    assert json.loads(page.data) == json.loads(render(view, "json"))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_text_of_the_user_is_shown_and_never_obeyed(text: str) -> None:
+    plain = Page(render(build_view(judge([_hostile("plain"), scored("b", [1.0] * 5)])), "html"))
+    rendered = render(build_view(judge([_hostile(text), scored("b", [1.0] * 5)])), "html")
+    page = Page(rendered)
+    assert sorted(tag for tag, _ in page.elements) == sorted(tag for tag, _ in plain.elements)
+    assert "49" not in "".join(page.text) or "7 * 7" not in text
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", rendered)
+    rendered.encode()
+    json.loads(page.data)
+
+
+def test_the_users_markup_is_readable_as_text() -> None:
+    page = Page(render(build_view(judge([_hostile("<script>alert(1)</script>")])), "html"))
+    assert "<script>alert(1)</script>" in "".join(page.text)
+
+
+@pytest.mark.parametrize("n_runs", [0, 1, 2])
+def test_a_page_of_few_runs_says_why_parts_are_absent(n_runs: int) -> None:
+    runs = [run(i, {"test_acc": Series((0,), (float(i),))}) for i in range(n_runs)]
+    text = "".join(Page(render(build_view(judge([experiment("a", runs, [selected()], n_planned=3)])), "html")).text)
+    assert "No metric was reported at more than one step." in text
+    assert "Every run on record completed." in text
+    assert "nan" not in text.lower().split()
+
+
+def test_thirty_two_curves_of_two_hundred_points_stay_below_half_a_megabyte() -> None:
+    page = render(build_view(judge([trained("a", n_runs=32, n_metrics=1, n_points=200)])), "html")
+    assert len(page.encode()) < 500_000
+
+
+def test_a_large_experiment_stays_below_four_megabytes() -> None:
+    page = render(build_view(judge([trained("a", n_runs=100, n_metrics=12, n_points=1000)])), "html")
+    assert len(page.encode()) < 4_000_000 * 12 / 30 + 1_500_000

@@ -1,0 +1,49 @@
+import json
+
+import pytest
+from experiments import experiment, run, scored, selected, single, trained
+from scipy import stats
+
+from deviate.model import Interval
+from deviate.report import build_view, render
+from deviate.stats import judge
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(constant)
+
+
+def test_figures_are_unrounded_and_equal_what_scipy_gives_on_the_scores() -> None:
+    sides = [trained(name, n_runs=7, n_metrics=2, n_points=10, seed=i, shift=0.4 * i) for i, name in enumerate("ab")]
+    document = json.loads(render(build_view(judge(sides)), "json"))
+    scores = [[it["score"] for it in side["metrics"][0]["scores"]] for side in document["experiments"]]
+    expected = stats.ttest_ind(scores[1], scores[0], equal_var=False)
+    (pair,) = document["pairs"]
+    comparison = pair["comparisons"][0]
+    assert comparison["welch"]["p_value"] == pytest.approx(expected.pvalue, rel=1e-12)
+    assert comparison["welch"]["statistic"] == pytest.approx(expected.statistic, rel=1e-12)
+    interval = expected.confidence_interval(0.95)
+    assert comparison["difference_interval"]["low"] == pytest.approx(interval.low, rel=1e-9)
+
+
+def test_json_is_strict_and_not_finite_numbers_are_strings() -> None:
+    findings = judge([scored("a", [1.0, 2.0])])
+    description = findings.experiments[0].descriptions[0]
+    object.__setattr__(description, "mean_interval", Interval(float("-inf"), float("nan"), 0.95, "made up"))
+    document = json.loads(render(build_view(findings), "json"), parse_constant=_refuse)
+    interval = document["experiments"][0]["metrics"][0]["mean_interval"]
+    assert (interval["low"], interval["high"]) == ("-inf", "nan")
+
+
+def test_a_figure_that_there_is_not_has_its_reason() -> None:
+    document = json.loads(render(build_view(judge([scored("a", [1.0])])), "json"))
+    assert document["schema"] == 1
+    assert document["experiments"][0]["metrics"][0]["sd"] == {"unavailable": "1 run: spread unknown"}
+
+
+def test_runs_without_a_score_are_there_with_status_and_reason() -> None:
+    runs = [run(0, {"test_acc": single(1.0)}), run(1, {}, status="crashed", reason="exit code 1")]
+    document = json.loads(render(build_view(judge([experiment("a", runs, [selected()])])), "json"))
+    (item,) = document["experiments"]
+    assert item["runs"][1]["status"] == "crashed"
+    assert item["metrics"][0]["missing"] == [{"replicate": 1, "reason": "crashed"}]

@@ -1,0 +1,151 @@
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from experiments import experiment, run, scored, selected, trained
+from scipy import stats
+
+from deviate.model import Experiment, Series
+from deviate.report import build_view
+from deviate.report.figures import draw_curves, draw_estimation
+from deviate.report.figures.thin import Line, band_of, line_of, thin
+from deviate.report.view import CurvePlot, EstimationPlot
+from deviate.stats import judge
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _estimation(*experiments: Experiment) -> EstimationPlot:
+    plot = build_view(judge(experiments)).metrics[0].estimation
+    assert plot is not None
+    return plot
+
+
+def _curves(*experiments: Experiment) -> CurvePlot:
+    plot = build_view(judge(experiments)).metrics[0].curve
+    assert plot is not None
+    return plot
+
+
+def _n_dots(svg: str) -> int:
+    """Dots are lines of a tenth of a pixel: two vertices each, in the paths with round ends as wide as a dot."""
+    paths = re.findall(r'<path d="([^"]*)"[^>]*stroke-width: 5[;"][^>]*', svg)
+    return sum(path.count("M") for path in paths)
+
+
+@pytest.mark.parametrize("n_experiments", [1, 2, 3])
+def test_every_score_is_a_dot(n_experiments: int) -> None:
+    sides = [scored(f"e{i}", np.random.default_rng(i).normal(90, 1, size=7 + i).tolist()) for i in range(n_experiments)]
+    svg = draw_estimation(_estimation(*sides))
+    assert _n_dots(svg) == sum(7 + i for i in range(n_experiments))
+
+
+def test_equal_scores_lie_side_by_side() -> None:
+    svg = draw_estimation(_estimation(scored("a", [1.0] * 9)))
+    (path,) = re.findall(r'<path d="([^"]*)"[^>]*stroke-width: 5[;"]', svg)
+    starts = re.findall(r"M ([\d.]+) ([\d.]+)", path)
+    assert len(set(starts)) == 9
+
+
+def test_figures_are_well_formed_named_for_screen_readers_and_in_the_ink_of_the_page() -> None:
+    a, b = (trained(name, n_runs=5, n_metrics=1, n_points=30, seed=i) for i, name in enumerate("ab"))
+    for svg in (draw_estimation(_estimation(a, b)), draw_curves(_curves(a, b), 50)):
+        root = ET.fromstring(svg)
+        assert root.tag == f"{SVG}svg"
+        assert root.get("role") == "img"
+        named = {element.get("id"): element for element in root.iter() if element.get("id")}
+        for key in (root.get("aria-labelledby") or "").split():
+            assert named[key].text
+        assert "currentColor" in svg
+        assert "#000000" not in svg
+        assert "<text" in svg
+
+
+def test_n_stands_on_the_labels_of_both_figures() -> None:
+    a, b = (trained(name, n_runs=5 + i, n_metrics=1, n_points=30, seed=i) for i, name in enumerate("ab"))
+    estimation, curves = draw_estimation(_estimation(a, b)), draw_curves(_curves(a, b), 50)
+    for n in (5, 6):
+        assert f"n = {n}" in estimation
+        assert f"(n = {n})" in curves
+
+
+def test_the_same_figure_has_the_same_bytes_and_leaves_the_settings_of_matplotlib_alone() -> None:
+    plot = _curves(trained("a", n_runs=3, n_metrics=1, n_points=30))
+    before = dict(mpl.rcParams)
+    assert draw_curves(plot, 50) == draw_curves(plot, 50)
+    assert dict(mpl.rcParams) == before
+
+
+def test_names_with_markup_dollars_and_rare_letters_are_drawn_as_they_are() -> None:
+    name = "<b>$x_1$ 精度</b>"
+    metric = selected(name, is_primary=True)
+    runs = [run(i, {name: Series((0, 1), (1.0, 1.0 + i))}) for i in range(3)]
+    item = experiment(name, runs, [metric])
+    for svg in (draw_estimation(_estimation(item)), draw_curves(_curves(item), 50)):
+        assert "<b>" not in svg
+        assert name in "".join(ET.fromstring(svg).itertext())
+
+
+def test_a_run_that_diverged_is_dashed_and_does_not_flatten_the_others() -> None:
+    counted = [run(i, {"loss": Series((0, 1, 2), (1.0, 0.5, 0.25))}) for i in range(3)]
+    diverged = run(3, {"loss": Series((0, 1, 2), (1.0, 1e30, float("nan")))}, status="diverged")
+    svg = draw_curves(_curves(experiment("a", [*counted, diverged], [selected("loss")])), 50)
+    assert "cut to the runs that count" in svg
+    assert "1 failed, dashed" in svg
+    assert "stroke-dasharray" in svg
+    assert "e+" not in svg
+
+
+def test_curves_over_magnitudes_say_that_their_axis_is_logarithmic() -> None:
+    falling = Series(tuple(range(7)), tuple(10.0**-i for i in range(7)))
+    svg = draw_curves(_curves(experiment("a", [run(i, {"loss": falling}) for i in range(2)], [selected("loss")])), 50)
+    assert "logarithmic" in svg
+
+
+def test_thinning_keeps_both_ends_and_every_peak_within_its_budget() -> None:
+    y = np.zeros(10_000)
+    y[[17, 5_003, 9_998]] = (5.0, -3.0, 8.0)
+    thinned = thin(Line(np.arange(10_000.0), y), 100)
+    assert len(thinned.x) <= 100 + 2
+    assert (thinned.x[0], thinned.x[-1]) == (0, 9_999)
+    assert {5.0, -3.0, 8.0} <= set(thinned.y)
+    assert (np.diff(thinned.x) > 0).all()
+
+
+def test_a_short_curve_is_not_thinned() -> None:
+    line = Line(np.arange(200.0), np.arange(200.0))
+    assert thin(line, 200) is line
+
+
+def test_a_gap_of_values_that_are_not_finite_stays_a_gap() -> None:
+    values = [1.0] * 1000
+    values[500:510] = [float("nan")] * 5 + [float("inf")] * 5
+    thinned = thin(line_of(Series(tuple(range(1000)), tuple(values))), 60)
+    inside = (thinned.x >= 500) & (thinned.x < 510)
+    assert inside.any()
+    assert np.isnan(thinned.y[inside]).all()
+
+
+def test_values_outside_the_main_loop_are_no_part_of_a_curve() -> None:
+    assert line_of(Series((None, 0, 1, None), (9.0, 1.0, 2.0, 9.0))).y.tolist() == [1.0, 2.0]
+
+
+def test_the_band_is_the_t_interval_of_the_mean_at_each_step() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(6, 4))
+    band = band_of([Line(np.arange(4.0), row) for row in table], 0.9)
+    assert band is not None
+    expected = stats.ttest_1samp(table, 0).confidence_interval(0.9)
+    np.testing.assert_allclose(band.low, expected.low)
+    np.testing.assert_allclose(band.high, expected.high)
+
+
+def test_runs_of_unequal_length_count_at_the_steps_that_they_have() -> None:
+    lines = [Line(np.arange(4.0), np.ones(4)), Line(np.arange(2.0), np.full(2, 3.0))]
+    band = band_of(lines, 0.95)
+    assert band is not None
+    assert band.n.tolist() == [2, 2, 1, 1]
+    assert band.mean.tolist() == [2.0, 2.0, 1.0, 1.0]
+    assert np.isnan(band.low[2:]).all()
