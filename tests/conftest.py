@@ -5,6 +5,9 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -77,6 +80,42 @@ def require() -> Requirement:
             miss(name)
 
     return check
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left on its way out."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def both(self) -> str:
+        return self.out + self.err
+
+
+@pytest.fixture(scope="session")
+def deviate_in() -> Callable[[Path], Callable[..., Answer]]:
+    """`deviate_in(folder)(…)` runs the command line there, with the interpreter of the tests first on PATH."""
+
+    def runner(folder: Path) -> Callable[..., Answer]:
+        def run(*arguments: str) -> Answer:
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            done = subprocess.run(
+                [sys.executable, "-m", "deviate", *arguments],
+                cwd=folder,
+                env={**os.environ, "PATH": path, "COLUMNS": "120"},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert "Traceback" not in done.stderr, done.stderr
+            return Answer(done.returncode, done.stdout, done.stderr)
+
+        return run
+
+    return runner
 
 
 @pytest.fixture

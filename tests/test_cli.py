@@ -5,9 +5,7 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -29,35 +27,10 @@ for epoch in range(3):
 """
 
 
-@dataclass(frozen=True)
-class Answer:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def both(self) -> str:
-        return self.out + self.err
-
-
 @pytest.fixture
-def deviate(project: Path):  # type: ignore[no-untyped-def]
-    """Runs `deviate …` in the project folder, with the interpreter of the tests first on PATH."""
-
-    def run(*arguments: str, **variables: str) -> Answer:
-        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}
-        done = subprocess.run(
-            [sys.executable, "-m", "deviate", *arguments],
-            cwd=project,
-            env={**environment, **variables},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Answer(done.returncode, done.stdout, done.stderr)
-
-    return run
+def deviate(project: Path, deviate_in):  # type: ignore[no-untyped-def]
+    """Runs `deviate …` in the project folder."""
+    return deviate_in(project)
 
 
 def test_two_experiments_are_run_and_compared(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
