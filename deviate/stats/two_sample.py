@@ -1,7 +1,6 @@
 """Tests of a candidate against a baseline: means, order and spread; all two-sided, candidate minus baseline."""
 
 import math
-import sys
 from collections import Counter
 
 import numpy as np
@@ -131,4 +130,4 @@ def _t_test(name: str, statistic: float, df: float, note: str = "") -> Test:
 
 def _never_zero(p_value: float) -> float:
     """A p of 0 is below the range of floats, not impossible: the smallest positive float stands for it."""
-    return max(p_value, sys.float_info.min)
+    return max(p_value, float(np.finfo(float).tiny))

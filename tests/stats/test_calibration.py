@@ -23,7 +23,9 @@ def p_values(n_before: int, sd_before: float, n_after: int, sd_after: float, *, 
 
 
 @pytest.mark.parametrize(("n_before", "sd_before", "n_after", "sd_after"), [(8, 1, 8, 1), (5, 3, 15, 1)])
-def test_welch_rejects_a_true_null_in_five_percent(n_before: int, sd_before: float, n_after: int, sd_after: float) -> None:
+def test_welch_rejects_a_true_null_in_five_percent(
+    n_before: int, sd_before: float, n_after: int, sd_after: float
+) -> None:
     rate = np.mean(p_values(n_before, sd_before, n_after, sd_after, pooled=False) < 0.05)
     assert rate == pytest.approx(0.05, abs=FOUR_ERRORS)
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from samples import experiment, metric, run, sample
 
 from deviate import stats
 from deviate.model import Comparison, Description, Interval, Test, Unavailable
-from tests.stats.factories import experiment, metric, run, sample
 
 ULP = math.ulp(0.5)
 CASES: dict[str, list[float]] = {

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
+from samples import sample
 
 from deviate import stats
 from deviate.model import Comparison, Direction
-from tests.stats.factories import sample
 
 
 def compared(
