@@ -49,7 +49,9 @@ def draw_curves(plot: CurvePlot, n_points: int) -> str:
         axes = add_axes(figure, left=58, bottom=56, right=12, top=24)
         suffix = _set_limits(axes, groups)
         for group in groups:
-            _draw_group(axes, group, n_points)
+            _draw_runs(axes, group, n_points)
+        for group in groups:
+            _draw_mean(axes, group)
         axes.text(0, 1.03, f"{shorten(plot.axis, 40)}{suffix}", transform=axes.transAxes, ha="left", va="bottom")
         axes.text(1, -0.11, "main-loop step", transform=axes.transAxes, ha="right", va="top")
         for index, group in enumerate(groups):
@@ -61,9 +63,14 @@ def _group(index: int, label: str, counted: list[Line], failed: list[Line], conf
     return _Group(colour(index), label, counted, failed, band_of(counted, confidence))
 
 
-def _draw_group(axes: Axes, group: _Group, n_points: int) -> None:
-    add_lines(axes, _pixels(axes, group.counted, n_points), group.colour, width=0.7, alpha=0.45)
+def _draw_runs(axes: Axes, group: _Group, n_points: int) -> None:
+    """Thin lines, fainter when they are many: one experiment must not cover another."""
+    alpha = min(0.45, max(0.15, 5 / max(1, len(group.counted))))
+    add_lines(axes, _pixels(axes, group.counted, n_points), group.colour, width=0.7, alpha=alpha)
     add_lines(axes, _pixels(axes, group.failed, n_points), group.colour, width=0.9, alpha=0.8, is_dashed=True)
+
+
+def _draw_mean(axes: Axes, group: _Group) -> None:
     if group.band is None or len(group.counted) < 2:
         return
     band = thin_band(group.band, BAND_POINTS)
