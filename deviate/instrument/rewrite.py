@@ -152,14 +152,14 @@ def _bootstrap_edits(text: str) -> list[Edit]:
     while body:
         statement = body.pop(0)
         if isinstance(statement, cst.SimpleStatementLine) and not _is_future_import(statement):
-            start = positions[statement.body[0]].start  # type: ignore[attr-defined]
+            start = positions[statement.body[0]].start
             return [Edit(start.line, start.column, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
         if isinstance(statement, cst.Try | cst.ClassDef):
             body = [*statement.body.body, *body]
         first = _evaluated_first(statement)
         if first is not None:
-            place = positions[first]  # type: ignore[index]
-            span = Span(place.start.line, place.start.column, place.end.line, place.end.column)  # type: ignore[attr-defined]
+            place = positions[first]
+            span = Span(place.start.line, place.start.column, place.end.line, place.end.column)
             return _wrap(span, f"({BOOTSTRAP}, (", "))[1]")
     return []
 

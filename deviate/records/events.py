@@ -122,11 +122,11 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
                 log.n_torn += 1
                 break
             try:
-                event = decode(line)  # type: ignore[no-untyped-call]  # untyped: Python 3.8 without typing
+                event = decode(line)
                 kind = event[0]
                 if kind in {"value", "named"}:
                     _, origin, way, around, seconds, text, *rest = event
-                    value = float(number(text))  # type: ignore[no-untyped-call]
+                    value = float(number(text))
                     key = (origin, paths[way], rest[0] if rest else None)
                     if key not in targets:
                         targets[key] = _target(log, Source(*_origin(kind, origin), *key[1:]), name)

@@ -51,13 +51,13 @@ class Progress:
             if has_step and has_value:
                 break
             with contextlib.suppress(ValueError, IndexError, TypeError):
-                event = decode(line)  # type: ignore[no-untyped-call]  # untyped: Python 3.8 without typing
+                event = decode(line)
                 if event[0] == "step" and event[1] in self._main_loops and not has_step:
                     self.step, has_step = int(event[2]), True
                 elif event[0] in {"value", "named"} and not has_value:
                     name = self._names.get(event[1]) if event[0] == "value" else str(event[1])
                     if name is not None:
-                        value = number(event[5])  # type: ignore[no-untyped-call]
+                        value = number(event[5])
                         self.value, has_value = f"{name} {value:.6g}", True
 
 
