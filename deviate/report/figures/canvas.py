@@ -27,6 +27,9 @@ Floats = NDArray[np.float64]
 INK = "#010203"
 """Stands for the colour of the page's text, which matplotlib cannot name."""
 
+GROUND = "#fdfefc"
+"""The same for the ground of the page."""
+
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Source: Okabe & Ito (2008), Color universal design; order chosen for contrast on light and dark ground."""
 
@@ -151,6 +154,7 @@ def svg_text(figure: Figure, key: str, title: str, description: str) -> str:
     body = re.sub(r"font(-family)?: ([^;\"]*?)'DejaVu Sans'[^;\"]*", _page_font, body)
     body = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", body)
     body = re.sub(r"\s*\n\s*", " ", body).replace(INK, "currentColor").replace("xlink:href", "href")
+    body = body.replace(GROUND, "var(--ground, #ffffff)")
     for index, fixed in enumerate(PALETTE):
         body = body.replace(fixed, f"var(--series-{index}, {fixed})")
     return (

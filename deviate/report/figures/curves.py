@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from deviate.report.figures.canvas import (
+    GROUND,
     Floats,
     add_axes,
     add_band,
@@ -50,8 +51,11 @@ def draw_curves(plot: CurvePlot, n_points: int) -> str:
         suffix = _set_limits(axes, groups)
         for group in groups:
             _draw_runs(axes, group, n_points)
+        # A rim in the colour of the ground, below all means, keeps them visible among a hundred lines.
         for group in groups:
-            _draw_mean(axes, group)
+            _draw_mean(axes, group, GROUND, width=4.0)
+        for group in groups:
+            _draw_mean(axes, group, group.colour, width=2.0)
         axes.text(0, 1.03, f"{shorten(plot.axis, 40)}{suffix}", transform=axes.transAxes, ha="left", va="bottom")
         axes.text(1, -0.11, "main-loop step", transform=axes.transAxes, ha="right", va="top")
         for index, group in enumerate(groups):
@@ -70,13 +74,13 @@ def _draw_runs(axes: Axes, group: _Group, n_points: int) -> None:
     add_lines(axes, _pixels(axes, group.failed, n_points), group.colour, width=0.9, alpha=0.8, is_dashed=True)
 
 
-def _draw_mean(axes: Axes, group: _Group) -> None:
+def _draw_mean(axes: Axes, group: _Group, stroke: str, *, width: float) -> None:
     if group.band is None or len(group.counted) < 2:
         return
     band = thin_band(group.band, BAND_POINTS)
     middle, low, high = (to_pixels(axes, band.x, _drawable(axes, side)) for side in (band.mean, band.low, band.high))
-    add_band(axes, middle[:, 0], low[:, 1], high[:, 1], group.colour)
-    add_lines(axes, [middle], group.colour, width=2.0, alpha=1.0)
+    add_band(axes, middle[:, 0], low[:, 1], high[:, 1], stroke)
+    add_lines(axes, [middle], stroke, width=width, alpha=1.0)
 
 
 def _pixels(axes: Axes, lines: Sequence[Line], n_points: int) -> list[Floats]:
