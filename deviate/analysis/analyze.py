@@ -111,18 +111,17 @@ def _analyze(index: Index, root: Path, file: str) -> Analysis:
 
 
 def _trainings(index: Index, graph: CallGraph, judged: list[Judged]) -> list[Training]:
-    paths = [(item, graph.ways(item.candidate.value.node)) for item in judged]
+    inside: dict[cst.CSTNode, list[Judged]] = {}
+    for item in judged:
+        ways = graph.ways(item.candidate.value.node)
+        for loop in {loop for way in ways for frame in way for loop in index.loops_around(frame.node)}:
+            inside.setdefault(loop, []).append(item)
 
     def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
-        counters: set[str] = set()
-        n_metrics = 0
-        for item, ways in paths:
-            if any(loop in index.loops_around(frame.node) for way in ways for frame in way):
-                if item.decision.role is not None:
-                    n_metrics += 1
-                elif item.decision.reason.startswith("counter"):
-                    counters.update(identifiers(item.candidate.value.source))
-        return counters, n_metrics
+        items = inside.get(loop, [])
+        counting = [item for item in items if item.decision.reason.startswith("counter")]
+        counters = {name for item in counting for name in identifiers(item.candidate.value.source)}
+        return counters, sum(item.decision.role is not None for item in items)
 
     return LoopFinder(index, graph, reported).find()
 

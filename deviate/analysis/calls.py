@@ -31,6 +31,8 @@ class CallGraph:
     def __init__(self, index: Index) -> None:
         self.index = index
         self.sites: dict[Function, list[tuple[cst.Call, Function]]] = {}
+        self._known_ways: dict[Function, list[Way]] = {}
+        self._known_callees: dict[Function, list[Function]] = {}
         for call, function in index.calls:
             for callee in self._callees(call, function):
                 self.sites.setdefault(callee, []).append((call, function))
@@ -41,19 +43,20 @@ class CallGraph:
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
         """Functions of the file that run when a node runs, those called by them included; each once."""
         seen: set[Function] = set()
-        waiting: list[cst.CSTNode] = [node]
+        waiting = list(self._called_in(node))
         while waiting:
-            for callee in self._called_in(waiting.pop()):
-                if callee not in seen:
-                    seen.add(callee)
-                    waiting.append(callee.node)
-                    yield callee
+            callee = waiting.pop()
+            if callee not in seen:
+                seen.add(callee)
+                yield callee
+                if callee not in self._known_callees:
+                    self._known_callees[callee] = list(self._called_in(callee.node))
+                waiting += self._known_callees[callee]
 
     def ways(self, node: cst.CSTNode) -> list[Way]:
         """The ways from the top level of the script to a node, in source order; none when it is never reached."""
-        found: list[Way] = []
-        self._extend(self.index.function_of(node), (Frame(self.index.function_of(node), node),), found)
-        return found
+        function = self.index.function_of(node)
+        return [(*way, Frame(function, node)) for way in self._ways_to(function)]
 
     def place(self, frame: Frame) -> Place:
         """The line that a traceback would show for the frame."""
@@ -62,15 +65,23 @@ class CallGraph:
             node = node.func.attr
         return Place(self.index.source.file, self.index.source.line(node))
 
-    def _extend(self, function: Function, tail: Way, found: list[Way]) -> None:
+    def _ways_to(self, function: Function) -> list[Way]:
+        """The calls that lead into a function, for each way to it."""
+        if function not in self._known_ways:
+            found: list[Way] = []
+            self._extend(function, (), frozenset({function}), found)
+            self._known_ways[function] = found
+        return self._known_ways[function]
+
+    def _extend(self, function: Function, tail: Way, passed: frozenset[Function], found: list[Way]) -> None:
         if function.is_module:
             found.append(tail)
             return
         for call, caller in self.call_sites(function):
             if len(found) >= MOST_WAYS or len(tail) > LONGEST_WAY:
                 return
-            if all(frame.function is not caller for frame in tail):
-                self._extend(caller, (Frame(caller, call), *tail), found)
+            if caller not in passed:
+                self._extend(caller, (Frame(caller, call), *tail), passed | {caller}, found)
 
     def _called_in(self, node: cst.CSTNode) -> Iterator[Function]:
         waiting = [node]

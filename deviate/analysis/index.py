@@ -72,6 +72,7 @@ class Index:
         self.calls: list[tuple[cst.Call, Function]] = []
         self.loops: list[tuple[LoopNode, Function]] = []
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
         self.by_node: dict[cst.CSTNode, Function] = {source.tree: self.module}
         self._walk()
 
@@ -101,6 +102,11 @@ class Index:
 
     def loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
         """Loops of the same frame in whose body a node stands, outermost first."""
+        if node not in self._loops_around:
+            self._loops_around[node] = self._find_loops_around(node)
+        return self._loops_around[node]
+
+    def _find_loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
         found: list[LoopNode] = []
         below = node
         for parent in self.ancestors(node):

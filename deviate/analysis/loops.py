@@ -63,6 +63,7 @@ class LoopFinder:
         self.index = index
         self.graph = graph
         self.reported = reported
+        self.known: dict[cst.CSTNode, bool] = {}
 
     def find(self) -> list[Training]:
         """The loops that train, best first; each stands in no other one of them."""
@@ -108,10 +109,15 @@ class LoopFinder:
         return Training(loop, function, variable, score)
 
     def _trains(self, loop: LoopNode) -> bool:
-        bodies: list[cst.CSTNode] = [loop.body, *(function.node for function in self.graph.callees(loop.body))]
-        return any(
-            isinstance(node, cst.Call) and self._is_training_call(node) for body in bodies for node in walk(body)
+        return self._shows_training(loop.body) or any(
+            self._shows_training(function.node) for function in self.graph.callees(loop.body)
         )
+
+    def _shows_training(self, node: cst.CSTNode) -> bool:
+        if node not in self.known:
+            calls = (part for part in walk(node) if isinstance(part, cst.Call))
+            self.known[node] = any(self._is_training_call(call) for call in calls)
+        return self.known[node]
 
     def _is_training_call(self, call: cst.Call) -> bool:
         name = last_name(call.func)

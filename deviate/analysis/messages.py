@@ -50,14 +50,17 @@ class Taker:
     def __init__(self, index: Index, call_sites: Callable[[Function], list[tuple[cst.Call, Function]]]) -> None:
         self.index = index
         self.call_sites = call_sites
+        self.active: set[cst.CSTNode] = set()
 
     def take(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> list[str | Value]:
         """The text and the values of an expression that is shown to a reader."""
         text = constant_text(node)
         if text is not None:
             return [text]
-        if depth > 0:
+        if depth > 0 and node not in self.active:  # a text may be built from what it was before
+            self.active.add(node)
             parts = self._parts(node, function, depth - 1)
+            self.active.discard(node)
             if parts is not None:
                 return parts
         return [Value(node, node, function, self.index.source.code(node))]

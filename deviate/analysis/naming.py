@@ -9,7 +9,9 @@ from .tree import listed
 from .words import FILLERS, PHASES, QUALITY, SHORT_TIMES, SPEEDS, clause, words
 
 MOST_WORDS = 4
-PLAIN = listed("item float int detach cpu numpy mean sum avg np torch tf math round len data result self")
+PLAIN = listed(
+    "item float int detach cpu numpy mean sum avg np torch tf math round len data result self start end begin tic toc"
+)
 
 
 @dataclass(slots=True)

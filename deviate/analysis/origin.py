@@ -23,6 +23,7 @@ from .tree import constant_number, constant_text, dotted, element, identifiers, 
 from .words import NEUTRAL, QUALITY, RATES, all_words, words
 
 DEEPEST = 14
+MOST_CALLS = 16
 MEASURING = (QUALITY - NEUTRAL) | {"criterion", "evaluate", "validate"}
 
 
@@ -60,6 +61,8 @@ class Origins:
         self.index = index
         self.graph = graph
         self.active: set[object] = set()
+        self.met: set[object] = set()
+        self.known: dict[object, Origin] = {}
 
     def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
         """The origin of an expression, seen from a function."""
@@ -105,13 +108,18 @@ class Origins:
             return Origin("setting", f"setting: the program's options ({name})")
         scope, bindings = self.index.find(name, function)
         key = (scope, name)
+        if key in self.known:
+            return self.known[key]
         if key in self.active:
+            self.met.add(key)
             return Origin("cycle")
         self.active.add(key)
-        try:
-            return self._bound(name, scope, bindings, depth)
-        finally:
-            self.active.discard(key)
+        found = self._bound(name, scope, bindings, depth)
+        self.active.discard(key)
+        self.met.discard(key)
+        if not self.met:  # else the answer holds only inside the cycle
+            self.known[key] = found
+        return found
 
     def _bound(self, name: str, scope: Function, bindings: list[Binding], depth: int) -> Origin:
         found = [self._binding(name, binding, scope, depth) for binding in bindings]
@@ -172,7 +180,7 @@ class Origins:
             return UNKNOWN
         position = function.parameters.index(name) - (function.class_name is not None)
         found = []
-        for call, caller in self.graph.call_sites(function):
+        for call, caller in self.graph.call_sites(function)[:MOST_CALLS]:
             named, given = keywords(call), positional(call)
             value = named.get(name) or (given[position] if 0 <= position < len(given) else None)
             if value is not None:

@@ -57,7 +57,11 @@ def all_words(texts: Iterable[str]) -> list[str]:
 
 def direction_of(found: Iterable[str]) -> Direction | None:
     """Whether more or less is better, by the last word that says so."""
-    for word in reversed(list(found)):
+    listed_words = list(found)
+    if {"neg", "negative"}.intersection(listed_words):
+        told = direction_of(word for word in listed_words if word not in {"neg", "negative"})
+        return "min" if told == "max" else None
+    for word in reversed(listed_words):
         if word in LOWER or word in SHORT_TIMES:
             return "min"
         if word in HIGHER or word in SPEEDS:

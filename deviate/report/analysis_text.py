@@ -95,20 +95,24 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
     widths = [
         min(max(len(row[place]) for row in shown), limits.get(title, width)) for place, title in enumerate(titles[:-1])
     ]
-    while width - sum(widths) - len(GAP) * (len(widths) + 1) < NARROWEST_REASON and max(widths) > 8:
-        widths[widths.index(max(widths))] -= 1
-    last = max(width - sum(widths) - len(GAP) * (len(widths) + 1), 8)
+    left = width - sum(widths) - len(GAP) * len(titles)
+    if left < NARROWEST_REASON:
+        return "".join(_stacked(row, width) for row in shown[1:])
     lines = []
     for row in shown:
-        cells = [
-            textwrap.wrap(cell, size, subsequent_indent="") or [""]
-            for cell, size in zip(row, [*widths, last], strict=True)
-        ]
+        cells = [textwrap.wrap(cell, size) or [""] for cell, size in zip(row, [*widths, left], strict=True)]
         for number in range(max(map(len, cells))):
             parts = [cell[number] if number < len(cell) else "" for cell in cells]
-            padded = [part.ljust(size) for part, size in zip(parts, [*widths, last], strict=True)]
-            lines.append(GAP + GAP.join(padded).rstrip() + "\n")
+            padded = [part.ljust(size) for part, size in zip(parts, [*widths, left], strict=True)]
+            lines.append((GAP + GAP.join(padded)).rstrip() + "\n")
     return "".join(lines)
+
+
+def _stacked(row: Sequence[str], width: int) -> str:
+    """A row on a narrow screen: the reason below the rest."""
+    above = textwrap.wrap(GAP.join(row[:-1]), width, initial_indent=GAP, subsequent_indent=GAP * 3)
+    below = textwrap.wrap(row[-1], width, initial_indent=GAP * 3, subsequent_indent=GAP * 3)
+    return "\n".join([*above, *below]) + "\n"
 
 
 def _wrapped(text: str, width: int) -> str:

@@ -31,7 +31,12 @@ def test_a_field_that_shows_its_own_text_keeps_that_form(analyse: Analyse) -> No
 
 @pytest.mark.parametrize(
     ("line", "expression", "word"),
-    [(4, "firts(batch)", "first(batch)"), (4, "total", "no expression"), (5, "second", "train.py:4"), (9, "x.y", "it holds")],
+    [
+        (4, "firts(batch)", "first(batch)"),
+        (4, "total", "no expression"),
+        (5, "second", "train.py:4"),
+        (9, "x.y", "it holds"),
+    ],
 )
 def test_what_is_not_found_is_answered_with_what_is_near(
     analyse: Analyse, line: int, expression: str, word: str

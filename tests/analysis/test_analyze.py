@@ -1,5 +1,6 @@
 import ast
 import textwrap
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,7 +77,8 @@ def test_starred_arguments_have_no_site(analyse: Analyse) -> None:
 
 def test_a_template_that_takes_attributes_is_tapped_at_its_callee_one_site_per_field(analyse: Analyse) -> None:
     text = LOOP.format(
-        'losses = track(acc); print("{l.val:.4f} ({l.avg:.4f}) top {top[0]:.2f} of {n}".format(l=losses, top=acc, n=epoch))'
+        "losses = track(acc); "
+        'print("{l.val:.4f} ({l.avg:.4f}) top {top[0]:.2f} of {n}".format(l=losses, top=acc, n=epoch))'
     )
     analysis = analyse(text)
     found = [(metric.expression, analysis.sites[metric.site or 0]) for metric in analysis.metrics]
@@ -150,7 +152,10 @@ def test_a_parameter_that_gets_constant_texts_is_the_label(analyse: Analyse) -> 
             report("test", b)
         """
     )
-    assert [(metric.name, metric.label) for metric in analysis.metrics] == [("train_acc", "train"), ("test_acc", "test")]
+    assert [(metric.name, metric.label) for metric in analysis.metrics] == [
+        ("train_acc", "train"),
+        ("test_acc", "test"),
+    ]
     assert analysis.sites[analysis.metrics[0].site or 0].label == "split"
 
 
@@ -192,7 +197,9 @@ def test_values_before_the_loop_and_in_a_branch_that_returns_are_rejected(analys
         ("test_accuracy", 3, ()),
         ("loss", 12, ()),
     ]
-    assert [(item.line, item.reason.startswith("reported before the main loop")) for item in analysis.rejected] == [(5, True)]
+    assert [(item.line, item.reason.startswith("reported before the main loop")) for item in analysis.rejected] == [
+        (5, True)
+    ]
 
 
 def test_a_function_that_nobody_calls_is_told_as_not_reached(analyse: Analyse) -> None:
@@ -294,7 +301,7 @@ FRAMES = st.sampled_from(
 @given(EXPRESSIONS, FRAMES)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_span_holds_exactly_its_expression(tmp_path: Path, expression: str, frame: str) -> None:
-    text = textwrap.dedent(frame.format(e=expression.replace("'", '"') if "f\"" not in frame else expression)) + "\n"
+    text = textwrap.dedent(frame.format(e=expression.replace("'", '"') if 'f"' not in frame else expression)) + "\n"
     try:
         compile(text, "train.py", "exec")
     except SyntaxError:
@@ -311,3 +318,34 @@ def test_every_span_holds_exactly_its_expression(tmp_path: Path, expression: str
 def test_a_deep_sum_gets_an_answer(analyse: Analyse) -> None:
     with pytest.raises(InputError, match="nested too deeply"):
         analyse("x = " + " + ".join(["1"] * 4000) + "\nprint(x)\n")
+
+
+def test_a_text_built_from_itself_is_taken_apart_once(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        for epoch in range(3):
+            train_step()
+            line = "epoch " + str(epoch)
+            line = line + " loss " + str(loss)
+            line += f" acc {acc:.3f}"
+            print(line)
+        """
+    )
+    assert [(metric.expression, metric.line) for metric in analysis.metrics] == [("loss", 5), ("acc", 6)]
+
+
+def test_the_cost_grows_with_the_file_and_not_with_its_square(analyse: Analyse) -> None:
+    block = (
+        "    x{0} = f(x{1})\n    print(f'epoch {{epoch}} loss {{x{0}:.3f}}')\n"
+        "    for k in range(3):\n        y = x{0}\n"
+    )
+    head = "def f(a):\n    print('loss %.3f' % a)\n    return a\nfor epoch in range(3):\n    train_step()\n"
+
+    def seconds(n_blocks: int) -> float:
+        text = head + "".join(block.format(number, number - 1) for number in range(1, n_blocks))
+        begin = time.perf_counter()
+        analyse(text)
+        return time.perf_counter() - begin
+
+    seconds(20)
+    assert seconds(400) < 10 * seconds(100)

@@ -40,7 +40,7 @@ def judge(analyse: Analyse, argument: str) -> Analysis:
         ('"size", len(train_loader.dataset)', "size"),
         ('"shape", x.shape', "size"),
         ('f"lr {lr:.6f}"', "setting"),
-        ('f"rate {optimizer.param_groups[0][\'lr\']:.5f}"', "setting"),
+        ("f\"rate {optimizer.param_groups[0]['lr']:.5f}\"", "setting"),
         ('"learning rate:", scheduler.get_last_lr()[0]', "setting"),
         ('f"decay {args.decay:.4f}"', "setting"),
         ('"at", time.time()', "clock"),
@@ -71,9 +71,7 @@ def test_what_is_no_measurement_is_rejected_with_its_reason(analyse: Analyse, ar
         ('f"norm {total_norm(model):.3f}"', "quality", None),
     ],
 )
-def test_measurements_get_role_and_direction(
-    analyse: Analyse, argument: str, role: str, direction: str | None
-) -> None:
+def test_measurements_get_role_and_direction(analyse: Analyse, argument: str, role: str, direction: str | None) -> None:
     analysis = judge(analyse, argument)
     assert [(metric.role, metric.direction) for metric in analysis.metrics] == [(role, direction)]
 

@@ -112,7 +112,9 @@ def test_a_loop_may_train_in_functions_called_from_it(analyse: Analyse) -> None:
 
 
 def test_the_else_of_a_loop_is_no_part_of_it(analyse: Analyse) -> None:
-    analysis = analyse("for epoch in range(3):\n    loss.backward()\n    print('loss', loss)\nelse:\n    print('loss', loss)\n")
+    analysis = analyse(
+        "for epoch in range(3):\n    loss.backward()\n    print('loss', loss)\nelse:\n    print('loss', loss)\n"
+    )
     assert analysis.main_loop is not None
     assert analysis.main_loop.end_line == 3
     assert [metric.line for metric in analysis.metrics] == [3, 5]

@@ -15,7 +15,11 @@ Analyse = Callable[[str], Analysis]
         ('loss="mse", metrics=["mae"]', "x, y, validation_split=0.1", ["loss", "mae", "val_loss", "val_mae"]),
         ('loss="mse", metrics=["mae"]', "x, y, epochs=3, validation_data=None", ["loss", "mae"]),
         ('loss="mse", metrics=[keras.metrics.AUC(name="area")]', "x, y, epochs=3", ["loss", "area"]),
-        ('loss="mse", metrics=[keras.metrics.SparseCategoricalAccuracy()]', "x, y", ["loss", "sparse_categorical_accuracy"]),
+        (
+            'loss="mse", metrics=[keras.metrics.SparseCategoricalAccuracy()]',
+            "x, y",
+            ["loss", "sparse_categorical_accuracy"],
+        ),
         ('loss="mse", metrics=kinds', "x, y, epochs=3", ["loss", "acc"]),
     ],
 )

@@ -26,7 +26,7 @@ for epoch in range(3):
         ('f"Test set: Average loss: {x:.4f}, Accuracy: {correct}/{len(d)} ({100 * correct / len(d):.0f}%)"',
          ["test_loss", "test_correct", "test_accuracy"]),
         ('f"train loss {a:.4f}, val loss {b:.4f}"', ["train_loss", "val_loss"]),
-        ('val_acc', ["val_acc"]),
+        ("val_acc", ["val_acc"]),
         ('f"{self.metrics[\'f1\']:.3f}"', ["metrics_f1"]),
         ('f"loss {a:.4f} loss {b:.4f}"', ["loss_a", "loss_b"]),
         ('f"{n / (time.time() - begin)} examples per second"', ["examples_per_second"]),

@@ -64,3 +64,8 @@ def test_nothing_found_is_said() -> None:
     text = render_analysis(Analysis(Path("p"), "train.py", None, (), (), (), ()), Selection(()), 100)
     assert "Metrics    none found" in text
     assert "sets none" in text
+
+
+def test_on_a_narrow_screen_the_reason_stands_below() -> None:
+    text = render_analysis(ANALYSIS, SELECTION, 60)
+    assert "  accuracy  61  correct / total  quality  higher\n      named with correct\n" in text
