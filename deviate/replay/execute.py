@@ -89,7 +89,6 @@ class _Replay:
         self.snapshot = snapshot
         self.runs = runs_folder(experiment_folder)
         self.manifest: Manifest = read_manifest(snapshot.folder)
-        self.names = {metric.site: metric.name for metric in reversed(self.manifest.metrics) if metric.site is not None}
         self.jobs = max(1, jobs)
         self.timeout_s = timeout_s
         self.retries = retries
@@ -148,7 +147,7 @@ class _Replay:
             ) from error
         environment = child_environment(os.environ, spec, self.snapshot, self.manifest, folder, copy)
         command = command_in_copy(spec.command, self.manifest, copy.root)
-        progress = Progress(folder, self.manifest, self.names)
+        progress = Progress(folder, self.manifest)
         return Attempt(spec, folder, claim, Launch(folder, command, copy.cwd, environment), progress, copy.warnings)
 
     def _start(self, attempt: Attempt) -> None:

@@ -2,8 +2,9 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from deviate.eventlog import decode, number
 from deviate.records.events import UNKNOWN_MAIN
@@ -19,15 +20,15 @@ class Progress:
 
     Attributes:
         step: the main-loop step it is in, None before the first.
-        value: the last value of a metric with its name.
+        value: the last value of a metric of quality with its name.
     """
 
-    def __init__(self, attempt: Path, manifest: Manifest, names: Mapping[int, str]) -> None:
+    def __init__(self, attempt: Path, manifest: Manifest) -> None:
         self.step: int | None = None
         self.value = ""
         self._attempt = attempt
         self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
-        self._names = names
+        self._names = _names(manifest)
         self._sizes: dict[Path, int] = {}
 
     def look(self) -> bool:
@@ -55,10 +56,26 @@ class Progress:
                 if event[0] == "step" and event[1] in self._main_loops and not has_step:
                     self.step, has_step = int(event[2]), True
                 elif event[0] in {"value", "named"} and not has_value:
-                    name = self._names.get(event[1]) if event[0] == "value" else str(event[1])
+                    name = self._name(event)
                     if name is not None:
                         value = number(event[5])
                         self.value, has_value = f"{name} {value:.6g}", True
+
+
+    def _name(self, event: Sequence[Any]) -> str | None:
+        if event[0] == "named":
+            return str(event[1])
+        return self._names.get((event[1], event[6])) or self._names.get((event[1], None))
+
+
+def _names(manifest: Manifest) -> Mapping[tuple[int, str | None], str]:
+    """What to call a value, by site and label; by its expression where only the way there would tell."""
+    names: dict[tuple[int, str | None], str] = {}
+    for metric in manifest.metrics:
+        if metric.site is not None and metric.role == "quality":
+            key = metric.site, metric.label
+            names[key] = metric.expression if key in names else metric.name
+    return names
 
 
 def default_jobs() -> int:
