@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from deviate import analysis, config, instrument, records, replay, stats
+from deviate import analysis, config, instrument, records, replay
 from deviate.command import Target, project_root
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Experiment, Findings, Selection, Snapshot
@@ -177,6 +177,8 @@ def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
 
 def judge(experiments: Sequence[Experiment], judging: Judging) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates."""
+    from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
+
     return stats.judge(
         experiments,
         confidence=judging.confidence,
