@@ -25,7 +25,7 @@ from deviate.report.format import shorten
 from deviate.report.view import CurvePlot
 
 WIDTH, HEIGHT = 440, 270
-BAND_POINTS = 150
+BAND_POINTS = 100
 LOGARITHMIC_FROM = 200.0
 """Ratio of highest to lowest value above which a linear axis would hide most of a curve."""
 
