@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
@@ -70,7 +70,9 @@ def analyze_command(
     if save:
         path = prepared.target.root / pipeline.CONFIG
         config.save(prepared.analysis, path)
-        typer.echo(f"Saved {path}: look it over, then: deviate run {prepared.analysis.script}", err=True)
+        typer.echo(
+            f"Saved    {path}: look it over, then: deviate run {prepared.analysis.script}", err=form is Form.json
+        )
 
 
 @app.command("run", epilog="Example: deviate run train.py --runs 10 -- --epochs 5")
@@ -119,17 +121,18 @@ def run_command(
         timeout_s=timeout,
         environment=tuple(_pair(text, "--env", "KEY=VALUE") for text in env or ()),
     )
+    people = sys.stderr if "-" in map(str, (html, json_file, csv_file)) else sys.stdout
     if not quiet or dry_run:
-        _announce(prepared, request)
+        _announce(prepared, request, people)
     if dry_run:
         return
     folder = records.deviate_folder(prepared.target.root)
     begun = pipeline.begin(prepared, request, folder)
-    with display(sys.stderr, n_runs=request.runs * len(request.variants), jobs=begun.jobs, is_quiet=quiet) as shown:
+    with display(people, n_runs=request.runs * len(request.variants), jobs=begun.jobs, is_quiet=quiet) as shown:
         outcomes = pipeline.carry_out(begun, request, shown.show)
     reused = sum(outcome.is_reused for outcome in outcomes)
     if reused and not quiet:
-        typer.echo(f"{reused} of {len(outcomes)} runs were on record already: {begun.folder}", err=True)
+        typer.echo(f"{reused} of {len(outcomes)} runs were on record already: {begun.folder}", file=people)
     experiments = pipeline.read(folder, [f"{begun.name}:{variant}" for variant in request.variants])
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
     findings = pipeline.describe(experiments, judging)
@@ -199,18 +202,18 @@ def list_command() -> None:
             )
 
 
-def _announce(prepared: Prepared, request: Request) -> None:
+def _announce(prepared: Prepared, request: Request, people: TextIO) -> None:
     """What is about to happen, before anything does."""
-    typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()).rstrip(), err=True)
+    typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()).rstrip(), file=people)
     if prepared.note:
-        typer.echo(f"Note     {prepared.note}", err=True)
+        typer.echo(f"Note     {prepared.note}", file=people)
     if prepared.analysis.outputs:
-        typer.echo(f"Outputs  start empty in each run: {', '.join(prepared.analysis.outputs)}", err=True)
+        typer.echo(f"Outputs  start empty in each run: {', '.join(prepared.analysis.outputs)}", file=people)
     for variant in request.variants:
         meaning = replay.find_variant(variant).description
-        typer.echo(f"Variant  {variant}: {meaning}", err=True)
+        typer.echo(f"Variant  {variant}: {meaning}", file=people)
     command = " ".join(prepared.target.command)
-    typer.echo(f"Running  {request.runs} x {command}\n", err=True)
+    typer.echo(f"Running  {request.runs} x {command}\n", file=people)
 
 
 def _publish(

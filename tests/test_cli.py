@@ -38,9 +38,10 @@ def test_two_experiments_are_run_and_compared(project: Path, deviate) -> None:  
     first = deviate("run", "train.py", "--runs", "5", "--jobs", "2", "--name", "base")
     assert first.code == 0, first.both
     assert "5/5 completed" in first.out
-    assert "[5/5]" in first.err
+    assert "[5/5]" in first.out
+    assert first.err == ""
     (project / "train.py").write_text(TRAIN.replace('"test", 0', '"test", 3'))
-    assert deviate("run", "train.py", "--name", "new", "--quiet").err == ""
+    assert deviate("run", "train.py", "--name", "new", "--quiet").out.startswith("Experiment  new")
     answer = deviate("compare", "base", "new", "--metric", "test_acc", "--html", "out.html", "--json", "out.json")
     assert answer.code == 0, answer.both
     assert "Verdict: better" in answer.out
@@ -70,7 +71,7 @@ def test_more_runs_go_on_from_what_is_on_record(project: Path, deviate) -> None:
     (project / "scores.csv").write_text("saved beside the script")
     again = deviate("run", "train.py", "--runs", "4")
     assert again.code == 0
-    assert "2 of 4 runs were on record already" in again.err
+    assert "2 of 4 runs were on record already" in again.out
     assert "4/4 completed" in again.out
     other = deviate("run", "train.py", "--runs", "2", "--seed", "1")
     assert "train-2" in other.out
@@ -82,7 +83,7 @@ def test_the_saved_file_is_obeyed(project: Path, deviate) -> None:  # type: igno
     (project / "train.py").write_text(TRAIN)
     assert deviate("analyze", "train.py", "--save").code == 0
     path = project / "deviate.toml"
-    text = path.read_text().replace("[metrics.test_acc]", "[metrics.accuracy]\naggregate = \"max\"\nunit = \"%\"")
+    text = path.read_text().replace("[metrics.test_acc]", '[metrics.accuracy]\naggregate = "max"\nunit = "%"')
     text = re.sub(r"\[metrics\.train_acc\]\n(?:[^\[\n].*\n)+", "", text)
     path.write_text(text + '\n[metrics.noisy]\nwhere = "train.py:10"\nexpression = "random.random() / 10"\n')
     answer = deviate("run", "train.py", "--runs", "2", "--csv", "out.csv")
@@ -135,7 +136,7 @@ def test_a_child_without_the_guest_ends_the_first_run_with_the_cause(project: Pa
     answer = deviate("run", "--runs", "4", "--", "env", "-i", sys.executable, "train.py")
     assert answer.code == 1
     assert "env -i" in answer.err
-    assert "replicate 1 · completed" not in answer.err
+    assert "replicate 1 · completed" not in answer.out
 
 
 def test_flags_that_hide_the_path_do_not_hide_the_guest(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -164,7 +165,7 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
     (project / "train.py").write_text(TRAIN)
     answer = deviate("run", "train.py", "--dry-run")
     assert answer.code == 0
-    assert "random.seed" in answer.err
+    assert "random.seed" in answer.out
     assert not (project / ".deviate").exists()
 
 
@@ -184,7 +185,11 @@ NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
         ({"train.py": TRAIN}, ("run", "train.py", "--variants", "chaos"), ["no variant named 'chaos'", "as-is"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--name", "a/b"), ["'a/b'"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--env", "A"), ["KEY=VALUE"]),
-        ({"train.py": TRAIN, "deviate.toml": "[metrics.x]\nwhere = 'train.py:1'\n"}, ("run", "train.py"), ["metrics.x"]),
+        (
+            {"train.py": TRAIN, "deviate.toml": "[metrics.x]\nwhere = 'train.py:1'\n"},
+            ("run", "train.py"),
+            ["metrics.x"],
+        ),
         ({"train.py": TRAIN, "deviate.toml": "[metric.x]\n"}, ("run", "train.py"), ["metrics"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--python", "/no/such/python"), ["/no/such/python"]),
         ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["notebook", "nbconvert"]),

@@ -7,6 +7,8 @@ from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import ExperimentSummary, SummaryLine, Tone, VerdictView, View
 
 NARROWEST = 40
+MOST_FAILURES = 3
+MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
 JOIN = " · "
@@ -26,6 +28,7 @@ def render_terminal(view: View, surface: Surface) -> str:
     if view.no_verdict and view.candidates:
         lines += [*_filled(view.no_verdict, width, "  "), ""]
     lines += _others(view, width)
+    lines += _failures(view, surface, width)
     for warning in view.warnings:
         label = _painted("Warning", WARNING_CODE, surface)
         first, *rest = _filled(clean(warning), width - 9, "") or [""]
@@ -33,6 +36,23 @@ def render_terminal(view: View, surface: Surface) -> str:
     while lines and not lines[-1]:
         lines.pop()
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _failures(view: View, surface: Surface, width: int) -> list[str]:
+    """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
+    lines: list[str] = []
+    for failure in view.failures[:MOST_FAILURES]:
+        label = _painted("Failed", WARNING_CODE, surface)
+        lines += _joined(
+            f"{label}   {clean(failure.experiment)}, {clean(failure.run)}: ",
+            [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, failure.reason],
+            width,
+            indent=9,
+        )
+        lines += [f"         | {line}" for line in map(clean, failure.stderr[-MOST_LAST_WORDS:])]
+        lines.append(f"         {clean(failure.log)}")
+    left = len(view.failures) - MOST_FAILURES
+    return [*lines, *([f"         … and {left} more: see the report, Failures"] if left > 0 else [])]
 
 
 def _columns(view: View) -> tuple[int, int]:
