@@ -11,7 +11,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from deviate import __version__, analysis, config, pipeline, records, replay, report
+from deviate import __version__, analysis, pipeline, records, replay, report, selection
 from deviate.command import locate
 from deviate.display import display
 from deviate.errors import DeviateError, InputError
@@ -69,7 +69,7 @@ def analyze_command(
         typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()))
     if save:
         path = prepared.target.root / pipeline.CONFIG
-        config.save(prepared.analysis, path)
+        selection.save(prepared.analysis, path)
         typer.echo(
             f"Saved    {path}: look it over, then: deviate run {prepared.analysis.script}", err=form is Form.json
         )

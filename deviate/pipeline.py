@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from deviate import analysis, config, instrument, records, replay
+from deviate import analysis, config, instrument, records, replay, selection
 from deviate.command import Target, project_root
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Experiment, Findings, Selection, Snapshot
@@ -82,8 +82,8 @@ def prepare(target: Target) -> Prepared:
     if not settings.is_for(found.script):
         note = f"{CONFIG} is for {settings.train}: left aside"
         settings = config.Config()
-    found, selection = config.select(found, settings)
-    return Prepared(target, found, selection, settings, note)
+    found, selected = selection.select(found, settings)
+    return Prepared(target, found, selected, settings, note)
 
 
 def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
