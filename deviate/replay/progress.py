@@ -61,7 +61,6 @@ class Progress:
                         value = number(event[5])
                         self.value, has_value = f"{name} {value:.6g}", True
 
-
     def _name(self, event: Sequence[Any]) -> str | None:
         if event[0] == "named":
             return str(event[1])
