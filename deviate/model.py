@@ -315,7 +315,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A hypothesis test, two-sided. `df` is None where the test has none; `note` says exact, permutation, ties …"""
+    """A hypothesis test, two-sided. `df` is None where the test has none; `note` says how: exact, permutation, ties."""
 
     __test__ = False
 

@@ -65,6 +65,21 @@ def test_one_print_called_for_two_splits_is_two_metrics(project: Path, deviate) 
     assert not (project / "deviate.toml").exists()
 
 
+def test_metrics_of_other_names_are_matched_by_hand(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    (project / "other.py").write_text(TRAIN.replace("acc", "accuracy").replace('"test", 0', '"test", 2'))
+    assert deviate("run", "train.py", "-r", "5", "-q", "-j", "2").code == 0
+    assert deviate("run", "other.py", "-r", "5", "-q", "-j", "2").code == 0
+    unmatched = deviate("compare", "train", "other")
+    assert "test_acc" in unmatched.out
+    assert "test_accuracy" in unmatched.out
+    matched = deviate("compare", "train", "other", "--match", "test_acc=test_accuracy", "--metric", "test_acc")
+    assert "Verdict: better" in matched.out
+    refused = deviate("compare", "train", "other", "--match", "test_acc=f1")
+    assert refused.code == 1
+    assert "f1" in refused.err
+
+
 def test_more_runs_go_on_from_what_is_on_record(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(TRAIN)
     deviate("run", "train.py", "--runs", "2")
