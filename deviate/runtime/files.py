@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import sys
+from threading import RLock
 
 from .recorder import Recorder
 
@@ -36,8 +37,15 @@ class Guard:
             for path in (folder, os.environ.get("TMPDIR") or TEMPORARY, "/dev", "/proc", "/sys")
         )
         self.recorder = recorder
-        self.is_busy = False
         self.reported: set[str] = set()
+        self._reset()
+
+    def _reset(self) -> None:
+        """At the start, and in a child after fork, where another thread may have held the lock."""
+        self.lock = RLock()
+        self.is_busy = False
+
+    after_fork = _reset
 
     def begin(self) -> None:
         """From here on, for the life of the process: an audit hook sees every open, from whatever Python code.
@@ -61,33 +69,36 @@ class Guard:
 
     def before_writing(self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False) -> None:
         """Called with the path of a file that is about to be written; also by adapters of writers in C."""
-        if self.is_busy:
-            return
-        self.is_busy = True
         try:
-            self._part(os.path.abspath(os.fsdecode(path)), is_emptied)
+            with self.lock:  # other threads wait: what they write through may be the very link that is parted now
+                if self.is_busy:  # our own writing
+                    return
+                self.is_busy = True
+                try:
+                    outside = self._part(os.path.abspath(os.fsdecode(path)), is_emptied)
+                finally:
+                    self.is_busy = False
+            # The recorder has a lock too, and may open its file while it holds it: never both from here.
+            if outside is not None:
+                self._report(outside)
         except Exception as error:
             self.recorder.fault("guard of %r" % (path,), error)
-        finally:
-            self.is_busy = False
 
-    def _part(self, path: str, is_emptied: bool) -> None:
+    def _part(self, path: str, is_emptied: bool) -> str | None:
+        """Make a link a file of its own. Returns what is written instead when that lies outside the work copy."""
         folder = os.path.realpath(os.path.dirname(path))
         place = os.path.join(folder, os.path.basename(path))
         if not place.startswith(self.work):
-            self._report(os.path.realpath(path))
-            return
+            return os.path.realpath(path)
         try:
             status = os.lstat(place)
         except OSError:
-            return
+            return None
         target = os.path.realpath(place)
         is_hard_link = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
         is_way_out = stat.S_ISLNK(status.st_mode) and target.startswith(self.root) and not target.startswith(self.work)
         if not is_hard_link and not is_way_out:
-            if not target.startswith(self.work):
-                self._report(target)
-            return
+            return None if target.startswith(self.work) else target
         copy = "%s.%d.deviate" % (place, os.getpid())
         if is_emptied:
             with open(copy, "wb"):
@@ -96,6 +107,7 @@ class Guard:
         else:
             shutil.copy2(target, copy)
         os.replace(copy, place)
+        return None
 
     def _report(self, path: str) -> None:
         if (

@@ -45,7 +45,8 @@ def start() -> None:
     guard.begin()
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=recorder.flush, after_in_child=recorder.after_fork)
+        os.register_at_fork(before=recorder.before_fork, after_in_child=recorder.after_fork)
+        os.register_at_fork(after_in_child=guard.after_fork)
 
 
 def _read(path: str) -> Any:

@@ -6,7 +6,7 @@ The hot path of the guest. Costs are bounded by the design: 2 µs per recorded v
 from __future__ import annotations
 
 import os
-from threading import get_ident
+from threading import RLock, get_ident
 from time import perf_counter, time
 
 from ..eventlog import SCHEMA, encode, number_text
@@ -71,6 +71,7 @@ class Recorder:
     def _reset(self) -> None:
         """Begin as a process of its own: at the start, and in a child after fork."""
         self.fd: int | None = None
+        self.writing = RLock()  # a handler of a signal may record while its own thread writes
         self.pid = os.getpid()
         self.began = perf_counter()
         self.buffer: list[str] = []
@@ -103,12 +104,21 @@ class Recorder:
             self.flush()
 
     def flush(self) -> None:
-        buffer = self.buffer
-        if buffer:
-            text = "".join(buffer)
-            self.buffer = []
-            fd = self.open() if self.fd is None else self.fd
-            os.write(fd, text.encode("utf-8", "backslashreplace"))
+        """Write what waits. The list stays the same one, for other threads may be about to append to it."""
+        with self.writing:
+            count = len(self.buffer)
+            lines = self.buffer[:count]
+            del self.buffer[:count]
+            if lines:
+                fd = self.open() if self.fd is None else self.fd
+                os.write(fd, "".join(lines).encode("utf-8", "backslashreplace"))
+
+    def before_fork(self) -> None:
+        """Leave nothing in memory that the child would write a second time."""
+        try:
+            self.flush()
+        except Exception:  # the program may have closed the file: it closes what it does not know
+            pass
 
     def open(self) -> int:
         """Create the event file; its start event tells that the guest is there. A forked child waits for its first."""
@@ -129,10 +139,13 @@ class Recorder:
         return fd
 
     def close(self) -> None:
-        self.settle()
-        if self.fd is not None or self.buffer:
-            self.buffer.append(encode("end", round(perf_counter() - self.began, 6)))
-            self.flush()
+        try:
+            self.settle()
+            if self.fd is not None or self.buffer:
+                self.buffer.append(encode("end", round(perf_counter() - self.began, 6)))
+                self.flush()
+        except Exception:  # as before a fork; without its end event the file counts as torn off
+            pass
 
     def event(self, kind: str, *items: object) -> None:
         self.emit(encode(kind, *items))
@@ -206,10 +219,11 @@ class Recorder:
         """Ways that differ in frames of libraries alone are one way of the project."""
         calls = self._calls(frame)
         text = encode("path", calls)
-        number = self.declared.get(text)
-        if number is None:
-            number = self.declared[text] = len(self.declared)
-            self.event("path", number, calls)
+        with self.writing:
+            number = self.declared.get(text)
+            if number is None:
+                number = self.declared[text] = len(self.declared)
+                self.event("path", number, calls)
         self.ways[key] = way = "%d, [" % number
         return way
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
 import sys
 from threading import get_ident
@@ -130,10 +131,10 @@ def _is_no_seed(asked: object) -> bool:
 
 
 def _spelled(asked: Any) -> str:
-    """A seed as text. Only plain numbers have one spelling everywhere; arrays count by their content."""
+    """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
     try:
-        return str(int(asked))
-    except (TypeError, ValueError):
+        return str(operator.index(asked))
+    except TypeError:
         return repr(asked)
 
 

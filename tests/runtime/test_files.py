@@ -57,3 +57,29 @@ def test_what_is_written_outside_the_copy_is_told(tmp_path: Path) -> None:
     )
     assert [str(outside)] in result.of("write")
     assert not any("inside" in path for (path,) in result.of("write"))
+
+
+def test_threads_that_write_through_links_part_every_one(tmp_path: Path) -> None:
+    (tmp_path / "original").mkdir()
+    work = tmp_path / "attempt-1" / "work" / "parent" / "project"
+    work.mkdir(parents=True)
+    originals = [tmp_path / "original" / f"{number}.pt" for number in range(100)]
+    for original in originals:
+        original.write_bytes(b"old")
+        os.link(original, work / original.name)
+    text = """\
+import sys, threading
+sys.setswitchinterval(1e-6)
+def work(mark):
+    for number in range(100):
+        with open("%d.pt" % number, "r+b") as file:
+            file.seek(mark)
+            file.write(b"%d" % mark)
+threads = [threading.Thread(target=work, args=(mark,)) for mark in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+    result = Child(tmp_path, text).run()
+    assert (result.code, result.stderr, result.of("error")) == (0, "", [])
+    assert {original.read_bytes() for original in originals} == {b"old"}
+    assert {(work / original.name).read_bytes() for original in originals} == {b"0123"}

@@ -47,6 +47,18 @@ def test_an_unseeded_script_repeats_under_its_seed_set(tmp_path: Path) -> None:
     assert runs[0] == runs[1] != runs[2]
 
 
+def test_a_seed_that_is_no_whole_number_counts_with_all_its_digits(tmp_path: Path) -> None:
+    text = """\
+import random
+for seed in (0.25, 0.75, float("inf"), "a", b"a", 3, True):
+    random.seed(seed)
+    print(random.random())
+"""
+    result = Child(tmp_path, text).run(seeds={"other": 1, "split": 5})
+    assert (result.code, result.stderr) == (0, "")
+    assert len(set(result.stdout.split())) == 7
+
+
 def test_numpy_is_seeded_however_it_is_named(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("numpy")
     text = """\

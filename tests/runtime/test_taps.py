@@ -216,6 +216,29 @@ for i in range(2):
     assert steps_of(result, 0) == [[], []]
 
 
+def test_threads_lose_no_value_and_record_none_twice(tmp_path: Path) -> None:
+    text = """\
+import sys, threading
+sys.setswitchinterval(1e-6)
+def work(first):
+    for n in range(first, first + 25_000):
+        str(n / 2)
+threads = [threading.Thread(target=work, args=(first,)) for first in range(0, 200_000, 25_000)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+    result = Child(tmp_path, text).tap("str(«n / 2»)").run()
+    assert sorted(result.values()) == [n / 2 for n in range(200_000)]
+
+
+@pytest.mark.parametrize("ending", ["", "os.fork() or os._exit(0)"])
+def test_a_script_that_closes_every_file_ends_as_without_the_guest(tmp_path: Path, ending: str) -> None:
+    text = f"import os\nx = 0.5\nprint(x, flush=True)\nos.closerange(3, 1024)\nfor n in range(600): str(n)\n{ending}\n"
+    result = Child(tmp_path, text).tap("print(«x»").tap("str(«n»)").run()
+    assert (result.code, result.stdout, result.stderr) == (0, "0.5\n", "")
+    assert result.values() == [0.5]
+
+
 def test_processes_write_files_of_their_own(tmp_path: Path) -> None:
     text = """\
 import multiprocessing, os
