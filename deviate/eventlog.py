@@ -49,7 +49,7 @@ def encode(kind: str, *items: object) -> str:
     return json.dumps([kind, *items], default=str, allow_nan=False) + "\n"
 
 
-def decode(line: str) -> list[Any]:
+def decode(line: str | bytes) -> list[Any]:
     """Read one line back. Raises ValueError for anything that is not a whole event."""
     event = json.loads(line)
     if not isinstance(event, list) or not event or not isinstance(event[0], str):
