@@ -26,6 +26,7 @@ class Project:
             int(key): (entry["line"], entry["end_line"], bool(entry["main"]))
             for key, entry in manifest["loops"].items()
         }
+        self.has_main_loop = any(is_main for _, _, is_main in self.loops.values())
         self.managed = [
             (entry["file"], entry["line"], entry["end_line"], int(key))
             for key, entry in manifest["loops"].items()
@@ -58,13 +59,13 @@ class Project:
         """File of a code object in the project, None when it is not of the project."""
         return self.file(code.co_filename)
 
-    def managed_loop(self, frame: FrameType | None) -> int:
-        """Id of the managed loop whose call is running, -1 when the analysis saw none there."""
+    def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:
+        """Id of the managed loop whose call is running and the frame of the call; -1 when the analysis saw none."""
         while frame is not None:
             name = self.place(frame.f_code)
             if name is not None:
                 for file, line, end_line, number in self.managed:
                     if file == name and line <= frame.f_lineno <= end_line:
-                        return number
+                        return number, frame
             frame = frame.f_back
-        return -1
+        return -1, None

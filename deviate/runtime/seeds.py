@@ -14,7 +14,7 @@ from .recorder import Recorder
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
+    from typing import Any, Callable
 
 
 def derive(*parts: object) -> int:
@@ -39,6 +39,7 @@ class Seeding:
         self.project = project
         self.home = (os.getpid(), get_ident())
         self.inside = False
+        self.unseeded = 0
 
     @property
     def is_active(self) -> bool:
@@ -61,6 +62,7 @@ class Seeding:
         internal: str | tuple[str, ...] = (),
         keyword: str = "seed",
         is_global: bool = True,
+        then: Callable[[Any], Any] | None = None,
     ) -> None:
         """Stand in for the seeding function `owner.name`.
 
@@ -71,6 +73,7 @@ class Seeding:
             keyword: name of the seed's parameter, when it is given by name.
             is_global: whether it seeds a generator that all share. Where it makes a new one, only what the project
                 itself makes is the script's; libraries make generators for reasons of their own.
+            then: what becomes of a generator that was made with a replaced seed.
         """
         original = getattr(owner, name, None)
         if original is None or hasattr(original, "__deviate__"):
@@ -85,9 +88,10 @@ class Seeding:
             args, kwargs = seeding.exchange(call, library, args, kwargs, keyword)
             seeding.inside = True
             try:
-                return original(*args, **kwargs)
+                made = original(*args, **kwargs)
             finally:
                 seeding.inside = False
+            return made if then is None or not seeding.is_active else then(made)
 
         setattr(owner, name, dress(seed, original))
 
@@ -102,7 +106,8 @@ class Seeding:
             self.recorder.fault(call, error)
         if not self.is_active or _is_no_seed(asked):
             return args, kwargs
-        seed = derive(self.seeds["other"], library, _spelled(asked))
+        self.unseeded += asked is None  # generators without a seed are not to be twins
+        seed = derive(self.seeds["other"], library, _spelled(asked), *([self.unseeded] if asked is None else []))
         if args:
             return (seed, *args[1:]), kwargs
         return args, dict(kwargs, **{keyword: seed})

@@ -29,7 +29,7 @@ class Formatting(string.Formatter):
         if type(template) is not str:
             return self.callee(*args, **kwargs)
         try:
-            text = self.vformat(template, args, kwargs)
+            text = self.vformat(_numbered(template), args, kwargs)
         except Exception:
             return self.callee(*args, **kwargs)  # raises the error that the user knows
         for site in self.sites:
@@ -45,3 +45,32 @@ class Formatting(string.Formatter):
         value = string.Formatter.get_field(self, field_name, args, kwargs)
         self.values[field_name] = value[0]
         return value
+
+
+def _numbered(template: str) -> str:
+    """`{.avg} {}` as `{0.avg} {1}`: string.Formatter counts plain fields only.
+
+    Raises:
+        ValueError: a field stands inside a format specification, where its number would depend on the order.
+    """
+    parts = list(string.Formatter().parse(template))
+    if not any(name and name[0] in ".[" for _, name, _, _ in parts):
+        return template
+    text, number = "", 0
+    for literal, name, specification, conversion in parts:
+        text += literal.replace("{", "{{").replace("}", "}}")
+        if name is None:
+            continue
+        if specification and "{" in specification:
+            raise ValueError("a field inside a format specification")
+        is_counted = not name or name[0] in ".["
+        field = "%d%s" % (number, name) if is_counted else name
+        number += is_counted
+        text += (
+            "{"
+            + field
+            + ("!" + conversion if conversion else "")
+            + (":" + specification if specification else "")
+            + "}"
+        )
+    return text

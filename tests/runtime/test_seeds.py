@@ -91,3 +91,50 @@ print(train_test_split(np.arange(20))[1], train_test_split(np.arange(20))[1], np
     runs = [Child(tmp_path / str(n), text).run(seeds={"other": n, "split": 0}).stdout for n in (1, 2)]
     assert runs[0].rpartition("]")[0] == runs[1].rpartition("]")[0]
     assert runs[0] != runs[1]
+
+
+SPLIT = """\
+import random
+import numpy as np
+{seeding}
+train = list(range(10))
+random.shuffle(train)
+print(train, random.sample(range(9), 4), list(np.random.permutation(7)))
+rng, other = np.random.default_rng(3), np.random.default_rng()
+print(list(rng.permutation(8)), list(other.permutation(8)), isinstance(rng, np.random.Generator), rng)
+print(random.random(), np.random.rand(), rng.random(), other.random())
+for epoch in range(2):
+    random.shuffle(train)
+    print(train, list(np.random.permutation(30)), list(rng.permutation(30)))
+"""
+
+
+def test_what_is_shuffled_before_the_training_is_the_same_in_every_run(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = SPLIT.format(seeding="random.seed(1); np.random.seed(2)")
+    seeds = [{"other": 1, "split": 0}, {"other": 2, "split": 0}, {"other": 1, "split": 9}]
+    runs = [
+        Child(tmp_path / str(n), text).loop("range(2)", 12).run(seeds=chosen).stdout.splitlines()
+        for n, chosen in enumerate(seeds)
+    ]
+    assert len(runs[0]) == 5
+    assert runs[0][:2] == runs[1][:2], "the division of the data"
+    assert [a == b for a, b in zip(runs[0][2:], runs[1][2:], strict=True)] == [False] * 3
+    assert runs[0][0] != runs[2][0]
+    assert runs[0][2] == runs[2][2]
+    assert "Generator(PCG64) True" not in runs[0][1]
+    assert "True Generator(PCG64)" in runs[0][1]
+
+
+def test_a_script_without_a_main_loop_varies_all_it_draws(tmp_path: Path) -> None:
+    text = "import random\nx = list(range(20))\nrandom.shuffle(x)\nprint(x)\n"
+    runs = [Child(tmp_path / str(n), text).run(seeds={"other": n, "split": 0}).stdout for n in (1, 2)]
+    assert runs[0] != runs[1]
+
+
+def test_generators_without_a_seed_are_no_twins(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = "import numpy as np\nprint(np.random.default_rng().random())\nprint(np.random.default_rng().random())\n"
+    runs = [Child(tmp_path / str(n), text).run(seeds={"other": 1, "split": 0}).stdout for n in (1, 2)]
+    assert runs[0] == runs[1]
+    assert len(set(runs[0].split())) == 2

@@ -194,6 +194,23 @@ except AttributeError as error:
     assert (result.values(0), result.values(1), result.values(2)) == ([0.5], [4], [])
 
 
+@pytest.mark.parametrize(
+    ("template", "fields", "text", "values"),
+    [
+        ('"{.real:.1f} {} {[0]}"', ("0.real",), "0.5 1 7", [0.5]),
+        ('"{.real} {{x}} {!r:>4} {[0]}"', ("2[0]",), "0.5 {x}    1 7", [7]),
+        ('"{.real:{}} {[0]}"', ("0.real",), "0.5 7", []),
+    ],
+)
+def test_fields_without_a_number_are_counted(
+    tmp_path: Path, template: str, fields: tuple[str, ...], text: str, values: list
+) -> None:
+    child = Child(tmp_path, f"print({template}.format(0.5, 1, [7]))\n")
+    result = child.tap(f"{template}.format", form="format", fields=fields).run()
+    assert (result.stdout, result.stderr) == (f"{text}\n", "")
+    assert result.values() == values
+
+
 def test_a_fault_in_a_tap_is_recorded_and_swallowed(tmp_path: Path) -> None:
     text = "class Odd(dict):\n    def items(self):\n        raise RuntimeError('no')\nx = Odd()\nprint(x)\n"
     result = Child(tmp_path, text).tap("print(«x»)").run()

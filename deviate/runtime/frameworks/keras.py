@@ -53,7 +53,10 @@ def _record_history(history: Any, guest: Guest) -> None:
         setattr(history, name, dress(method, original))
 
     def begin(self: Any, logs: Logs = None) -> None:
-        loop = running[id(self)] = Running(guest.project.managed_loop(_getframe(2)))
+        number, frame = guest.project.managed_loop(_getframe(2))
+        # With its frame the loop is taken off the running ones when `fit` ends in an exception.
+        loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
+        running[id(self)] = loop
         recorder.begin(loop)
 
     def epoch_begin(self: Any, epoch: int, logs: Logs = None) -> None:

@@ -7,18 +7,58 @@ integer `random_state` is how scripts fix which examples train and which test.
 from __future__ import annotations
 
 from ..parts import Guest
+from ..split import Splitting
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
 MODULES = ("numpy",)
 
 
 def attach(module: Any, guest: Guest) -> None:
-    random = module.random
+    random, seeding = module.random, guest.seeding
     guest.recorder.event("environment", {"numpy": module.__version__})
-    if guest.seeding.is_active:
-        random.seed(guest.seeding.initial("numpy"))
-    guest.seeding.override(random, "seed", "numpy.random.seed", "numpy")
-    guest.seeding.override(random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False)
+    splitting = Splitting(seeding)
+    if seeding.is_active:
+        random.seed(seeding.initial("numpy"))
+        splitting.hold(random, ("permutation", "shuffle"), random.RandomState(seeding.held("numpy")))
+    seeding.override(random, "seed", "numpy.random.seed", "numpy")
+    seeding.override(
+        random,
+        "default_rng",
+        "numpy.random.default_rng",
+        "numpy.default_rng",
+        is_global=False,
+        then=_with_twin(random, splitting),
+    )
+
+
+def _with_twin(random: Any, splitting: Splitting) -> Callable[[Any], Any]:
+    """Generators that the project makes before the training divide the data by a twin of theirs, and no longer."""
+
+    class Generator(random.Generator):  # type: ignore[misc]
+        def permutation(self, *args: Any, **kwargs: Any) -> Any:
+            return self._drawing().permutation(*args, **kwargs)
+
+        def permuted(self, *args: Any, **kwargs: Any) -> Any:
+            return self._drawing().permuted(*args, **kwargs)
+
+        def shuffle(self, *args: Any, **kwargs: Any) -> Any:
+            return self._drawing().shuffle(*args, **kwargs)
+
+        def _drawing(self) -> Any:
+            return self._twin if splitting.is_on() else super()
+
+    made: list[None] = []
+
+    def with_twin(generator: Any) -> Any:
+        if not splitting.is_on() or type(generator) is not random.Generator:
+            return generator
+        made.append(None)
+        held = Generator(generator.bit_generator)
+        seed = splitting.seeding.held("numpy.default_rng", len(made))
+        held._twin = random.Generator(random.PCG64(seed))
+        return held
+
+    return with_twin

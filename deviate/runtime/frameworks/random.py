@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..parts import Guest
+from ..split import Splitting
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -14,4 +15,5 @@ MODULES = ("random",)
 def attach(module: Any, guest: Guest) -> None:
     if guest.seeding.is_active:
         module.seed(guest.seeding.initial("random"))
+        Splitting(guest.seeding).hold(module, ("shuffle", "sample"), module.Random(guest.seeding.held("random")))
     guest.seeding.override(module, "seed", "random.seed", "random", keyword="a")

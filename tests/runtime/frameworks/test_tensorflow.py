@@ -78,6 +78,29 @@ def test_graphs_and_fit_are_as_without_taps_and_recorded(tmp_path: Path) -> None
     assert all(repr(event[4]) in history for event in on.of("named"))
 
 
+def test_a_fit_that_fails_is_over(tmp_path: Path) -> None:
+    text = """\
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+import keras
+import numpy as np
+model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+model.compile(loss="mse")
+stop = keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: 1 / (1 - epoch))
+try:
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=3, verbose=0, callbacks=[stop])
+except ZeroDivisionError:
+    pass
+x = 0.5
+print(x)
+"""
+    call = "model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=3, verbose=0, callbacks=[stop])"
+    result = Child(tmp_path, text).tap("print(«x»)").loop(call, 9, "managed").run()
+    assert (result.code, result.stdout) == (0, "0.5\n"), result.stderr
+    assert [event[2] for event in result.of("named")] == [[0, 0]]
+    assert [event[2] for event in result.of("value")] == [[]]
+
+
 def test_seeds_of_tensorflow_and_keras_are_replaced(tmp_path: Path) -> None:
     seeds = [{"other": 1, "split": 0}, {"other": 1, "split": 0}, {"other": 2, "split": 0}]
     runs = [run_of(tmp_path / str(number), seeds=chosen) for number, chosen in enumerate(seeds)]
