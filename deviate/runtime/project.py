@@ -26,7 +26,9 @@ class Project:
             int(key): (entry["line"], entry["end_line"], bool(entry["main"]))
             for key, entry in manifest["loops"].items()
         }
-        self.has_main_loop = any(is_main for _, _, is_main in self.loops.values())
+        self.main_loops = [
+            (entry["file"], entry["line"], entry["end_line"]) for entry in manifest["loops"].values() if entry["main"]
+        ]
         self.managed = [
             (entry["file"], entry["line"], entry["end_line"], int(key))
             for key, entry in manifest["loops"].items()
@@ -58,6 +60,17 @@ class Project:
     def place(self, code: CodeType) -> str | None:
         """File of a code object in the project, None when it is not of the project."""
         return self.file(code.co_filename)
+
+    def is_training(self, frame: FrameType | None) -> bool:
+        """Whether a frame, or one that led to it, stands in a line of the main loop."""
+        while frame is not None:
+            line = frame.f_lineno
+            if any(first <= line <= last for _, first, last in self.main_loops):
+                name = self.place(frame.f_code)
+                if any(file == name and first <= line <= last for file, first, last in self.main_loops):
+                    return True
+            frame = frame.f_back
+        return False
 
     def managed_loop(self, frame: FrameType | None) -> tuple[int, FrameType | None]:
         """Id of the managed loop whose call is running and the frame of the call; -1 when the analysis saw none."""

@@ -84,7 +84,6 @@ class Recorder:
         self.declared: dict[str, int] = {}
         self.codes: dict[int, tuple[CodeType, str | None]] = {}
         self.pending: list[tuple[str, Later, str]] = []
-        self.main_steps = 0
 
     after_fork = _reset
 
@@ -248,7 +247,6 @@ class Recorder:
             stack.remove(running)
 
     def main_step(self, loop: int, step: int) -> None:
-        self.main_steps += 1
         self.emit('["step", %d, %d, %.6f]\n' % (loop, step, perf_counter() - self.began))
 
     def while_step(self, loop: int, frame: FrameType) -> Running:

@@ -109,7 +109,7 @@ for epoch in range(2):
 """
 
 
-def test_what_is_shuffled_before_the_training_is_the_same_in_every_run(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_shuffled_outside_the_training_is_the_same_in_every_run(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("numpy")
     text = SPLIT.format(seeding="random.seed(1); np.random.seed(2)")
     seeds = [{"other": 1, "split": 0}, {"other": 2, "split": 0}, {"other": 1, "split": 9}]
@@ -117,6 +117,8 @@ def test_what_is_shuffled_before_the_training_is_the_same_in_every_run(tmp_path:
         Child(tmp_path / str(n), text).loop("range(2)", 12).run(seeds=chosen).stdout.splitlines()
         for n, chosen in enumerate(seeds)
     ]
+    untapped = Child(tmp_path / "off", text).loop("range(2)", 12).run(seeds=seeds[0], is_tapped=False)
+    assert untapped.stdout.splitlines() == runs[0]
     assert len(runs[0]) == 5
     assert runs[0][:2] == runs[1][:2], "the division of the data"
     assert [a == b for a, b in zip(runs[0][2:], runs[1][2:], strict=True)] == [False] * 3

@@ -6,11 +6,14 @@ integer `random_state` is how scripts fix which examples train and which test.
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from ..parts import Guest
 from ..split import Splitting
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any, Callable
 
 MODULES = ("numpy",)
@@ -35,25 +38,25 @@ def attach(module: Any, guest: Guest) -> None:
 
 
 def _with_twin(random: Any, splitting: Splitting) -> Callable[[Any], Any]:
-    """Generators that the project makes before the training divide the data by a twin of theirs, and no longer."""
+    """Generators that the project makes divide the data by a twin of theirs, and do all else themselves."""
 
     class Generator(random.Generator):  # type: ignore[misc]
         def permutation(self, *args: Any, **kwargs: Any) -> Any:
-            return self._drawing().permutation(*args, **kwargs)
+            return self._drawing(_getframe(1)).permutation(*args, **kwargs)
 
         def permuted(self, *args: Any, **kwargs: Any) -> Any:
-            return self._drawing().permuted(*args, **kwargs)
+            return self._drawing(_getframe(1)).permuted(*args, **kwargs)
 
         def shuffle(self, *args: Any, **kwargs: Any) -> Any:
-            return self._drawing().shuffle(*args, **kwargs)
+            return self._drawing(_getframe(1)).shuffle(*args, **kwargs)
 
-        def _drawing(self) -> Any:
-            return self._twin if splitting.is_on() else super()
+        def _drawing(self, frame: FrameType) -> Any:
+            return self._twin if splitting.is_on(frame) else super()
 
     made: list[None] = []
 
     def with_twin(generator: Any) -> Any:
-        if not splitting.is_on() or type(generator) is not random.Generator:
+        if type(generator) is not random.Generator:
             return generator
         made.append(None)
         held = Generator(generator.bit_generator)
