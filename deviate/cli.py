@@ -7,23 +7,22 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
 from deviate import __version__, analysis, pipeline, records, replay, report, selection
+from deviate.announce import announcement
 from deviate.command import locate
 from deviate.display import display
 from deviate.errors import DeviateError, InputError
 from deviate.model import Experiment, Findings
-from deviate.pipeline import Judging, Prepared, Request
+from deviate.pipeline import Judging, Request
 from deviate.report.analysis_text import render_analysis
 
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
-OWN_GENERATORS = (".Random", ".RandomState", ".Generator")
-"""What makes a generator apart from the global one: its seed is the script's in every variant."""
 
 
 class Form(enum.StrEnum):
@@ -125,7 +124,7 @@ def run_command(
     )
     people = sys.stderr if "-" in map(str, (html, json_file, csv_file)) else sys.stdout
     if not quiet or dry_run:
-        _announce(prepared, request, people)
+        typer.echo(announcement(prepared, request, _width()), file=people)
     if dry_run:
         return
     folder = records.deviate_folder(prepared.target.root)
@@ -202,33 +201,6 @@ def list_command() -> None:
             typer.echo(
                 f"{plan.name}  {experiment.variant}  {done}/{experiment.n_planned} completed  {' '.join(plan.command)}"
             )
-
-
-def _announce(prepared: Prepared, request: Request, people: TextIO) -> None:
-    """What is about to happen, before anything does."""
-    typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()).rstrip(), file=people)
-    if prepared.note:
-        typer.echo(f"Note     {prepared.note}", file=people)
-    if prepared.analysis.outputs:
-        typer.echo(f"Outputs  start empty in each run: {', '.join(prepared.analysis.outputs)}", file=people)
-    _announce_seeds(prepared, request, people)
-    for variant in request.variants:
-        meaning = replay.find_variant(variant).description
-        typer.echo(f"Variant  {variant}: {meaning}", file=people)
-    command = " ".join(prepared.target.command)
-    typer.echo(f"Running  {request.runs} x {command}\n", file=people)
-
-
-def _announce_seeds(prepared: Prepared, request: Request, people: TextIO) -> None:
-    """What becomes of the seeds that the script sets."""
-    kept = [seed for seed in prepared.analysis.seeds if seed.call.endswith(OWN_GENERATORS)]
-    varying = [name for name in request.variants if replay.find_variant(name).varied]
-    how = f"replaced in {' and '.join(varying)}" if varying else "kept"
-    if len(kept) < len(prepared.analysis.seeds):
-        typer.echo(f"Seeds    the {'other ' if kept else ''}seeding calls above are {how}", file=people)
-    for seed in kept:
-        place = f"{seed.file}:{seed.line}"
-        typer.echo(f"         {seed.call}({seed.argument}) at {place} is kept: a generator of its own", file=people)
 
 
 def _publish(
