@@ -1,0 +1,78 @@
+"""A command line is understood as its user means it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from deviate.command import locate
+from deviate.errors import InputError
+
+
+def write(root: Path, *names: str) -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+
+
+@pytest.mark.parametrize(
+    ("words", "script"),
+    [
+        (["train.py", "--lr", "1"], "train.py"),
+        (["src/my train-v2.py"], "src/my train-v2.py"),
+        (["python", "-u", "train.py", "--config", "conf.py"], "train.py"),
+        (["python", "-m", "pkg.train", "--lr", "1"], "pkg/train.py"),
+        (["python", "-m", "pkg"], "pkg/__main__.py"),
+        (["torchrun", "--nproc-per-node", "2", "train.py"], "train.py"),
+        (["env", "A=1", "python3", "train.py"], "train.py"),
+    ],
+)
+def test_the_script_of_a_command_is_found(project: Path, words: list[str], script: str) -> None:
+    write(project, "train.py", "conf.py", "pkg/train.py", "pkg/__main__.py", "src/my train-v2.py")
+    target = locate(words, project)
+    assert target.script == project / script
+    assert target.root == project
+    assert target.cwd == "."
+    assert target.command[-len(words) :] == tuple(words)
+
+
+def test_a_script_runs_with_the_python_on_the_path_or_the_one_that_is_named(project: Path) -> None:
+    write(project, "train.py")
+    assert locate(["train.py"], project).command == (shutil.which("python") or shutil.which("python3"), "train.py")
+    assert locate(["train.py"], project, "python3.8").command == ("python3.8", "train.py")
+    with pytest.raises(InputError, match="--python is for a script"):
+        locate(["python", "train.py"], project, "python3.8")
+
+
+def test_the_project_is_the_top_level_of_git(project: Path) -> None:
+    write(project, "pkg/sub/train.py")
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    target = locate(["train.py"], project / "pkg" / "sub")
+    assert (target.root, target.cwd) == (project, "pkg/sub")
+
+
+def test_a_home_folder_is_never_a_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, "train.py")
+    monkeypatch.setenv("HOME", str(project))
+    with pytest.raises(InputError, match="the project would be"):
+        locate(["train.py"], project)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "nothing to run"),
+        (["nope.py"], r"no script nope\.py"),
+        (["pkg"], "is a folder"),
+        (["bash", "run.sh"], "no Python script"),
+        (["../elsewhere.py"], "outside the project"),
+        (["book.ipynb"], "notebook"),
+    ],
+)
+def test_what_cannot_be_run_is_answered_with_what_to_do(project: Path, words: list[str], told: str) -> None:
+    write(project, "pkg/train.py", "run.sh", "../elsewhere.py", "book.ipynb")
+    with pytest.raises(InputError, match=told) as caught:
+        locate(words, project)
+    assert caught.value.hint
