@@ -35,7 +35,7 @@ def decide(baseline: Description, candidate: Description, *, p_adjusted: Estimat
     excludes_zero = interval.low > 0 or interval.high < 0
     if excludes_zero and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
         return _decided(interval, baseline, rates)
-    level = f"{100 * confidence:g} %"
+    level = f"{100 * confidence:g}%"
     if excludes_zero:
         reason = f"the {level} interval of the difference excludes 0, but p adjusted for the family is not below alpha"
     else:
@@ -70,7 +70,7 @@ def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
         word = "higher" if rises else "lower"
     else:
         word = "better" if rises == (direction == "max") else "worse"
-    reason = f"the {100 * interval.confidence:g} % interval of the difference excludes 0, and adjusted p is below alpha"
+    reason = f"the {100 * interval.confidence:g}% interval of the difference excludes 0, and adjusted p is below alpha"
     if margin is not None and min(abs(interval.low), abs(interval.high)) > margin:
         reason += f"; {word} by more than the margin {margin:g}"
     return Verdict(word, rates + reason)
@@ -78,7 +78,7 @@ def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
 
 def _equivalent(interval: Interval, inner: Interval, margin: float) -> str:
     """Two one-sided tests. Source: Schuirmann (1987)."""
-    text = f"the {100 * inner.confidence:g} % interval of the difference lies within the margin ±{margin:g}"
+    text = f"the {100 * inner.confidence:g}% interval of the difference lies within the margin ±{margin:g}"
     if interval.low > 0:
         return text + "; the difference is above 0"
     if interval.high < 0:
@@ -93,10 +93,10 @@ def _margin_advice(baseline: Description, b: list[float], a: list[float], inner:
         return ""
     needed = runs_needed(margin, b, a, confidence=confidence)
     runs = needed.reason if isinstance(needed, Unavailable) else count(max(needed, VERDICT_RUNS), "run")
-    text = f"; {runs} of each would see a difference of the margin {margin:g} at 80 % power"
+    text = f"; {runs} of each would see a difference of the margin {margin:g} at 80% power"
     worst = {"max": inner.low, "min": -inner.high, None: -margin}[direction]
     if worst > -margin:
-        text += f"; not worse than by the margin (one-sided {100 * confidence:g} %)"
+        text += f"; not worse than by the margin (one-sided {100 * confidence:g}%)"
     return text
 
 

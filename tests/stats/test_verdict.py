@@ -44,7 +44,7 @@ def test_the_word_follows_the_direction(difference: float, direction: Direction 
 def test_equivalent_comes_before_better_and_says_the_sign() -> None:
     verdict = compared(0.5, margin=1.0).verdict
     assert verdict.word == "equivalent"
-    assert verdict.reason.startswith("the 90 % interval of the difference lies within the margin ±1")
+    assert verdict.reason.startswith("the 90% interval of the difference lies within the margin ±1")
     assert verdict.reason.endswith("the difference is above 0")
 
 
@@ -62,7 +62,7 @@ def test_a_difference_beyond_the_margin_says_so(direction: Direction | None, wor
 def test_undecided_with_a_margin_names_the_runs_that_would_decide() -> None:
     verdict = compared(0.1, margin=0.2).verdict
     assert verdict.word == "undecided"
-    assert "17 runs of each would see a difference of the margin 0.2 at 80 % power" in verdict.reason
+    assert "17 runs of each would see a difference of the margin 0.2 at 80% power" in verdict.reason
     assert verdict.reason.endswith("not worse than by the margin (one-sided 95 %)")
 
 
