@@ -63,7 +63,7 @@ def test_undecided_with_a_margin_names_the_runs_that_would_decide() -> None:
     verdict = compared(0.1, margin=0.2).verdict
     assert verdict.word == "undecided"
     assert "17 runs of each would see a difference of the margin 0.2 at 80% power" in verdict.reason
-    assert verdict.reason.endswith("not worse than by the margin (one-sided 95 %)")
+    assert verdict.reason.endswith("not worse than by the margin (one-sided 95%)")
 
 
 def test_not_worse_is_not_said_when_the_bound_is_beyond_the_margin() -> None:
