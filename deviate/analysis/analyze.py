@@ -16,7 +16,7 @@ from .index import Index, LoopNode
 from .judge import Judge
 from .loops import LoopFinder, Training, loop_value
 from .managed import history_keys
-from .naming import Wanted, expression_words, give_names, phase_of, text_words
+from .naming import Wanted, expression_words, give_names, phase_of, phases_in, text_words
 from .origin import Origins
 from .source import read_source
 from .templates import decimals
@@ -186,12 +186,18 @@ def _wanted(found: list[_Found]) -> list[Wanted]:
     In `Accuracy: {correct}/{n} ({share:.0f}%)` the text names the figure with decimals, not the one next to it.
     """
     wanted = [_wanted_alone(item) for item in found]
-    for place in range(1, len(found)):
-        this, before = found[place].judged.candidate, found[place - 1].judged.candidate
-        if this.message != before.message or this.line != before.line or wanted[place].text:
+    latest: dict[object, int] = {}
+    for place, item in enumerate(found):
+        way = (item.context.path, item.context.label)
+        before = latest.get(way)
+        latest[way] = place
+        if before is None or wanted[place].text:
             continue
-        if decimals(this.value.spec) is not None and decimals(before.value.spec) is None:
-            wanted[place].text, wanted[place - 1].text = wanted[place - 1].text, []
+        this, neighbour = item.judged.candidate, found[before].judged.candidate
+        if this.message != neighbour.message or this.line != neighbour.line:
+            continue
+        if decimals(this.value.spec) is not None and decimals(neighbour.value.spec) is None:
+            wanted[place].text, wanted[before].text = wanted[before].text, []
     return wanted
 
 
@@ -203,7 +209,7 @@ def _wanted_alone(item: _Found) -> Wanted:
     if not near and unit == "speed":
         near = words(unit_text.replace("/s", " per second"))
     phase = None
-    if not context.hint:
+    if not context.hint and len(set(phases_in(value.spelled))) < 2:  # what compares phases is of none
         phase = phase_of(candidate.before, value.spelled, candidate.message, value.function.name)
     function = [] if value.function.is_module else words(value.function.name)
     return Wanted(near, expression_words(value.spelled), phase, context.hint, function, candidate.line)

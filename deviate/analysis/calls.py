@@ -40,6 +40,10 @@ class CallGraph:
     def call_sites(self, function: Function) -> list[tuple[cst.Call, Function]]:
         return self.sites.get(function, [])
 
+    def is_handed(self, call: cst.Call, caller: Function, callee: Function) -> bool:
+        """Whether a call only hands the function over: when it runs, and with which arguments, is not told there."""
+        return self.target(call.func, caller) is not callee
+
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
         """Functions of the file that run when a node runs, those called by them included; each once."""
         seen: set[Function] = set()

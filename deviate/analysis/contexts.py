@@ -1,5 +1,6 @@
 """Contexts of a site: the call paths and constant labels under which it reports, and words that tell them apart."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import libcst as cst
 
 from deviate.model import Place
 
-from .calls import CallGraph, Way
+from .calls import CallGraph, Frame, Way
 from .collect import Judged, label_texts
 from .index import Function, Index
 from .judge import Judge
@@ -59,9 +60,9 @@ def contexts(judged: Judged, ways: Sequence[Way], index: Index, graph: CallGraph
     """The contexts of a site; a single one when nothing tells them apart, or when they are too many to be told."""
     found: list[Context] = []
     label = judged.candidate.label
-    for way in ways:
-        path = tuple(graph.place(frame) for frame in way[:-1])
-        texts: list[str] = _labels_on(label, way, index, judge) if label else []
+    told = _told(ways, graph)
+    for way, path in zip(ways, told, strict=True):
+        texts: list[str] = _labels_on(label, way, index, graph, judge) if label else []
         for text in texts or (None,):
             if all((other.path, other.label) != (path, text) for other in found):
                 found.append(Context(way, path, text))
@@ -72,7 +73,28 @@ def contexts(judged: Judged, ways: Sequence[Way], index: Index, graph: CallGraph
     return _hinted(found) if len(found) > 1 else [Context(found[0].way, (), None)]
 
 
-def _labels_on(name: str, way: Way, index: Index, judge: Judge) -> list[str]:
+def _told(ways: Sequence[Way], graph: CallGraph) -> list[tuple[Place, ...]]:
+    """The calls that lead to a site on each way.
+
+    Where a function is handed over, somebody else calls it: what comes before is left out, unless only that tells
+    two ways apart.
+    """
+    whole = [tuple(graph.place(frame) for frame in way[:-1]) for way in ways]
+    sure = [path[_handed_over(way, graph) :] for way, path in zip(ways, whole, strict=True)]
+    return sure if len(set(sure)) == len(set(whole)) else whole
+
+
+def _handed_over(way: Way, graph: CallGraph) -> int:
+    """How many calls of a way end with the last one that hands a function over; 0 where none does."""
+    pairs = list(enumerate(itertools.pairwise(way), start=1))
+    return next((place for place, (caller, callee) in reversed(pairs) if _hands(caller, callee, graph)), 0)
+
+
+def _hands(caller: Frame, callee: Frame, graph: CallGraph) -> bool:
+    return isinstance(caller.node, cst.Call) and graph.is_handed(caller.node, caller.function, callee.function)
+
+
+def _labels_on(name: str, way: Way, index: Index, graph: CallGraph, judge: Judge) -> list[str]:
     """Texts that the label variable holds on one way: the constant handed down, or those of the loop."""
     place = len(way) - 1
     while True:
@@ -80,7 +102,7 @@ def _labels_on(name: str, way: Way, index: Index, judge: Judge) -> list[str]:
         if name not in function.parameters or place == 0:
             return label_texts(name, function, index, judge)
         call = way[place - 1].node
-        if not isinstance(call, cst.Call):
+        if not isinstance(call, cst.Call) or _hands(way[place - 1], way[place], graph):
             return []
         given = _given(call, name, function)
         text = constant_text(given) if given is not None else _default(name, function)

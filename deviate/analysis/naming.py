@@ -57,11 +57,12 @@ def expression_words(spelled: str) -> list[str]:
 
 def phase_of(*texts: str) -> str | None:
     """The phase that the first telling text names."""
-    for text in texts:
-        found = [PHASES[word] for word in words(text) if word in PHASES]
-        if found:
-            return found[0]
-    return None
+    return next((phases[0] for phases in map(phases_in, texts) if phases), None)
+
+
+def phases_in(text: str) -> list[str]:
+    """The phases that a text names, in order."""
+    return [PHASES[word] for word in words(text) if word in PHASES]
 
 
 def give_names(wanted: Sequence[Wanted]) -> list[str]:

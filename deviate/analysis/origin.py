@@ -82,6 +82,8 @@ class Origins:
                 return self._item(node, function, depth)
             case cst.Call():
                 return self._call(node, function, depth)
+            case cst.BinaryOperation(operator=cst.Modulo() | cst.Add(), left=cst.BaseString()):
+                return Origin("text", "a text")
             case cst.BinaryOperation():
                 return self._operation(node, function, depth)
         return self._other(node, function, depth)
@@ -181,6 +183,9 @@ class Origins:
         position = function.parameters.index(name) - (function.class_name is not None)
         found = []
         for call, caller in self.graph.call_sites(function)[:MOST_CALLS]:
+            if self.graph.is_handed(call, caller, function):
+                found.append(UNKNOWN)
+                continue
             named, given = keywords(call), positional(call)
             value = named.get(name) or (given[position] if 0 <= position < len(given) else None)
             if value is not None:

@@ -120,6 +120,39 @@ def test_one_line_of_a_function_called_for_train_and_test_data_is_two_metrics(an
     assert {metric.site for metric in analysis.metrics} == {0}
 
 
+def test_a_function_handed_over_is_reached_by_calls_that_nobody_knows(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def evaluate(split):
+            accuracy = score(split)
+            print(f"accuracy {accuracy:.4f}")
+        def at_the_end(trainer):
+            print(f"{trainer.loss.item():.4f}")
+            evaluate("train")
+            evaluate("test")
+        trainer.on("epoch end", at_the_end)
+        trainer.run()
+        """
+    )
+    assert [(metric.name, metric.path) for metric in analysis.metrics] == [
+        ("train_accuracy", (Place("train.py", 7),)),
+        ("test_accuracy", (Place("train.py", 8),)),
+        ("trainer_loss", ()),
+    ]
+
+
+def test_where_a_function_is_handed_over_counts_when_nothing_else_tells_its_values_apart(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def report():
+            print(f"accuracy {score():.4f}")
+        call_with(train_data, report)
+        call_with(test_data, report)
+        """
+    )
+    assert [[place.line for place in metric.path] for metric in analysis.metrics] == [[4], [5]]
+
+
 def test_the_line_of_a_method_call_is_that_of_the_method_name(analyse: Analyse) -> None:
     analysis = analyse(
         """

@@ -76,6 +76,16 @@ def test_measurements_get_role_and_direction(analyse: Analyse, argument: str, ro
     assert [(metric.role, metric.direction) for metric in analysis.metrics] == [(role, direction)]
 
 
+def test_what_a_function_formats_is_a_text_even_if_it_is_a_time(analyse: Analyse) -> None:
+    function = "import time\ndef since(start):\n    s = time.time() - start\n    return {}\n"
+    loop = "for epoch in range(3):\n    loss.backward()\n    print('%s %.4f' % (since(0), loss))\n"
+    for returned, metrics in (("'%dm %ds' % (s // 60, s)", ["loss"]), ("'after ' + str(s)", ["loss"])):
+        analysis = analyse(function.format(returned) + loop)
+        assert [metric.name for metric in analysis.metrics] == metrics
+        assert {"a text" in item.reason for item in analysis.rejected if "since" in item.expression} == {True}
+    assert len(analyse(function.format("s % 60") + loop).metrics) == 2
+
+
 def test_precision_of_the_format_is_evidence(analyse: Analyse) -> None:
     analysis = judge(analyse, 'f"z {model(x).mean().item():.4f}"')
     assert any("4 decimals" in reason for reason in analysis.metrics[0].evidence)

@@ -31,6 +31,7 @@ for epoch in range(3):
         ('f"loss {a:.4f} loss {b:.4f}"', ["loss_a", "loss_b"]),
         ('f"{n / (time.time() - begin)} examples per second"', ["examples_per_second"]),
         ('f"top1 {a:.2f} top5 {b:.2f}"', ["top1", "top5"]),
+        ('f"loss gap {abs(train_loss - test_loss):.4f}"', ["loss_gap"]),
     ],
 )  # fmt: skip
 def test_names_come_from_the_text_else_from_the_expression(analyse: Analyse, arguments: str, names: list[str]) -> None:
@@ -44,3 +45,22 @@ def test_equal_texts_are_told_apart_by_function_or_line(analyse: Analyse) -> Non
     assert [metric.name for metric in analysis.metrics] == ["loss_line_3", "loss_line_4"]
     analysis = analyse("for epoch in range(3):\n    train_step()\n    print('loss', loss); print('loss', loss)\n")
     assert [metric.name for metric in analysis.metrics] == ["loss", "loss_2"]
+
+
+def test_a_message_with_a_count_and_a_share_names_the_share_under_every_label(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def report(split, hits):
+            print("%s score: %d/%d = %.2f%%" % (split, hits.sum(), len(hits), 100 * hits.mean()))
+        for epoch in range(3):
+            loss.backward()
+            report("train", a == b)
+            report("test", c == d)
+        """
+    )
+    assert [(metric.name, metric.expression) for metric in analysis.metrics] == [
+        ("train_hits", "hits.sum()"),
+        ("test_hits", "hits.sum()"),
+        ("train_score", "100 * hits.mean()"),
+        ("test_score", "100 * hits.mean()"),
+    ]
