@@ -1,5 +1,6 @@
 """What a user reads before the first run: what will be recorded, what becomes of seeds, what will be run."""
 
+import shlex
 from collections.abc import Iterator
 
 from deviate import replay
@@ -19,7 +20,7 @@ def announcement(prepared: Prepared, request: Request, width: int) -> str:
     lines += [f"Variant  {name}: {replay.find_variant(name).description}" for name in request.variants]
     if prepared.note:
         lines.append(f"Note     {prepared.note}")
-    return "\n".join([*lines, f"Running  {request.runs} x {' '.join(prepared.target.command)}", ""])
+    return "\n".join([*lines, f"Running  {request.runs} x {shlex.join(prepared.target.command)}", ""])
 
 
 def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:

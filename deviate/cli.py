@@ -3,7 +3,9 @@
 import enum
 import json
 import os
+import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -198,9 +200,8 @@ def list_command() -> None:
     for plan in plans:
         for experiment in records.read_experiment(records.find_experiment(folder, plan.name)):
             done = sum(run.status == "completed" for run in experiment.runs)
-            typer.echo(
-                f"{plan.name}  {experiment.variant}  {done}/{experiment.n_planned} completed  {' '.join(plan.command)}"
-            )
+            told = f"{plan.name}  {experiment.variant}  {done}/{experiment.n_planned} completed"
+            typer.echo(f"{told}  {shlex.join(plan.command)}")
 
 
 def _publish(
@@ -259,6 +260,9 @@ def _options(
 
 def main() -> None:
     """Entry point: errors of ours become one message and an exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup a closed terminal is to be ignored
+            signal.signal(number, signal.default_int_handler)
     sys.exit(_run(sys.argv[1:]))
 
 
@@ -279,6 +283,7 @@ def _run(arguments: Sequence[str]) -> int:
             typer.echo(f"  See: deviate {' '.join(arguments[:1])} --help", err=True)
         return WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # typer makes this code of an interruption by itself
         typer.echo("Interrupted. What ran is on record; the same command goes on from there.", err=True)
-        return INTERRUPTED
     return code if isinstance(code, int) else DONE

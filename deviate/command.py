@@ -1,5 +1,6 @@
 """What the user's command runs: the project it belongs to, its working folder, and the script to analyse."""
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -72,7 +73,10 @@ def _script_of(words: Sequence[str], folder: Path) -> Path:
             raise InputError(f"{word} is a folder", "name the training script in it")
     if len(words) == 1 and not shutil.which(words[0]):
         raise InputError(f"no script {words[0]} in {folder}", _near(folder / words[0]))
-    raise InputError(f"no Python script in the command {' '.join(words)}", "name it with --script train.py")
+    raise InputError(
+        f"no Python script in the command {shlex.join(words)}",
+        "name the training script in the command itself: deviate run -- python train.py",
+    )
 
 
 def _near(path: Path) -> str:

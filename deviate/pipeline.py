@@ -1,6 +1,7 @@
 """The way through all rooms: from a command to findings. Knows every room; prints nothing, and ends nothing."""
 
 import dataclasses
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -243,7 +244,7 @@ def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
 def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now: Path) -> str:
     """What keeps these runs from being more of that experiment; empty when nothing does."""
     if plan.command != prepared.target.command or plan.cwd != prepared.target.cwd:
-        return f"another command: {' '.join(plan.command)}"
+        return f"another command: {shlex.join(plan.command)}"
     if plan.seed != request.seed:
         return f"another experiment seed: {plan.seed}"
     changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)

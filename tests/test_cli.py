@@ -5,7 +5,10 @@ import io
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -174,6 +177,27 @@ def test_a_large_checkpoint_of_the_user_survives(project: Path, deviate) -> None
     assert (project / "best.pt").read_bytes() == before
     assert (project / "best.pt").stat().st_mtime_ns == stamp
     assert sorted(path.name for path in project.iterdir() if path.name != ".deviate") == listing
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_run_too_and_the_same_command_goes_on(project: Path, deviate, number: int) -> None:  # type: ignore[no-untyped-def]
+    script = project / "my train.py"
+    script.write_text("import time\n" + TRAIN + "    time.sleep(0.3)\n")
+    command = [sys.executable, "-m", "deviate", "run", script.name, "--runs", "2", "--quiet"]
+    running = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (logs := list(project.glob(".deviate/experiments/*/runs/*/*/events-*"))):
+        time.sleep(0.02)
+    running.send_signal(number)
+    _, told = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert "Interrupted. What ran is on record" in told
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(logs[0].name.split("-")[1]), 0)
+    answer = deviate(*command[3:])
+    assert answer.code == 0
+    assert "2/2 completed" in answer.out
+    assert "2/2 completed" in (listed := deviate("list").out)
+    assert "'my train.py'" in listed
 
 
 def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
