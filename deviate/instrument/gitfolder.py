@@ -36,7 +36,7 @@ def freeze_git(root: Path, tree: Path, *, changed: Sequence[str], linked: Sequen
         _share_objects(repository, private)
         _configure(root, private)
         if (private / "index").exists():
-            _hide(tree, changed, linked)
+            _hide(root, tree, changed, linked)
     except (OSError, subprocess.SubprocessError) as error:
         shutil.rmtree(private, ignore_errors=True)
         detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
@@ -72,14 +72,18 @@ def _configure(root: Path, private: Path) -> None:
         _git(root, *change, key, "false")
 
 
-def _hide(tree: Path, changed: Sequence[str], linked: Sequence[str]) -> None:
+def _hide(root: Path, tree: Path, changed: Sequence[str], linked: Sequence[str]) -> None:
+    """Show what we changed as unchanged, but not what the user had changed before."""
     if linked:
         (tree / ".git" / "info").mkdir(exist_ok=True)
         with (tree / ".git" / "info" / "exclude").open("a", encoding="utf-8") as exclude:
             exclude.writelines(f"\n/{name}" for name in linked)
     if changed or linked:
-        tracked = _git(tree, "--literal-pathspecs", "ls-files", "-z", "--", *changed, *linked)
-        _git(tree, "update-index", "-z", "--assume-unchanged", "--stdin", text=tracked)
+        ours = ("--literal-pathspecs", "ls-files", "-z")
+        tracked = _git(tree, *ours, "--", *changed, *linked).split("\0")
+        of_the_user = set(_git(root, *ours, "--modified", "--", *changed, *linked).split("\0"))
+        hidden = "".join(f"{name}\0" for name in tracked if name and name not in of_the_user)
+        _git(tree, "update-index", "-z", "--assume-unchanged", "--stdin", text=hidden)
 
 
 def _git(folder: Path, *arguments: str, text: str = "") -> str:
