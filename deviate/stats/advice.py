@@ -99,7 +99,7 @@ def _missing_scores(description: Description, experiment: Experiment, label: str
     metric = description.metric
     listed = "; ".join(f"{reason} ({_replicates(replicates)})" for reason, replicates in by_reason.items())
     if list(by_reason) == ["never reported"] and len(by_reason["never reported"]) == len(completed):
-        return [f"{metric.name} was never reported by any run of {label}: correct or deselect it in deviate.toml."]
+        return [f"No run of {label} reported a number for {metric.name}: correct or deselect it in deviate.toml."]
     n_missing = sum(map(len, by_reason.values()))
     return [
         (

@@ -211,7 +211,7 @@ def test_a_metric_that_no_run_reported_is_named_once() -> None:
     metrics = [metric("acc"), metric("auc")]
     findings = judge([experiment("a", metrics, {"acc": sample(0.9, 0.01, 5)})], primary="acc")
     assert [warning for warning in findings.warnings if "auc" in warning] == [
-        "auc was never reported by any run of a: correct or deselect it in deviate.toml."
+        "No run of a reported a number for auc: correct or deselect it in deviate.toml."
     ]
     assert findings.experiments[0].descriptions[-1].note == "no run gave a score (0/5)"
 
