@@ -1,6 +1,7 @@
 """Syntax trees: children, dotted names, constants and call arguments of libcst nodes, without the visitors' cost."""
 
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from functools import cache
 
@@ -71,7 +72,9 @@ def last_name(node: cst.CSTNode) -> str:
 def constant_text(node: cst.CSTNode | None) -> str | None:
     """The value of a string literal, adjacent literals joined; None for anything else and for bytes."""
     if isinstance(node, cst.SimpleString):
-        value = node.evaluated_value
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\\d": the script's own affair, and Python will say so when it runs
+            value = node.evaluated_value
         return value if isinstance(value, str) else None
     if isinstance(node, cst.ConcatenatedString):
         left, right = constant_text(node.left), constant_text(node.right)

@@ -22,7 +22,7 @@ BOOTSTRAP = (
     "except Exception:\\n pass\\n"
     "finally:\\n g in sys.path and sys.path.remove(g)\\n"
     "if not hasattr(b, '__deviate_log__'):\\n b.__deviate_log__ = lambda i, v, l=None: v; "
-    'b.__deviate_loop__ = b.__deviate_while__ = b.__deviate_format__ = lambda i, v: v\\n", {})'
+    'b.__deviate_loop__ = lambda i: lambda v: v; b.__deviate_while__ = b.__deviate_format__ = lambda i, v: v\\n", {})'
 )
 """Loads the guest where sitecustomize did not, and makes every tap an identity where there is no guest.
 
@@ -134,8 +134,9 @@ def _format_edits(sites: Sequence[Site]) -> list[Edit]:
 
 
 def _loop_edits(loop: Loop) -> list[Edit]:
-    tap = LOOP if loop.kind == "for" else WHILE
-    return _wrap(loop.span, f"{tap}({loop.id}, (", "))")
+    if loop.kind == "for":  # called in two steps, so that what iterates is asked for its iterator by the script itself
+        return _wrap(loop.span, f"{LOOP}({loop.id})((", "))")
+    return _wrap(loop.span, f"{WHILE}({loop.id}, (", "))")
 
 
 def _bootstrap_edits(text: str) -> list[Edit]:

@@ -12,38 +12,65 @@ from .project import Project
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import CodeType, TracebackType
-    from typing import Any
+    from typing import Any, Iterable
 
 MODULES = ("linecache", "traceback")
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+GUEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def attach(module: Any, guest: Guest) -> None:
     """Adapter of the two modules of the standard library through which source text is looked up."""
     if module.__name__ == "linecache":
         _fill(module, guest.project)
-    elif hasattr(module, "_get_code_position"):
+        return
+    _leave_out(module)
+    if hasattr(module, "_get_code_position"):
         _map_columns(module, guest.project)
 
 
 def show_originals(project: Project) -> None:
-    """Uncaught exceptions are printed by C code, which reads the file itself: print them in Python instead."""
+    """Uncaught exceptions and warnings of the compiler are printed by C code, which reads the file itself.
+
+    Print them in Python instead: `warnings` does so as soon as it is imported.
+    """
+    import warnings  # noqa: F401
+
     plain = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         try:
-            mine = _touches(trace, project)
-        except Exception:
-            mine = False
-        if mine:
             import traceback
 
-            traceback.print_exception(kind, error, _peeled(trace))
+            lines = traceback.format_exception(kind, error, trace) if _touches(trace, project) else []
+            text = "".join(_with_guesses(lines, kind, error, trace))
+        except Exception:
+            text = ""
+        if text and sys.stderr is not None:
+            sys.stderr.write(text)
         else:
             plain(kind, error, trace)
 
     sys.excepthook = excepthook
+
+
+def _with_guesses(
+    lines: list[str], kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> list[str]:
+    """The lines with "Did you mean: …", which only C code adds in Python 3.10 and 3.11."""
+    guessed = [index for index, line in enumerate(lines) if line.startswith(("NameError: ", "AttributeError: "))]
+    if not guessed or not (3, 10) <= sys.version_info < (3, 12):
+        return lines
+    stderr, sys.stderr = sys.stderr, io.StringIO()
+    try:
+        sys.__excepthook__(kind, error, trace)
+        told = sys.stderr.getvalue().splitlines(True)
+    finally:
+        sys.stderr = stderr
+    for index in guessed:
+        start = lines[index].rstrip("\n") + ". Did you mean: "
+        lines[index] = next((line for line in told if line.startswith(start)), lines[index])
+    return lines
 
 
 def _fill(linecache: Any, project: Project) -> None:
@@ -121,21 +148,24 @@ def _moved(by_line: dict[int, list[tuple[int, int]]], line: int, column: int | N
 
 def _touches(trace: TracebackType | None, project: Project) -> bool:
     while trace is not None:
-        if project.place(trace.tb_frame.f_code) in project.edits:
+        code = trace.tb_frame.f_code
+        if project.place(code) in project.edits or _is_own(code):
             return True
         trace = trace.tb_next
     return False
 
 
-def _peeled(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback up to the first frame of the guest."""
-    frames = []
-    while trace is not None:
-        if os.path.dirname(os.path.abspath(trace.tb_frame.f_code.co_filename)) == HERE:
-            break
-        frames.append(trace)
-        trace = trace.tb_next
-    peeled = None
-    for entry in reversed(frames):
-        peeled = type(entry)(peeled, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return peeled
+def _is_own(code: CodeType) -> bool:
+    return os.path.abspath(code.co_filename).startswith(GUEST)
+
+
+def _leave_out(traceback: Any) -> None:
+    """Frames of the guest are in no traceback and in no stack: what it wraps looks as if it were called directly."""
+    summary = traceback.StackSummary
+    name = "_extract_from_extended_frame_gen" if hasattr(summary, "_extract_from_extended_frame_gen") else "extract"
+    original = getattr(summary, name).__func__
+
+    def extract(klass: Any, frame_gen: Iterable[Any], **options: Any) -> Any:
+        return original(klass, (entry for entry in frame_gen if not _is_own(entry[0].f_code)), **options)
+
+    setattr(summary, name, classmethod(extract))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import compress
 from sys import _getframe
 
@@ -54,28 +55,34 @@ def log(site: int, value: Any, label: object = None) -> Any:
     return value
 
 
-def loop(number: int, iterable: Iterable[V]) -> Iterable[V]:
-    # compress() asks both sides from C, so no frame of ours stands between the loop and what it iterates, and it drops
-    # the iterator at the moment the loop does: generators close as early as without a tap.
+def loop(number: int) -> Callable[[Iterable[V]], Iterable[V]]:
+    # compress() asks both sides from C, and is called by the script itself, so no frame of ours stands between the loop
+    # and what it iterates; and it drops the iterator at the moment the loop does: generators close as early as without
+    # a tap.
     if is_compiling():
-        return iterable
+        return _itself
     try:
-        steps = Steps(number)
+        return partial(compress, selectors=Steps(number))
     except Exception as error:
         _recorder.fault("loop %s" % number, error)
-        return iterable
-    return compress(iterable, steps)
+        return _itself
+
+
+def _itself(iterable: Iterable[V]) -> Iterable[V]:
+    return iterable
 
 
 class Steps:
-    """The steps of one `for` loop: an endless iterator of True, freed when the loop is left in whatever way."""
+    """The steps of one `for` loop: an endless iterator of True, freed when the loop is left in whatever way.
+
+    The loop begins when its iterator gave something: what the iterable does before is done outside the loop.
+    """
 
     __slots__ = ("is_main", "running")
 
     def __init__(self, number: int) -> None:
         self.running = Running(number)
         self.is_main = _recorder.loops[number][2]
-        _recorder.begin(self.running)
 
     def __iter__(self) -> Steps:
         return self
@@ -83,13 +90,16 @@ class Steps:
     def __next__(self) -> bool:
         running = self.running
         running.step += 1
+        if not running.step:
+            _recorder.begin(running)
         if self.is_main or _recorder.pending:
             _step(running, self.is_main)
         return True
 
     def __del__(self) -> None:
         try:
-            _recorder.end(self.running)
+            if self.running.step >= 0:
+                _recorder.end(self.running)
         except Exception:  # the interpreter may be half gone
             pass
 

@@ -31,7 +31,9 @@ class Formatting(string.Formatter):
         try:
             text = self.vformat(_numbered(template), args, kwargs)
         except Exception:
-            return self.callee(*args, **kwargs)  # raises the error that the user knows
+            text = None
+        if text is None:  # raises the error that the user knows, and no other is its context
+            return self.callee(*args, **kwargs)
         for site in self.sites:
             try:
                 for field in self.recorder.fields.get(site, ()):

@@ -26,7 +26,7 @@ def test_nested_values_and_loops_nest() -> None:
     text = "import os\nfor i in f(a)[0]:\n    print(a + b)\n"
     result = tapped(text, "print(«a + b»)", "print(«a» +", "«f(a)[0]»", loops=("in «f(a)[0]»",))
     assert result.splitlines()[1:] == [
-        "for i in __deviate_log__(2, (__deviate_loop__(0, (f(a)[0])))):",
+        "for i in __deviate_log__(2, (__deviate_loop__(0)((f(a)[0])))):",
         "    print(__deviate_log__(0, (__deviate_log__(1, (a)) + b)))",
     ]
 
