@@ -165,7 +165,7 @@ def _leave_out(traceback: Any) -> None:
     name = "_extract_from_extended_frame_gen" if hasattr(summary, "_extract_from_extended_frame_gen") else "extract"
     original = getattr(summary, name).__func__
 
-    def extract(klass: Any, frame_gen: Iterable[Any], **options: Any) -> Any:
+    def extract(klass: Any, /, frame_gen: Iterable[Any], **options: Any) -> Any:
         return original(klass, (entry for entry in frame_gen if not _is_own(entry[0].f_code)), **options)
 
     setattr(summary, name, classmethod(extract))
