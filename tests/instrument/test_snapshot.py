@@ -28,7 +28,7 @@ def test_the_tree_holds_taps_and_the_originals_hold_the_text_before(root: Path, 
     snapshot = freeze(analysis_of(root), tmp_path / "s")
     tapped = (snapshot.folder / "tree/train.py").read_text()
     assert "__deviate_log__(0, (acc))" in tapped
-    assert "__deviate_loop__(0, (range(3)))" in tapped
+    assert "__deviate_loop__(0)((range(3)))" in tapped
     assert tapped.count("\n") == TRAIN.count("\n")
     assert (snapshot.folder / "originals/train.py").read_text() == TRAIN
     assert (root / "train.py").read_text() == TRAIN
