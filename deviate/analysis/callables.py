@@ -10,7 +10,7 @@ CLOCKS = listed(
 TEXTS = listed(
     "time.strftime time.ctime time.asctime os.path.join os.path.basename os.path.abspath os.getcwd builtins.str "
     "builtins.type os.environ.get os.getenv builtins.input sys.version platform.node socket.gethostname "
-    "pathlib.Path builtins.repr"
+    "pathlib.Path builtins.repr json.dumps pprint.pformat"
 )
 SIZES = frozenset({"builtins.len", "os.cpu_count", "torch.numel"})
 PARSERS = ("parse_args", "parse_known_args", "load_config", "safe_load", "parse_args_into_dataclasses")

@@ -28,6 +28,8 @@ TRAINING_CALLS = listed(
 )
 EVALUATIONS = listed("eval evaluate evaluation test val valid validate validation plot predict")
 DATA_WORDS = listed("plot plots ax axs axes fig download extract file files line lines row path image subplot")
+SURE, LIKELY = 3, 2
+"""What speaks for a main loop: from here on it is one; from here on it is one where no other is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class LoopFinder:
             for call, function in self.index.calls
             if is_managed(call, self.index) and self.graph.ways(call)
         ]
-        training = [loop for loop in found if loop is not None and loop.score >= 3]
+        told = [loop for loop in found if loop is not None]
+        training = [loop for loop in told if loop.score >= SURE] or [loop for loop in told if loop.score >= LIKELY]
         outer = [loop for loop in training if self._is_outermost(loop, training)]
         return sorted(outer, key=lambda loop: (-loop.score, self.index.source.line(loop.node)))
 

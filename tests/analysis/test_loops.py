@@ -125,6 +125,15 @@ def test_a_script_without_training_has_no_main_loop(analyse: Analyse) -> None:
     assert analyse("print('loss', sum([1.0 for _ in range(3)]))\n").main_loop is None
 
 
+def test_a_loop_that_reports_its_counter_with_metrics_is_the_main_loop_where_nothing_shows_training(
+    analyse: Analyse,
+) -> None:
+    text = "for gen in range(9):\n    scores = pool.map(work, data)\n    print(f'{gen}: fitness {max(scores):.3f}')\n"
+    assert main_loop(analyse(text)) == (1, "for", "gen")
+    assert main_loop(analyse(text + "for epoch in range(10):" + BODY)) == (4, "for", "epoch")
+    assert main_loop(analyse(text.replace("{gen}: ", ""))) is None
+
+
 def test_an_asynchronous_loop_is_not_listed_for_it_cannot_be_wrapped(analyse: Analyse) -> None:
     analysis = analyse("async def main():\n    async for x in s:\n        print('loss', x)\nasyncio.run(main())\n")
     assert analysis.loops == ()

@@ -31,6 +31,7 @@ for epoch in range(3):
         ('f"loss {a:.4f} loss {b:.4f}"', ["loss_a", "loss_b"]),
         ('f"{n / (time.time() - begin)} examples per second"', ["examples_per_second"]),
         ('f"top1 {a:.2f} top5 {b:.2f}"', ["top1", "top5"]),
+        ('"Accuracy:", accuracy.eval({x: data.test.images})', ["test_accuracy"]),
         ('f"loss gap {abs(train_loss - test_loss):.4f}"', ["loss_gap"]),
     ],
 )  # fmt: skip
