@@ -1,5 +1,6 @@
 """What the user's command runs: the project it belongs to, its working folder, and the script to analyse."""
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -58,10 +59,9 @@ def _script_of(words: Sequence[str], folder: Path) -> Path:
     """The first Python file among the words, or the module after `-m`."""
     for index, word in enumerate(words):
         if word == "-m" and index + 1 < len(words) and index > 0:
-            module = folder.joinpath(*words[index + 1].split("."))
-            for path in (module.with_suffix(".py"), module / "__main__.py"):
-                if path.is_file():
-                    return path.resolve()
+            found = _module(words[index + 1], folder)
+            if found is not None:
+                return found
         elif word.endswith(".py"):
             path = folder / word
             if path.is_file():
@@ -77,6 +77,17 @@ def _script_of(words: Sequence[str], folder: Path) -> Path:
         f"no Python script in the command {shlex.join(words)}",
         "name the training script in the command itself: deviate run -- python train.py",
     )
+
+
+def _module(name: str, folder: Path) -> Path | None:
+    """The file that `-m` runs, if it is looked for where Python would, or in the `src` of an installed project."""
+    places = [Path(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    for place in (Path(), *places, Path("src")):
+        module = folder.joinpath(place, *name.split("."))
+        for path in (module.parent / f"{module.name}.py", module / "__main__.py"):
+            if path.is_file():
+                return path.resolve()
+    return None
 
 
 def _near(path: Path) -> str:

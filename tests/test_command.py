@@ -38,6 +38,16 @@ def test_the_script_of_a_command_is_found(project: Path, words: list[str], scrip
     assert target.command[-len(words) :] == tuple(words)
 
 
+def test_a_module_is_looked_for_where_python_will_find_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, "src/pkg/train.py", "lib/v1.2/tool/__main__.py")
+    words = ["python", "-m", "pkg.train"]
+    assert locate(words, project).script == project / "src/pkg/train.py"
+    monkeypatch.setenv("PYTHONPATH", "nowhere:lib/v1.2")
+    assert locate(["python", "-m", "tool"], project).script == project / "lib/v1.2/tool/__main__.py"
+    with pytest.raises(InputError, match="no Python script in the command python -m nowhere"):
+        locate(["python", "-m", "nowhere"], project)
+
+
 def test_a_script_runs_with_the_python_on_the_path_or_the_one_that_is_named(project: Path) -> None:
     write(project, "train.py")
     assert locate(["train.py"], project).command == (shutil.which("python") or shutil.which("python3"), "train.py")
