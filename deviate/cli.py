@@ -163,6 +163,8 @@ def compare_command(
         raise InputError(
             "one experiment cannot be compared", "name the baseline and a candidate, or use: deviate report NAME"
         )
+    if len(set(names)) < len(names):
+        raise InputError("an experiment cannot be compared with itself", "name each experiment once")
     folder = pipeline.records_folder(Path.cwd().resolve())
     experiments = pipeline.read(folder, names)
     matches = dict(_pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ())

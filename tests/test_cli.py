@@ -83,6 +83,20 @@ def test_metrics_of_other_names_are_matched_by_hand(project: Path, deviate) -> N
     assert "f1" in refused.err
 
 
+def test_the_items_of_a_printed_dict_are_the_metrics(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(
+        "import random\n"
+        "for epoch in range(2):\n"
+        "    loss = random.random()\n"
+        "    scores = {'val_loss': loss, 'val_acc': 1 - loss / 2}\n"
+        "    print('loss %.4f' % loss)\n"
+        "print(scores)\n"
+    )
+    answer = deviate("run", "train.py", "-r", "2", "--csv", "-", "-q")
+    metrics = {row["metric"] for row in csv.DictReader(io.StringIO(answer.out))}
+    assert metrics == {"loss", "scores[val_loss]", "scores[val_acc]"}, answer.both
+
+
 def test_more_runs_go_on_from_what_is_on_record(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(TRAIN)
     deviate("run", "train.py", "--runs", "2")
@@ -221,6 +235,7 @@ NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
         ({"train.py": NO_METRIC}, ("run", "train.py"), ["epoch", "deviate.toml"]),
         ({"train.py": TRAIN}, ("compare", "a", "b"), ["no experiment named 'a'"]),
         ({"train.py": TRAIN}, ("compare", "a"), ["baseline", "candidate"]),
+        ({"train.py": TRAIN}, ("compare", "a", "a"), ["with itself"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--variants", "chaos"), ["no variant named 'chaos'", "as-is"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--name", "a/b"), ["'a/b'"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--env", "A"), ["KEY=VALUE"]),

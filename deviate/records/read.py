@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from deviate.model import Experiment, Run, Selection, Spec, Status
+from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status
 from deviate.records.attempts import STALE_S, Result, read_claim, read_result
 from deviate.records.events import ProcessLog, read_events
 from deviate.records.layout import attempts, event_files, runs_folder, snapshot_folder, spec_file
@@ -40,21 +40,35 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
         )
         for variant in plan.variants
     ]
+    metrics = _that_stand(catalog, [run for _, runs, _ in read for run in runs])
     return tuple(
-        _experiment(folder, plan, variant, catalog, runs, (*manifest.warnings, *warnings))
+        _experiment(folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *warnings))
         for variant, runs, warnings in read
     )
 
 
+def _that_stand(catalog: Catalog, runs: Sequence[Run]) -> tuple[SelectedMetric, ...]:
+    """The metrics without mappings that were reported item by item: the items stand for them."""
+    reported = {name for run in runs for name in run.series}
+    mappings = {it.metric.site for it in catalog.added if it.metric.label is not None} - {None}
+    return tuple(it for it in catalog.metrics if it.name in reported or it.metric.site not in mappings)
+
+
 def _experiment(
-    folder: Path, plan: Plan, variant: VariantPlan, catalog: Catalog, runs: Sequence[Run], warnings: Sequence[str]
+    folder: Path,
+    plan: Plan,
+    variant: VariantPlan,
+    catalog: Catalog,
+    metrics: tuple[SelectedMetric, ...],
+    runs: Sequence[Run],
+    warnings: Sequence[str],
 ) -> Experiment:
     return Experiment(
         name=plan.name,
         variant=variant.name,
         command=plan.command,
         n_planned=variant.n_runs,
-        metrics=catalog.metrics,
+        metrics=metrics,
         runs=tuple(sorted((_judged(run, catalog) for run in runs), key=lambda run: run.replicate)),
         folder=folder,
         created=plan.created,
