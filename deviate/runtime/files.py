@@ -32,9 +32,9 @@ class Guard:
     def __init__(self, work: str, root: str, folder: str, recorder: Recorder) -> None:
         self.work = os.path.realpath(work) + os.sep
         self.root = os.path.realpath(root) + os.sep
+        self.folder = os.path.realpath(folder) + os.sep
         self.harmless = tuple(
-            os.path.realpath(path) + os.sep
-            for path in (folder, os.environ.get("TMPDIR") or TEMPORARY, "/dev", "/proc", "/sys")
+            os.path.realpath(path) + os.sep for path in (os.environ.get("TMPDIR") or TEMPORARY, "/dev", "/proc", "/sys")
         )
         self.recorder = recorder
         self.reported: set[str] = set()
@@ -110,12 +110,11 @@ class Guard:
         return None
 
     def _report(self, path: str) -> None:
-        if (
-            "__pycache__" in path
-            or (path + os.sep).startswith(self.harmless)
-            or path in self.reported
-            or len(self.reported) >= MOST_REPORTED
-        ):
+        inside = path + os.sep
+        is_harmless = inside.startswith(self.folder) or (
+            inside.startswith(self.harmless) and not inside.startswith(self.root)  # a project may itself be temporary
+        )
+        if "__pycache__" in path or is_harmless or path in self.reported or len(self.reported) >= MOST_REPORTED:
             return
         self.reported.add(path)
         self.recorder.event("write", path)

@@ -9,6 +9,7 @@ import os
 import sys
 
 from . import imports, source, taps
+from .editable import Editable
 from .files import Guard
 from .frameworks import ADAPTERS
 from .parts import Guest
@@ -39,7 +40,7 @@ def start() -> None:
     recorder.open()
     guard = Guard(work, manifest["root"], folder, recorder)
     _guest = Guest(recorder, Seeding(dict(spec.get("seeds") or {}), recorder, project), project, guard)
-    _map_path(manifest["root"], work)
+    Editable(manifest["root"], work).begin()
     source.show_originals(project)
     imports.watch({name: adapter for adapter in (source, *ADAPTERS) for name in adapter.MODULES}, _guest)
     guard.begin()
@@ -62,14 +63,3 @@ def _facts() -> dict[str, object]:
         "executable": sys.executable,
         "platform": sys.platform,
     }
-
-
-def _map_path(root: str, work: str) -> None:
-    """Let the work copy win over an editable install of the very project; leave every other entry alone."""
-    for index, entry in enumerate(sys.path):
-        if not os.path.isabs(entry) or "site-packages" in entry or entry.startswith(work):
-            continue
-        inside = os.path.relpath(entry, root)
-        copy = os.path.normpath(os.path.join(work, inside))
-        if inside.split(os.sep)[0] != os.pardir and os.path.isdir(copy):
-            sys.path[index] = copy

@@ -85,13 +85,18 @@ def _from_sequence(value: Any) -> Numbers:
 
 
 def _from_numpy_scalar(value: Any) -> Numbers:
-    return _one(value.item())
+    number = value.item()
+    return _one(float(number) if value.dtype.kind == "f" else number)  # a long double is its own item
 
 
 def _from_numpy_array(value: Any) -> Numbers:
     if value.size != 1 or value.dtype.kind not in "fiub":
         return []
-    return _one(value.item())
+    return _from_numpy_scalar(value)
+
+
+def _from_masked(value: Any) -> Numbers:
+    return _from_numpy_array(value) if not value.mask.any() else []
 
 
 def _from_torch(value: Any) -> Numbers:
@@ -129,6 +134,8 @@ def _reader_for(kind: type) -> Callable[[Any], Numbers]:
     module = (kind.__module__ or "").partition(".")[0]
     if kind in (float, int, bool):
         return _one
+    if issubclass(kind, str):
+        return _from_text
     if module == "torch":
         return _from_torch if kind.__name__ in ("Tensor", "Parameter") else _nothing
     if module == "tensorflow":
@@ -138,11 +145,11 @@ def _reader_for(kind: type) -> Callable[[Any], Numbers]:
     if module == "numpy":
         if kind.__name__ in ("ndarray", "memmap"):
             return _from_numpy_array
-        return _from_numpy_scalar if hasattr(kind, "item") and kind.__name__ != "MaskedArray" else _nothing
+        if kind.__name__.startswith("Masked"):
+            return _from_masked
+        return _from_numpy_scalar if hasattr(kind, "item") else _nothing
     if module in ("decimal", "fractions"):
         return _from_fraction
-    if issubclass(kind, str):
-        return _from_text
     if issubclass(kind, dict):
         return _from_mapping
     if kind in (list, tuple):
