@@ -60,7 +60,22 @@ class Source:
         start, end = where.start, where.end
         if isinstance(node, cst.Tuple | cst.GeneratorExp | cst.Yield) and node.lpar:
             start, end = self.ranges[node.lpar[0]].start, self.ranges[node.rpar[-1]].end
-        return Span(start.line, start.column, end.line, end.column)
+        return Span(
+            start.line,
+            start.column + self._shifts.get(start.line, 0),
+            end.line,
+            end.column + self._shifts.get(end.line, 0),
+        )
+
+    @cached_property
+    def _shifts(self) -> Mapping[int, int]:
+        """What columns lack in lines that libcst would indent otherwise: it loses form feeds before a statement."""
+        if "\f" not in self.text:
+            return {}
+        written = io.StringIO(self.tree.code, newline="").readlines()
+        return {
+            line: len(own) - len(other) for line, (own, other) in enumerate(zip(self.lines, written, strict=False), 1)
+        }
 
     def between(self, span: Span) -> str:
         """The text of a span."""

@@ -68,7 +68,7 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
     edits += _format_edits(sites)
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
     if edits:
-        edits = _bootstrap_edits(text) + edits
+        edits = _bootstrap_edits(text, lines) + edits
     instrumented = _apply(lines, edits)
     _check(text, instrumented.text)
     return instrumented
@@ -139,7 +139,7 @@ def _loop_edits(loop: Loop) -> list[Edit]:
     return _wrap(loop.span, f"{WHILE}({loop.id}, (", "))")
 
 
-def _bootstrap_edits(text: str) -> list[Edit]:
+def _bootstrap_edits(text: str, lines: Sequence[str]) -> list[Edit]:
     """The bootstrap before the first statement that runs, after docstring and `__future__`.
 
     Definitions are passed over, for they run no tap; the body of a `try` or a class is entered, for it runs at once;
@@ -153,8 +153,9 @@ def _bootstrap_edits(text: str) -> list[Edit]:
     while body:
         statement = body.pop(0)
         if isinstance(statement, cst.SimpleStatementLine) and not _is_future_import(statement):
-            start = positions[statement.body[0]].start
-            return [Edit(start.line, start.column, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
+            line = positions[statement.body[0]].start.line
+            indent = len(lines[line - 1]) - len(lines[line - 1].lstrip(" \t\f"))  # libcst miscounts form feeds
+            return [Edit(line, indent, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
         if isinstance(statement, cst.Try | cst.ClassDef):
             body = [*statement.body.body, *body]
         first = _evaluated_first(statement)

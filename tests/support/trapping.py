@@ -194,6 +194,10 @@ LAYOUTS = {
     "coding in the second line": (
         "#!/usr/bin/python\n# vim: set fileencoding=iso-8859-15 :\n" + TRAIN.replace("'acc'", "'€ acc'")
     ).encode("iso-8859-15"),
+    "form feeds before code": (
+        "\x0cimport sys\ndef show(acc):\n\x0c    print(f'acc {acc}')\n    print('loss', acc)\n"
+        "\x0c" + TRAIN + "\x0cprint('acc', acc); show(acc)\n"
+    ).encode(),
     "form feeds": b"import sys\n\x0c\n# \x0c\n" + TRAIN.replace("'acc'", "'a\x0cb acc'").encode(),
     "separators": TRAIN.replace("'acc'", "'\u2028 \x1d acc'").replace("4\n", "4 # \u2028 \x85 \x1c\n").encode(),
     "wide characters": (
