@@ -143,11 +143,7 @@ def _reader_for(kind: type) -> Callable[[Any], Numbers]:
     if module in ("jax", "jaxlib"):
         return _from_jax if kind.__name__ == "ArrayImpl" else _nothing
     if module == "numpy":
-        if kind.__name__ in ("ndarray", "memmap"):
-            return _from_numpy_array
-        if kind.__name__.startswith("Masked"):
-            return _from_masked
-        return _from_numpy_scalar if hasattr(kind, "item") else _nothing
+        return _numpy_reader_for(kind)
     if module in ("decimal", "fractions"):
         return _from_fraction
     if issubclass(kind, dict):
@@ -157,6 +153,14 @@ def _reader_for(kind: type) -> Callable[[Any], Numbers]:
     if issubclass(kind, (int, float)):
         return _one
     return _nothing
+
+
+def _numpy_reader_for(kind: type) -> Callable[[Any], Numbers]:
+    if kind.__name__ in ("ndarray", "memmap"):
+        return _from_numpy_array
+    if kind.__name__.startswith("Masked"):
+        return _from_masked
+    return _from_numpy_scalar if hasattr(kind, "item") else _nothing
 
 
 _readers: dict[type, Callable[[Any], Numbers]] = {}
