@@ -16,6 +16,7 @@ from trapping import (
     ENDINGS,
     FINDER,
     GIT,
+    ITERABLES,
     LAYOUTS,
     LOOKING,
     LOOPS,
@@ -60,6 +61,17 @@ def test_loops_are_left_in_every_way(project: Path) -> None:
     assert steps(run, "n / 4", 46) == [1, 1]
     assert run.values["next(it, 9) / 2"] == [0.5, 1.5] * 2
     assert run.steps["epoch / 100"] == [{19: 0}, {19: 1}]
+
+
+def test_iterables_conditions_and_handlers_of_every_kind_are_left_as_they_are(project: Path) -> None:
+    run = script(project, ITERABLES)
+    assert run.left.exit_code == 5, run.stderr
+    assert "never" not in run.stdout
+    assert run.values["i / 2"] == [0.5, 1.0, 1.5] * 2
+    assert run.values["a + b"] == [0.0, 0.5, 0.5, 1.0, 1.0, 1.5] * 2
+    assert run.values["k / 2"] == [0.0, 0.5] * 2
+    assert run.values["len(line) / 2"] == [1.0, 0.5] * 2
+    assert run.values["acc"][-2:] == [16.25, 16.25]
 
 
 def test_every_construct_of_the_language_runs_and_is_recorded(project: Path) -> None:

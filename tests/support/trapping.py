@@ -97,6 +97,93 @@ for epoch in range(2):
     print(f"test acc {epoch / 100:.3f}")
 """
 
+ITERABLES = """\
+import sys, signal, gc, weakref, threading, io, contextlib, atexit, os
+class Node: pass
+for epoch in range(2):
+    acc = epoch / 4
+    print("acc", acc)
+    for o in [Node() for _ in range(2)]: r = weakref.ref(o)
+    del o; print("dead", r() is None, gc.collect() >= 0)
+    class It:
+        def __init__(self): self.i = 0
+        def __iter__(self): return self
+        def __next__(self):
+            self.i += 1
+            if self.i > 3: raise StopIteration
+            return self.i
+        def __len__(self): return 3
+        def __length_hint__(self): print("never hint"); return 3
+        def __del__(self): print("It gone", flush=True)
+    for i in It(): print("loss", i / 2)
+    d = {1: 2, 3: 4}
+    try:
+        for k in d: print("loss", k); d[k + 10] = 1
+    except RuntimeError as e: print(e)
+    l = [1, 2, 3]
+    for x in l:
+        print("loss", x / 2)
+        if len(l) < 6: l.append(x)
+    class G:
+        def __getitem__(self, i):
+            if i > 2: raise IndexError
+            return i
+    for x in G(): print("loss", x / 2)
+    for x in zip(range(2), "ab"): print("loss", *x)
+    for x in iter(lambda: next(c), 2) if (c := iter(range(5))) else (): print("loss", x)
+    for line in io.StringIO("a\\nb"): print("loss", len(line) / 2)
+    for x, in [(1,)]: print("loss", x)
+    for sys.foo in range(2): print("loss", sys.foo / 2)
+    for x in 1, 2: print("loss", x / 2)
+    for x in *[1], 2: print("loss", x / 2)
+    for x in (yield_ := [1, 2]): print("loss", x / 2)
+    for x in lambda: 0, 1: print("loss", callable(x))
+    for x in [1] if epoch else [2]: print("loss", x)
+    for x in (1,): print("loss", x)
+    for x in (i / 2 for i in range(2)): print("loss", x)
+    for x in [
+        1,  # one
+        2]: print("loss", x)
+    for _ in range(2):
+        try: continue
+        finally: print("fin loss", acc)
+    with contextlib.suppress(StopIteration):
+        for x in [1, 2]:
+            with open(os.devnull) as f: print("loss", x); raise StopIteration
+    while (line := "x" * (2 - len(str(acc)))) and True: print("loss", len(line)); break
+    while not acc: acc += 1; print("loss", acc)
+    while acc > 0 and acc < 9 or False: acc += 8; print("loss", acc)
+    else: print("else loss", acc)
+    def g():
+        for i in range(3):
+            x = yield i / 2
+            print("sent loss", x)
+        return "done"
+    def h(): r = yield from g(); print("ret acc", len(r))
+    for x in h(): print("loss", x)
+    it = g(); next(it); it.close()
+    try: it = g(); next(it); it.throw(ValueError("thrown"))
+    except ValueError as e: print("thrown", e)
+    for a in g():
+        for b in g():
+            print("loss", a + b)
+            if b: break
+    def rec(n):
+        for i in range(n):
+            yield from rec(i); yield i
+    for x in rec(3): print("loss", x / 2)
+    t = threading.Thread(target=lambda: [print("thread acc", k / 2) for k in range(2)]); t.start(); t.join()
+    print("acc", acc, file=sys.__stdout__); sys.stdout.flush()
+    with contextlib.redirect_stdout(io.StringIO()) as s: print("hidden acc", acc)
+    print(len(s.getvalue()))
+    old, sys.stdout = sys.stdout, io.StringIO(); print("swap acc", acc); old.write(sys.stdout.getvalue()); sys.stdout = old
+    eval("print('eval acc', acc)"); exec("for q in range(2): print('exec acc', q)")
+atexit.register(lambda: print("bye acc", acc))
+signal.signal(signal.SIGALRM, lambda *a: print("alarm acc", acc)); signal.setitimer(signal.ITIMER_REAL, 0.01); signal.pause()
+sys.settrace(lambda f, e, a: None); print("traced acc", acc); sys.settrace(None)
+sys.stdout.flush(); os._exit(5)
+"""
+
 CONSTRUCTS = '''\
 #!/usr/bin/env python
 """Docstring."""
