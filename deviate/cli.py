@@ -165,12 +165,9 @@ def compare_command(
         )
     if len(set(names)) < len(names):
         raise InputError("an experiment cannot be compared with itself", "name each experiment once")
-    folder = pipeline.records_folder(Path.cwd().resolve())
-    experiments = pipeline.read(folder, names)
     matches = dict(_pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ())
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, matches=matches)
-    findings = pipeline.judge(experiments, judging)
-    _publish(findings, experiments, folder, html, json_file, csv_file)
+    _report_on(names, judging, html, json_file, csv_file)
 
 
 @app.command("report", epilog="Example: deviate report small --html paper.html")
@@ -186,10 +183,8 @@ def report_command(
     csv_file: Csv = None,
 ) -> None:
     """Report again from what is on record, without running anything."""
-    folder = pipeline.records_folder(Path.cwd().resolve())
-    experiments = pipeline.read(folder, names)
-    findings = pipeline.judge(experiments, Judging(confidence=confidence, metric=metric, aggregate=aggregate))
-    _publish(findings, experiments, folder, html, json_file, csv_file)
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
+    _report_on(names, judging, html, json_file, csv_file)
 
 
 @app.command("list", epilog="Example: deviate list")
@@ -204,6 +199,15 @@ def list_command() -> None:
             done = sum(run.status == "completed" for run in experiment.runs)
             told = f"{plan.name}  {experiment.variant}  {done}/{experiment.n_planned} completed"
             typer.echo(f"{told}  {shlex.join(plan.command)}")
+
+
+def _report_on(
+    names: Sequence[str], judging: Judging, html: Path | None, json_file: Path | None, csv_file: Path | None
+) -> None:
+    """Judge experiments on record, and publish."""
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    experiments = pipeline.read(folder, names)
+    _publish(pipeline.judge(experiments, judging), experiments, folder, html, json_file, csv_file)
 
 
 def _publish(

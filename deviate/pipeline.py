@@ -56,7 +56,6 @@ class Begun:
     snapshot: Snapshot
     plan: Plan
     jobs: int
-    is_continued: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,8 @@ def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
         replay.find_variant(variant)
     jobs = request.jobs or replay.default_jobs()
     known = {plan.name: plan for plan in records.list_experiments(folder)}
-    name = request.name or _name_of(prepared.target.script)
+    stem = _name_of(prepared.target.script)
+    name = request.name or stem
     if name in known:
         with _frozen_now(prepared, folder) as now:
             number = 1
@@ -116,7 +116,7 @@ def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
                         "choose another name with --name; what is on record stays",
                     )
                 number += 1
-                name = f"{_name_of(prepared.target.script)}-{number}"
+                name = f"{stem}-{number}"
     place = records.new_experiment_folder(folder, name)
     snapshot = instrument.freeze(
         prepared.analysis, records.snapshot_folder(place), cwd=prepared.target.cwd, fresh=prepared.config.fresh
@@ -134,7 +134,7 @@ def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
         jobs=jobs,
     )
     records.create_experiment(place, plan)
-    return Begun(name, place, snapshot, plan, jobs, is_continued=False)
+    return Begun(name, place, snapshot, plan, jobs)
 
 
 def carry_out(begun: Begun, request: Request, on_update: Callable[[RunUpdate], None]) -> tuple[Outcome, ...]:
@@ -266,4 +266,4 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path, jobs:
         jobs=jobs,
     )
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
-    return Begun(plan.name, place, snapshot, changed, jobs, is_continued=True)
+    return Begun(plan.name, place, snapshot, changed, jobs)

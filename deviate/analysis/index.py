@@ -11,8 +11,6 @@ from .source import Source
 from .tree import children, dotted
 
 LoopNode = cst.For | cst.While
-SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
-COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from deviate.errors import RecordError
-from deviate.instrument.tree import DOCUMENTS, NOT_HASHED, SOURCE_SUFFIXES
+from deviate.instrument.tree import SOURCE_SUFFIXES, is_seen
 
 CODE = SOURCE_SUFFIXES | {".cfg", ".ini", ".toml", ".yaml", ".yml"}
 """What changes a run by being there. Other files that are new since were not there for the runs on record either, and
@@ -32,7 +32,7 @@ def _contents(snapshot: Path) -> Mapping[str, str]:
         return {
             str(name): str(entry["sha256"] or f"{entry['size']} {entry['mtime_ns']}")
             for name, entry in document["files"].items()
-            if name not in NOT_HASHED and PurePosixPath(name).suffix not in DOCUMENTS
+            if is_seen(name)
         }
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(f"reading {path}: {error}", "run under another --name; this record is damaged") from error

@@ -82,6 +82,11 @@ def freeze_tree(
     return tree
 
 
+def is_seen(name: str) -> bool:
+    """Whether a file is part of what runs: neither a document nor the user's choice of metrics."""
+    return name not in NOT_HASHED and os.path.splitext(name)[1] not in DOCUMENTS
+
+
 def hash_tree(tree: Tree) -> str:
     """SHA-256 over the names of all files and links, the bytes of copied files, size and time of linked ones.
 
@@ -89,9 +94,7 @@ def hash_tree(tree: Tree) -> str:
     """
     digest = hashlib.sha256()
     entries = [
-        (name, file.sha256 or f"{file.size} {file.mtime_ns}")
-        for name, file in tree.files.items()
-        if name not in NOT_HASHED and os.path.splitext(name)[1] not in DOCUMENTS
+        (name, file.sha256 or f"{file.size} {file.mtime_ns}") for name, file in tree.files.items() if is_seen(name)
     ]
     entries += [(name, f"-> {target}") for name, target in tree.links.items()]
     entries += [(name, f"{it.mtime_ns}") for name, it in tree.linked_folders.items() if not it.is_environment]

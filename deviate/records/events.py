@@ -69,7 +69,6 @@ class ProcessLog:
     rank: int | None = None
     started: float = 0.0
     ended: float = 0.0
-    has_start: bool = False
     n_steps: int = 0
     n_bad: int = 0
     n_torn: int = 0
@@ -174,7 +173,6 @@ def _read_rare(event: list[Any], log: ProcessLog) -> None:
         if event[1] > SCHEMA:
             raise ValueError("events of a newer guest")
         facts = event[2]
-        log.has_start = True
         log.pid = int(facts["pid"])
         log.started = float(facts["time"])
         log.rank = None if facts.get("rank") is None else int(facts["rank"])

@@ -40,6 +40,7 @@ class Seeding:
         self.home = (os.getpid(), get_ident())
         self.inside = False
         self.unseeded = 0
+        self.calls: dict[str, int] = {}
 
     @property
     def is_active(self) -> bool:
@@ -52,6 +53,11 @@ class Seeding:
     def held(self, *parts: object) -> int:
         """Seed for drawing which examples train and which test: the same in every run."""
         return derive(self.seeds["split"], *parts)
+
+    def next_held(self, call: str) -> int:
+        """The same for a call that may come several times: each time another seed."""
+        self.calls[call] = self.calls.get(call, 0) + 1
+        return self.held(call, self.calls[call])
 
     def override(
         self,

@@ -28,7 +28,7 @@ class Recorded:
     """What a run left, and what was recorded in it.
 
     Attributes:
-        values: numbers by the expression that was reported, in order.
+        values: numbers by the expression that was reported, or the name a framework gave them, in order.
         steps: loop counters beside each of them, by loop line.
         written: paths outside the work copy that were written.
     """
@@ -96,6 +96,8 @@ class Replayed:
                 values.setdefault(expressions[event[0]], []).append(eventlog.number(event[4]))
                 around = dict(zip(event[2][::2], event[2][1::2], strict=True))
                 steps.setdefault(expressions[event[0]], []).append({lines[key]: at for key, at in around.items()})
+            elif kind == "named":
+                values.setdefault(event[0], []).append(eventlog.number(event[4]))
         work = outcome.folder / "work" / self.root.parent.name / self.root.name
         left = self._left(
             outcome.exit_code,

@@ -34,7 +34,6 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Source: Okabe & Ito (2008), Color universal design; order chosen for contrast on light and dark ground."""
 
 FONT_SIZE = 11
-LINE_WIDTH = 1.0
 
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",

@@ -53,14 +53,11 @@ def _with_twin(random: Any, splitting: Splitting) -> Callable[[Any], Any]:
         def _drawing(self, frame: FrameType) -> Any:
             return self._twin if splitting.is_on(frame) else super()
 
-    made: list[None] = []
-
     def with_twin(generator: Any) -> Any:
         if type(generator) is not random.Generator:
             return generator
-        made.append(None)
         held = Generator(generator.bit_generator)
-        seed = splitting.seeding.held("numpy.default_rng", len(made))
+        seed = splitting.seeding.next_held("numpy.default_rng")
         held._twin = random.Generator(random.PCG64(seed))
         return held
 

@@ -64,13 +64,11 @@ def _hold_split(data: Any, guest: Guest) -> None:
     if not guest.seeding.is_active or not hasattr(data, "random_split"):
         return
     original = data.random_split
-    calls: list[None] = []
 
     def random_split(dataset: Any, lengths: Any, generator: Any = None) -> Any:
         if generator is None:
-            calls.append(None)
             torch = sys.modules["torch"]
-            generator = torch.Generator().manual_seed(guest.seeding.held("torch.random_split", len(calls)))
+            generator = torch.Generator().manual_seed(guest.seeding.next_held("torch.random_split"))
         return original(dataset, lengths, generator)
 
     data.random_split = dress(random_split, original)

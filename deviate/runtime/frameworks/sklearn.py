@@ -22,12 +22,10 @@ def attach(module: Any, guest: Guest) -> None:
 def _hold_split(module: Any, seeding: Seeding) -> None:
     """Splitters without a `random_state` would draw from the global generator, whose seed varies."""
     original = module.check_random_state
-    calls: list[None] = []
 
     def check_random_state(seed: Any) -> Any:
         if seed is None:
-            calls.append(None)
-            seed = seeding.held("sklearn", len(calls))
+            seed = seeding.next_held("sklearn")
         return original(seed)
 
     module.check_random_state = check_random_state
