@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .registry import Template, sink
+from .kinds import Template
+from .registry import sink
 
 LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception")
 OWNERS = ("logging", "logging.getLogger()", "logging.Logger()", "absl.logging", "loguru.logger")

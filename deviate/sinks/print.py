@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .registry import Message, sink
+from .kinds import Message
+from .registry import sink
 
 
 @sink("print", ["builtins.print", "rich.print", "pprint.pprint", "pprint.pp"], ["*.print"])
