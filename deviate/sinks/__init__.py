@@ -1,7 +1,7 @@
 """Sinks: one file per way in which scripts report values. Each registers itself when it is imported."""
 
 from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Template
-from .registry import SINKS, Sink, by_keyword, find_by_key, find_sink, methods, sink
+from .registry import SINKS, Sink, by_keyword, find_by_key, find_sink, given, methods, sink
 
 __all__ = [
     "SINKS",
@@ -16,6 +16,7 @@ __all__ = [
     "by_keyword",
     "find_by_key",
     "find_sink",
+    "given",
     "methods",
     "sink",
 ]

@@ -28,7 +28,8 @@ class Sink:
         name: what the user sees in tables and JSON.
         names: qualified names of the callables; a call's result is written `module.function()`. With `*` for any text,
             as in `torch.*SummaryWriter().add_scalar`, for a class that can be imported from several places.
-        spellings: the callee's text, in lower case and with `*`, for receivers whose type cannot be known.
+        spellings: the callee's text, in lower case and with `*`, for receivers whose type cannot be known. The last
+            name, of these and of `names`, is written out: callees are looked up by it.
     """
 
     def __init__(self, name: str, names: Iterable[str], spellings: Iterable[str], carry: Carry) -> None:
@@ -66,11 +67,11 @@ def sink(name: str, names: Iterable[str], spellings: Iterable[str] = ()) -> Call
         SINKS[made.key] = made
         for qualified in made.names:
             if "*" in qualified:
-                _patterns.setdefault(_last(qualified), []).append((qualified, made))
+                _add(_patterns, qualified, made)
             else:
-                _exact.setdefault(qualified, made)
+                _exact[qualified] = made
         for spelling in made.spellings:
-            _spellings.setdefault(_last(spelling), []).append((spelling, made))
+            _add(_spellings, spelling, made)
         return carry
 
     return register
@@ -86,6 +87,11 @@ def by_keyword(values: Mapping[str, Any]) -> Iterator[Carried]:
     """Keyword arguments that are values, each under its own name; what was given with two stars, whole."""
     for name, value in values.items():
         yield Record(value) if name.startswith("**") else Scalar(name, value)
+
+
+def given(*arguments: Any) -> Any:
+    """The first argument that is there: parameters are called differently in several versions of one callable."""
+    return next((argument for argument in arguments if argument is not None), None)
 
 
 def find_sink(qualified: str | None, spelling: str) -> Sink | None:
@@ -122,6 +128,13 @@ def _load_all() -> None:
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
+
+
+def _add(patterns: dict[str, list[tuple[str, Sink]]], pattern: str, made: Sink) -> None:
+    """The longest pattern comes first, for it says most about the callee."""
+    listed = patterns.setdefault(_last(pattern), [])
+    listed.append((pattern, made))
+    listed.sort(key=lambda item: -len(item[0]))
 
 
 def _match(text: str, patterns: Mapping[str, list[tuple[str, Sink]]]) -> Sink | None:
