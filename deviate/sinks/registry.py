@@ -131,10 +131,10 @@ def _last(name: str) -> str:
 
 
 def _add(patterns: dict[str, list[tuple[str, Sink]]], pattern: str, made: Sink) -> None:
-    """The longest pattern comes first, for it says most about the callee."""
+    """Patterns that say more come first: those that begin with the name of a library, then the longer."""
     listed = patterns.setdefault(_last(pattern), [])
     listed.append((pattern, made))
-    listed.sort(key=lambda item: -len(item[0]))
+    listed.sort(key=lambda item: (item[0].startswith("*"), -len(item[0])))
 
 
 def _match(text: str, patterns: Mapping[str, list[tuple[str, Sink]]]) -> Sink | None:

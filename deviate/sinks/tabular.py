@@ -15,6 +15,7 @@ LOGGERS = (
     "baselines.logger",
     "stable_baselines.logger",
     "stable_baselines3.*logger",
+    "stable_baselines3.*.configure()",
     "garage.tabular",
     "dowel.tabular",
 )
