@@ -55,9 +55,9 @@ def _numbers(carried: Sequence[Carried], part: str) -> Numbers:
 
 def _of_item(item: Carried) -> Numbers:
     if isinstance(item, Scalar):
-        if item.name is None:
-            return read(item.value)
-        return _prefixed(item.prefix, read_record({str(item.name): item.value}))
+        name = None if item.name is None else str(item.name)
+        numbers = [] if isinstance(item.value, (list, tuple)) else labelled(name, read(item.value))
+        return _prefixed(item.prefix, numbers)
     if isinstance(item, Record):
         return _prefixed(item.prefix, read_record(item.mapping))
     if isinstance(item, Row):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from itertools import compress
 from sys import _getframe
 
@@ -160,9 +160,7 @@ def call(sites: tuple[int, ...], callee: Callable[..., V]) -> Callable[..., Call
     if is_compiling():
         return partial(partial, callee)
     try:
-        from .calls import report
-
-        return partial(report, _recorder, sites, callee)
+        return partial(_steps()[0], _recorder, sites, callee)
     except Exception as error:
         _recorder.fault("site %s" % sites[0], error)
         return partial(partial, callee)
@@ -173,9 +171,16 @@ def meter(sites: tuple[int, ...], callee: Callable[..., V]) -> Callable[..., Cal
     if is_compiling():
         return partial(partial, callee)
     try:
-        from .meters import update
-
-        return partial(update, _recorder, sites, callee)
+        return partial(_steps()[1], _recorder, sites, callee)
     except Exception as error:
         _recorder.fault("site %s" % sites[0], error)
         return partial(partial, callee)
+
+
+@lru_cache(maxsize=None)
+def _steps() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The first steps of the taps around callees, loaded when they are needed, for they need more than other taps."""
+    from .calls import report
+    from .meters import update
+
+    return report, update
