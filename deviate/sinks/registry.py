@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
 import re
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
 
@@ -121,6 +120,8 @@ def find_by_key(key: str) -> Sink:
 @functools.lru_cache(maxsize=None)
 def _load_all() -> None:
     """Import every file of this folder; each registers its sinks."""
+    import pkgutil  # not for the guest, which never comes here
+
     package = importlib.import_module(".", __package__)
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module("." + module.name, __package__)
