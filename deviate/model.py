@@ -14,9 +14,14 @@ from typing import Literal
 Role = Literal["quality", "time", "other"]
 Direction = Literal["max", "min"]
 LoopKind = Literal["for", "while", "managed"]
-TapForm = Literal["value", "shown", "format"]
-"""How a value is tapped: `value` wraps the expression; `shown` is an f-string field `{x=}` that prints its own text;
-`format` wraps the callee `"...".format`, because the template itself takes attributes or items of its arguments."""
+TapForm = Literal["value", "shown", "format", "mapping", "call", "meter"]
+"""How a value is tapped.
+
+`value` wraps the expression; `shown` is an f-string field `{x=}` that prints its own text; `format` wraps the callee
+`"...".format`, because the template itself takes attributes or items of its arguments; `mapping` wraps a mapping whose
+items a template takes by key (`"…" % metrics`, `"…" % locals()`). Where no expression of the file stands for the value,
+or none for its name, the callee is wrapped: `call` reads the arguments of a sink as they are bound (`**metrics`,
+`*values`, names built at run time); `meter` reads, after `losses.update(…)`, what the meter itself will print."""
 
 Status = Literal["completed", "diverged", "crashed", "timed_out", "lost", "cancelled", "silent"]
 """Outcome of a run. `diverged`: a quality metric ended NaN or infinite. `silent`: the guest never reported."""
@@ -53,10 +58,14 @@ class Site:
     Attributes:
         id: number of the site, unique in the snapshot; taps and events carry it.
         line: first line of the reporting statement (what the user sees).
-        span: the expression that the tap wraps (for `format`: the callee, up to and without the parenthesis).
+        span: the expression that the tap wraps (for `format`, `call` and `meter`: the callee, up to and without the
+            parenthesis).
         label: name of a variable in the same statement whose text tells metrics apart (`split` in
-            `print(f"{split} acc {acc:.4f}")`), recorded beside the value; None when there is none.
-        fields: for `format` only: (replacement field, e.g. "a.avg") that is recorded by this site.
+            `print(f"{split} acc {acc:.4f}")`), recorded beside the value; None when there is none. Of `value` and
+            `shown` only.
+        fields: what this site records. `format`: (replacement field, such as "a.avg"). `mapping`: (key). `call`: (key
+            of the sink, then which of the items that it carries: "1" is one, "1:" that and all that follow, "1:-2" as
+            in a slice). `meter`: (names of attributes of the meter), of which the first that holds a number counts.
     """
 
     id: int

@@ -8,12 +8,21 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from deviate.errors import ToolError
-from deviate.model import Loop, Site, Span
+from deviate.model import Loop, Site, Span, TapForm
 
 LOG = "__deviate_log__"
 LOOP = "__deviate_loop__"
 WHILE = "__deviate_while__"
-FORMAT = "__deviate_format__"
+AROUND: dict[TapForm, str] = {
+    "format": "__deviate_format__",
+    "mapping": "__deviate_mapping__",
+    "call": "__deviate_call__",
+    "meter": "__deviate_meter__",
+}
+"""Taps that all sites of one span share, by form."""
+IN_TWO_STEPS = ("call", "meter")
+"""The tap is handed the arguments and gives back the call that is left to do, which the script itself then does with
+`()`: so no frame of ours stands between the script and what it calls, and each argument is evaluated once."""
 
 BOOTSTRAP = (
     '__import__("builtins").__dict__.get("__deviate_log__") or exec("import builtins as b, os, sys\\n'
@@ -21,8 +30,10 @@ BOOTSTRAP = (
     "try:\\n sys.path.insert(0, g); import _deviate_guest.runtime as r; r.start()\\n"
     "except Exception:\\n pass\\n"
     "finally:\\n g in sys.path and sys.path.remove(g)\\n"
-    "if not hasattr(b, '__deviate_log__'):\\n b.__deviate_log__ = lambda i, v, l=None: v; "
-    'b.__deviate_loop__ = lambda i: lambda v: v; b.__deviate_while__ = b.__deviate_format__ = lambda i, v: v\\n", {})'
+    "if not hasattr(b, '__deviate_log__'):\\n from functools import partial as p; "
+    "b.__deviate_log__ = lambda i, v, l=None: v; b.__deviate_loop__ = lambda i: lambda v: v; "
+    "b.__deviate_while__ = b.__deviate_format__ = b.__deviate_mapping__ = lambda i, v: v; "
+    'b.__deviate_call__ = b.__deviate_meter__ = lambda i, f: p(p, f)\\n", {})'
 )
 """Loads the guest where sitecustomize did not, and makes every tap an identity where there is no guest.
 
@@ -61,17 +72,41 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
     """Put a tap around every site and loop, and the bootstrap before the first statement that runs.
 
     Raises:
-        ToolError: the result is no Python any more, or the lines moved; nothing may be run from it then.
+        ToolError: the result is no Python any more, the lines moved, or what a site names as called is not called;
+            nothing may be run from it then.
     """
-    lines = list(io.StringIO(text, newline=""))  # str.splitlines breaks at form feeds, Python does not
-    edits = [edit for site in sites if site.form != "format" for edit in _site_edits(site, lines)]
-    edits += _format_edits(sites)
+    lines = _lines(text)
+    edits = [edit for site in sites if site.form not in AROUND for edit in _site_edits(site, lines)]
+    shared = _shared(sites)
+    edits += [edit for (span, form), ids in shared.items() for edit in _shared_edits(span, form, ids)]
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
     if edits:
-        edits = _bootstrap_edits(text, lines) + edits
+        parsed = _Parsed(text, lines)
+        edits = _bootstrap_edits(parsed) + edits
+        edits += _call_edits([span for span, form in shared if form in IN_TWO_STEPS], parsed)
     instrumented = _apply(lines, edits)
     _check(text, instrumented.text)
     return instrumented
+
+
+class _Parsed:
+    """A text as libcst reads it, with columns as they are in the text: libcst loses form feeds before a statement."""
+
+    def __init__(self, text: str, lines: Sequence[str]) -> None:
+        wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        self.module = wrapper.module
+        self.positions = wrapper.resolve(PositionProvider)
+        written = _lines(self.module.code) if "\f" in text else lines
+        self.lacking = [len(own) - len(other) for own, other in zip(lines, written, strict=False)]
+
+    def span(self, node: cst.CSTNode) -> Span:
+        start, end = self.positions[node].start, self.positions[node].end
+        lacking = self.lacking
+        return Span(start.line, start.column + lacking[start.line - 1], end.line, end.column + lacking[end.line - 1])
+
+
+def _lines(text: str) -> list[str]:
+    return list(io.StringIO(text, newline=""))  # str.splitlines breaks at form feeds, Python does not
 
 
 def _wrap(span: Span, before: str, after: str) -> list[Edit]:
@@ -120,17 +155,34 @@ def _shown_edits(site: Site, lines: Sequence[str], tap: list[Edit]) -> list[Edit
     ]
 
 
-def _format_edits(sites: Sequence[Site]) -> list[Edit]:
-    """One tap around each `"…".format`, whatever the number of its fields that are recorded."""
-    ids: dict[Span, list[int]] = {}
+def _shared(sites: Sequence[Site]) -> dict[tuple[Span, TapForm], list[int]]:
+    """The sites that share a tap: one around each `"…".format`, whatever the number of its fields that are recorded."""
+    shared: dict[tuple[Span, TapForm], list[int]] = {}
     for site in sites:
-        if site.form == "format":
-            ids.setdefault(site.span, []).append(site.id)
-    return [
-        edit
-        for span, numbers in ids.items()
-        for edit in _wrap(span, f"{FORMAT}(({', '.join(map(str, numbers))},), (", "))")
-    ]
+        if site.form in AROUND:
+            shared.setdefault((site.span, site.form), []).append(site.id)
+    return shared
+
+
+def _shared_edits(span: Span, form: TapForm, ids: Sequence[int]) -> list[Edit]:
+    return _wrap(span, f"{AROUND[form]}(({', '.join(map(str, ids))},), (", "))")
+
+
+def _call_edits(callees: Sequence[Span], parsed: _Parsed) -> list[Edit]:
+    """The `()` of the second step, behind each call; given last, for everything else that ends there is around it."""
+    if not callees:
+        return []
+    calls = {parsed.span(node.func): parsed.span(node) for node in parsed.positions if isinstance(node, cst.Call)}
+    edits = []
+    for callee in callees:
+        if callee not in calls:
+            raise ToolError(
+                f"nothing is called at line {callee.line}, column {callee.column}",
+                "report this script to the authors of deviate",
+            )
+        call = calls[callee]
+        edits.append(Edit(call.end_line, call.end_column, 0, "()", (0, -call.line, -call.column)))
+    return edits
 
 
 def _loop_edits(loop: Loop) -> list[Edit]:
@@ -139,30 +191,25 @@ def _loop_edits(loop: Loop) -> list[Edit]:
     return _wrap(loop.span, f"{WHILE}({loop.id}, (", "))")
 
 
-def _bootstrap_edits(text: str, lines: Sequence[str]) -> list[Edit]:
+def _bootstrap_edits(parsed: _Parsed) -> list[Edit]:
     """The bootstrap before the first statement that runs, after docstring and `__future__`.
 
     Definitions are passed over, for they run no tap; the body of a `try` or a class is entered, for it runs at once;
     in the header of a loop or a branch the bootstrap stands inside the expression that is evaluated first.
     """
-    wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
-    positions = wrapper.resolve(PositionProvider)
-    body: list[cst.CSTNode] = list(wrapper.module.body)
-    if wrapper.module.get_docstring() is not None:
+    body: list[cst.CSTNode] = list(parsed.module.body)
+    if parsed.module.get_docstring() is not None:
         body = body[1:]
     while body:
         statement = body.pop(0)
         if isinstance(statement, cst.SimpleStatementLine) and not _is_future_import(statement):
-            line = positions[statement.body[0]].start.line
-            indent = len(lines[line - 1]) - len(lines[line - 1].lstrip(" \t\f"))  # libcst miscounts form feeds
-            return [Edit(line, indent, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
+            place = parsed.span(statement.body[0])
+            return [Edit(place.line, place.column, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
         if isinstance(statement, cst.Try | cst.ClassDef):
             body = [*statement.body.body, *body]
         first = _evaluated_first(statement)
         if first is not None:
-            place = positions[first]
-            span = Span(place.start.line, place.start.column, place.end.line, place.end.column)
-            return _wrap(span, f"({BOOTSTRAP}, (", "))[1]")
+            return _wrap(parsed.span(first), f"({BOOTSTRAP}, (", "))[1]")
     return []
 
 

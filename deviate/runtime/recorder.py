@@ -11,11 +11,13 @@ from time import perf_counter, time
 
 from ..eventlog import SCHEMA, encode, number_text
 from .project import Project
-from .values import Later, read
+from .values import Later, labelled, read
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import CodeType, FrameType
+
+    from .values import Numbers
 
 STAMP_S = 0.001
 """Resolution of the time beside a value: writing it anew for each one would cost a fifth of the tap."""
@@ -162,9 +164,12 @@ class Recorder:
 
     def value(self, site: int, value: object, label: object, frame: FrameType) -> None:
         """A value at a site; `frame` is the frame of the tap."""
-        for own, number in read(value):
-            text = label if own is None else own
-            self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
+        self.numbers(site, labelled(None if label is None else str(label), read(value), "/"), frame)
+
+    def numbers(self, site: int, numbers: Numbers, frame: FrameType) -> None:
+        """Numbers that were read at a site, with their labels."""
+        for label, number in numbers:
+            self.line(self.heads[site], number, frame, UNLABELLED if label is None else ", %s]\n" % _quoted(label))
 
     def named(self, name: str, value: object, frame: FrameType) -> None:
         """A value that a framework reports by name."""
@@ -275,11 +280,7 @@ class Recorder:
             stack.pop()
 
 
-def _quoted(text: object) -> str:
-    return _encode_text(str(text))
-
-
 try:
-    from _json import encode_basestring_ascii as _encode_text
+    from _json import encode_basestring_ascii as _quoted
 except ImportError:  # other interpreters than CPython
-    from json import dumps as _encode_text
+    from json import dumps as _quoted

@@ -7,7 +7,7 @@ from itertools import compress
 from sys import _getframe
 
 from .recorder import UNLABELLED, Recorder, Running
-from .values import Later
+from .values import ABSENT, Later, item
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ def install(recorder: Recorder, names: Any) -> None:
     names.__deviate_loop__ = loop
     names.__deviate_while__ = while_
     names.__deviate_format__ = format_
+    names.__deviate_mapping__ = mapping
+    names.__deviate_call__ = call
+    names.__deviate_meter__ = meter
 
 
 def log(site: int, value: Any, label: object = None) -> Any:
@@ -135,3 +138,44 @@ def format_(sites: tuple[int, ...], callee: Callable[..., str]) -> Callable[...,
     from .template import Formatting
 
     return Formatting(sites, callee, _recorder)
+
+
+def mapping(sites: tuple[int, ...], value: V) -> V:
+    """For a mapping whose items a template takes by key."""
+    if is_compiling():
+        return value
+    for site in sites:
+        try:
+            for key in _recorder.fields[site]:
+                found = item(value, key)
+                if found is not ABSENT:
+                    _recorder.value(site, found, None, _getframe(1))
+        except Exception as error:
+            _recorder.fault("site %s" % site, error)
+    return value
+
+
+def call(sites: tuple[int, ...], callee: Callable[..., V]) -> Callable[..., Callable[[], V]]:
+    """For the callee of a sink; takes the arguments and gives the call that is left to do."""
+    if is_compiling():
+        return partial(partial, callee)
+    try:
+        from .calls import report
+
+        return partial(report, _recorder, sites, callee)
+    except Exception as error:
+        _recorder.fault("site %s" % sites[0], error)
+        return partial(partial, callee)
+
+
+def meter(sites: tuple[int, ...], callee: Callable[..., V]) -> Callable[..., Callable[[], V]]:
+    """For a method that updates a meter; takes the arguments and gives the call that is left to do."""
+    if is_compiling():
+        return partial(partial, callee)
+    try:
+        from .meters import update
+
+        return partial(update, _recorder, sites, callee)
+    except Exception as error:
+        _recorder.fault("site %s" % sites[0], error)
+        return partial(partial, callee)

@@ -6,6 +6,8 @@ A reader is chosen once per type and takes the object to a list of (label, numbe
 from __future__ import annotations
 
 import sys
+from collections import ChainMap, UserDict
+from types import MappingProxyType
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 40
 MOST_ITEMS = 64
+TORCH, TENSORFLOW, JAX = ("Tensor", "Parameter"), "EagerTensor", "ArrayImpl"
+"""Types by name, where a framework has others that stand for no number yet: tracers, fake and symbolic tensors."""
+CONTAINERS = (dict, list, tuple)
+WRAPPERS = (ChainMap, UserDict, MappingProxyType)
+"""Mappings beside dict whose items can be taken without running code of anybody's."""
+ABSENT = object()
 
 
 class Later:
@@ -36,6 +44,46 @@ def read(value: object) -> Numbers:
     if reader is None:
         reader = _readers[kind] = _reader_for(kind)
     return reader(value)
+
+
+def read_record(value: Any) -> Numbers:
+    """Numbers by key of a mapping or a sequence of pairs, those formatted as text included; other things hold none."""
+    if type(value) in (list, tuple):
+        pairs = [pair for pair in value[:MOST_ITEMS] if type(pair) in (list, tuple) and len(pair) == 2]
+        value = {key: item for key, item in pairs if isinstance(key, str)}
+    return _by_key(value, is_nested=False, is_text_read=True) if isinstance(value, (dict, *WRAPPERS)) else []
+
+
+def read_row(value: Any) -> Numbers:
+    """Numbers of a sequence by index, those formatted as text included; a mapping is read as a record."""
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", 0) == 1 and value.size <= MOST_ITEMS:
+        value = value.tolist()
+    return _by_index(value, is_text_read=True) if type(value) in (list, tuple) else read_record(value)
+
+
+def item(mapping: Any, key: str) -> Any:
+    """An item that a template will take; ABSENT where there is none, or where taking it would run the user's code."""
+    kind = type(mapping)
+    if isinstance(mapping, dict):
+        return dict.get(mapping, key, ABSENT) if kind.__getitem__ is dict.__getitem__ else ABSENT
+    return mapping.get(key, ABSENT) if kind in WRAPPERS else ABSENT
+
+
+def is_remote(value: Any) -> bool:
+    """Whether to ask for the number of a tensor is to wait for an accelerator."""
+    module, name = type(value).__module__.partition(".")[0], type(value).__name__
+    if module == "torch" and name in TORCH:
+        return value.device.type not in ("cpu", "meta")
+    if module == "tensorflow" and name == TENSORFLOW:
+        return "CPU" not in value.device
+    return module in ("jax", "jaxlib") and name == JAX and not _is_on_host(value)
+
+
+def labelled(label: str | None, numbers: Numbers, joint: str = ".") -> Numbers:
+    """The same numbers with a label before their own."""
+    if label is None:
+        return numbers
+    return [(label if own is None else label + joint + own, number) for own, number in numbers]
 
 
 def _plain(number: object) -> float | None:
@@ -67,20 +115,33 @@ def _from_text(value: str) -> Numbers:
 
 
 def _from_mapping(value: Any) -> Numbers:
+    return _by_key(value, is_nested=False, is_text_read=False)
+
+
+def _by_key(mapping: Any, *, is_nested: bool, is_text_read: bool) -> Numbers:
+    """Numbers of the items; those of mappings inside are labelled `key.key`, one level deep."""
     pairs: Numbers = []
-    for key, item in list(value.items())[:MOST_ITEMS]:
-        if isinstance(key, str) and not isinstance(item, (str, dict, list, tuple)):
-            pairs += [(key, number) for _, number in read(item)]
+    for key, value in list(mapping.items())[:MOST_ITEMS]:
+        if not isinstance(key, str):
+            continue
+        if isinstance(value, dict) and not is_nested:
+            pairs += labelled(key, _by_key(value, is_nested=True, is_text_read=is_text_read))
+        elif not isinstance(value, CONTAINERS) and (is_text_read or not isinstance(value, str)):
+            pairs += labelled(key, read(value))
     return pairs
 
 
 def _from_sequence(value: Any) -> Numbers:
-    if len(value) > MOST_ITEMS:
+    return _by_index(value, is_text_read=False)
+
+
+def _by_index(values: Any, *, is_text_read: bool) -> Numbers:
+    if len(values) > MOST_ITEMS:
         return []
     pairs: Numbers = []
-    for index, item in enumerate(value):
-        if not isinstance(item, (str, dict, list, tuple)):
-            pairs += [(str(index), number) for _, number in read(item)]
+    for index, value in enumerate(values):
+        if not isinstance(value, CONTAINERS) and (is_text_read or not isinstance(value, str)):
+            pairs += labelled(str(index), read(value))
     return pairs
 
 
@@ -120,9 +181,13 @@ def _from_tensorflow(value: Any) -> Numbers:
 def _from_jax(value: Any) -> Numbers:
     if value.size != 1 or value.dtype.kind not in "fiub":
         return _one(value.item()) if value.size == 1 and "bfloat16" in str(value.dtype) else []
-    if all(device.platform == "cpu" for device in value.devices()):
+    if _is_on_host(value):
         return _one(value.item())
     return [(None, Later(value))]  # immutable, so it is its own copy
+
+
+def _is_on_host(value: Any) -> bool:
+    return all(device.platform == "cpu" for device in value.devices())
 
 
 def _from_fraction(value: Any) -> Numbers:
@@ -130,18 +195,17 @@ def _from_fraction(value: Any) -> Numbers:
 
 
 def _reader_for(kind: type) -> Callable[[Any], Numbers]:
-    """By exact name where a framework has types that stand for no number yet (tracers, fake and symbolic tensors)."""
     module = (kind.__module__ or "").partition(".")[0]
     if kind in (float, int, bool):
         return _one
     if issubclass(kind, str):
         return _from_text
     if module == "torch":
-        return _from_torch if kind.__name__ in ("Tensor", "Parameter") else _nothing
+        return _from_torch if kind.__name__ in TORCH else _nothing
     if module == "tensorflow":
-        return _from_tensorflow if kind.__name__ == "EagerTensor" else _nothing
+        return _from_tensorflow if kind.__name__ == TENSORFLOW else _nothing
     if module in ("jax", "jaxlib"):
-        return _from_jax if kind.__name__ == "ArrayImpl" else _nothing
+        return _from_jax if kind.__name__ == JAX else _nothing
     if module == "numpy":
         return _numpy_reader_for(kind)
     if module in ("decimal", "fractions"):

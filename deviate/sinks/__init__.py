@@ -1,6 +1,22 @@
-"""Sinks: one file per way in which scripts report values. Each module registers itself when it is imported."""
+"""Sinks: one file per way in which scripts report values. Each registers itself when it is imported."""
 
-from . import logging, print
-from .registry import SINKS, Message, Sink, Template, find_sink, sink
+from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Template
+from .registry import SINKS, Sink, by_keyword, find_by_key, find_sink, given, methods, sink
 
-__all__ = ["SINKS", "Message", "Sink", "Template", "find_sink", "logging", "print", "sink"]
+__all__ = [
+    "SINKS",
+    "FormatTemplate",
+    "Message",
+    "Record",
+    "Row",
+    "Scalar",
+    "Sink",
+    "Summary",
+    "Template",
+    "by_keyword",
+    "find_by_key",
+    "find_sink",
+    "given",
+    "methods",
+    "sink",
+]

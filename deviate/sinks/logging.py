@@ -4,25 +4,59 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .registry import Template, sink
+from .kinds import Message, Template
+from .registry import methods, sink
 
 LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception")
-OWNERS = ("logging", "logging.getLogger()", "logging.Logger()", "absl.logging", "loguru.logger")
-
-
-@sink(
+MODULES = (
     "logging",
-    [owner + "." + level for owner in OWNERS for level in LEVELS],
-    ["*log." + level for level in LEVELS]
-    + ["*logger." + level for level in LEVELS]
-    + ["*logging." + level for level in LEVELS],
+    "absl.logging",
+    "absl.logging.get_absl_logger()",
+    "tensorflow.logging",
+    "tensorflow.compat.v1.logging",
+    "tensorflow.get_logger()",
 )
+# accelerate, transformers, datasets, multiprocessing, … hand out loggers under one of these names.
+LOGGERS = ("*getLogger()", "*get_logger()", "logging.Logger()", "logging.LoggerAdapter()")
+OWNERS = (*MODULES, *LOGGERS)
+SPELLINGS = ("*log", "*logger", "*logging")
+
+
+@sink("logging", methods(OWNERS, LEVELS), methods(SPELLINGS, LEVELS))
 def report(msg: Any, *args: Any, **options: Any) -> Iterator[Template]:
     """The arguments fill the template, when there are any."""
     yield Template(msg, args)
 
 
-@sink("logging", [owner + ".log" for owner in OWNERS], ["*logger.log", "*logging.log"])
+@sink("logging", methods(OWNERS, ["log", "vlog"]))
 def report_at_level(level: Any, msg: Any, *args: Any, **options: Any) -> Iterator[Template]:
     """The same with the level as first argument."""
     yield Template(msg, args)
+
+
+@sink("logging", (), methods(SPELLINGS, ["log", "vlog"]))
+def report_at_unknown(first: Any, *rest: Any, **options: Any) -> Iterator[Message | Template]:
+    """A logger of unknown type: one argument is what it reports, of more the first is the level."""
+    if rest:
+        yield Template(rest[0], rest[1:])
+    else:
+        yield Message(first)
+
+
+@sink(
+    "logging",
+    methods(MODULES, ["log_every_n", "log_first_n", "log_every_n_seconds", "log_if"]),
+    methods(["*logging"], ["log_every_n", "log_first_n", "log_every_n_seconds", "log_if"]),
+)
+def report_sometimes(level: Any, msg: Any, condition: Any, *args: Any, **options: Any) -> Iterator[Template]:
+    """Functions of `absl.logging` and `tf.compat.v1.logging`: what stands third says when."""
+    yield Template(msg, args)
+
+
+@sink(
+    "logging",
+    ["deepspeed.*.log_dist", "mmcv.print_log", "mmcv.*.print_log", "mmengine.print_log", "mmengine.*.print_log"],
+)
+def report_text(message: Any, *settings: Any, **options: Any) -> Iterator[Message]:
+    """Functions that hand a text to a logger they choose."""
+    yield Message(message)

@@ -1,16 +1,52 @@
-"""Sink `print`: the built-in function, and the `print` methods that launchers and consoles offer in its place."""
+"""Sink `print`: the built-in function, and what launchers, consoles and frameworks offer in its place."""
 
 from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .registry import Message, sink
+from .kinds import Message
+from .registry import sink
 
 
-@sink("print", ["builtins.print", "rich.print", "pprint.pprint", "pprint.pp"], ["*.print"])
+@sink(
+    "print",
+    [
+        "builtins.print",
+        "rich.print",
+        "rich.console.Console().print",
+        "rich.console.Console().log",
+        "rich.get_console().print",
+        "rich.get_console().log",
+        "tensorflow.print",
+        "tensorflow.compat.v1.print",
+        "torch_xla.core.xla_model.master_print",
+        "torch_xla.master_print",
+    ],
+    ["*.print", "*console.log", "master_print", "*.master_print"],
+)
 def report(
     *values: Any, sep: Any = " ", end: Any = "\n", file: Any = None, flush: Any = False, **options: Any
 ) -> Iterator[Message]:
     """Every positional argument is part of the line."""
     for value in values:
         yield Message(value)
+
+
+@sink(
+    "print",
+    [
+        "click.echo",
+        "click.secho",
+        "typer.echo",
+        "typer.secho",
+        "pprint.pprint",
+        "pprint.pp",
+        "pprint.PrettyPrinter().pprint",
+        "rich.pretty.pprint",
+        "termcolor.cprint",
+    ],
+    ["*.echo", "*.secho", "*.pprint"],
+)
+def report_one(message: Any, *settings: Any, **options: Any) -> Iterator[Message]:
+    """One text or object; what follows are settings, in an order of each function's own."""
+    yield Message(message)

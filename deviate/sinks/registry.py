@@ -1,81 +1,149 @@
 """Sinks by name: which callables report values, and which of their arguments carry them.
 
-A sink is a function with the signature of the callable it stands for; it yields how each argument carries values.
-It never looks into the arguments, so the same function serves the analysis (which binds expressions) and the guest
-(which binds values). Standard library only and Python 3.8, for sinks travel with the guest.
+A sink is a generator function with the signature of the callable it stands for; it yields how each argument carries
+values. It never looks into the arguments, so the same function serves the analysis (which binds expressions) and the
+guest (which binds values). Standard library only and Python 3.8, for sinks travel with the guest, which loads the file
+of a sink when it first meets a call of it; the analysis loads them all.
 """
 
 from __future__ import annotations
 
-import fnmatch
-import inspect
-from typing import Any, Callable, Iterable, Mapping, Sequence, Union
+import functools
+import importlib
+import pkgutil
+import re
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
 
+from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Template
 
-class Message:
-    """Text for a reader: values stand in it as text, or the argument is itself a value."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-class Template:
-    """A `%` template and the arguments that fill it, as `logging` takes them."""
-
-    def __init__(self, template: Any, arguments: Sequence[Any]) -> None:
-        self.template = template
-        self.arguments = arguments
-
-
-Carried = Union[Message, Template]
-Carry = Callable[..., Iterable[Carried]]
+Carried = Union[Message, Template, FormatTemplate, Scalar, Record, Row, Summary]
+Carry = Callable[..., Iterator[Carried]]
 
 
 class Sink:
     """One way of reporting.
 
     Attributes:
+        key: unique, and the same in the analysis and in the guest: file and function, such as `tensorboard.add_scalar`.
         name: what the user sees in tables and JSON.
-        names: qualified names of the callables; a call's result is written `module.function()`.
-        spellings: patterns (fnmatch, lower case) of the callee's text, for receivers whose type cannot be known.
+        names: qualified names of the callables; a call's result is written `module.function()`. With `*` for any text,
+            as in `torch.*SummaryWriter().add_scalar`, for a class that can be imported from several places.
+        spellings: the callee's text, in lower case and with `*`, for receivers whose type cannot be known. The last
+            name, of these and of `names`, is written out: callees are looked up by it.
     """
 
     def __init__(self, name: str, names: Iterable[str], spellings: Iterable[str], carry: Carry) -> None:
+        self.key = carry.__module__.rpartition(".")[2] + "." + carry.__name__
         self.name = name
-        self.names = frozenset(names)
+        self.names = tuple(names)
         self.spellings = tuple(spellings)
         self.carry = carry
-        self.signature = inspect.signature(carry)
 
     def carried(self, positional: Sequence[Any], named: Mapping[str, Any]) -> list[Carried]:
-        """How the arguments of one call carry values: a list of `Message` and `Template`; empty if they do not fit."""
+        """How the arguments of one call carry values; empty if they do not fit.
+
+        A mapping that the call unpacks (`**values`) and whose items are not known stands in `named` under a key that
+        begins with `**`.
+        """
         try:
-            bound = self.signature.bind(*positional, **named)
+            items = self.carry(*positional, **named)
         except TypeError:
             return []
-        return list(self.carry(*bound.args, **bound.kwargs))
+        return list(items)
 
 
-SINKS: list[Sink] = []
+SINKS: dict[str, Sink] = {}
+_exact: dict[str, Sink] = {}
+# By the last name of the callee: few patterns are left to try.
+_patterns: dict[str, list[tuple[str, Sink]]] = {}
+_spellings: dict[str, list[tuple[str, Sink]]] = {}
 
 
 def sink(name: str, names: Iterable[str], spellings: Iterable[str] = ()) -> Callable[[Carry], Carry]:
-    """Register the decorated function as the sink `name`."""
+    """Register the decorated generator function as the sink `name`."""
 
     def register(carry: Carry) -> Carry:
-        SINKS.append(Sink(name, names, spellings, carry))
+        made = Sink(name, names, spellings, carry)
+        SINKS[made.key] = made
+        for qualified in made.names:
+            if "*" in qualified:
+                _add(_patterns, qualified, made)
+            else:
+                _exact[qualified] = made
+        for spelling in made.spellings:
+            _add(_spellings, spelling, made)
         return carry
 
     return register
 
 
+def methods(owners: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Every name with every owner before it: `logging.info`, `logging.getLogger().info`, …."""
+    listed = list(names)
+    return [owner + "." + name for owner in owners for name in listed]
+
+
+def by_keyword(values: Mapping[str, Any]) -> Iterator[Carried]:
+    """Keyword arguments that are values, each under its own name; what was given with two stars, whole."""
+    for name, value in values.items():
+        yield Record(value) if name.startswith("**") else Scalar(name, value)
+
+
+def given(*arguments: Any) -> Any:
+    """The first argument that is there: parameters are called differently in several versions of one callable."""
+    return next((argument for argument in arguments if argument is not None), None)
+
+
 def find_sink(qualified: str | None, spelling: str) -> Sink | None:
     """The sink of a callee, by its qualified name (None when unknown) or else by how it is spelled; None if no sink."""
-    for candidate in SINKS:
-        if qualified in candidate.names:
-            return candidate
-    lowered = spelling.lower()
-    for candidate in SINKS:
-        if any(fnmatch.fnmatchcase(lowered, pattern) for pattern in candidate.spellings):
-            return candidate
+    _load_all()
+    if qualified is not None:
+        found = _exact.get(qualified) or _match(qualified, _patterns)
+        if found is not None:
+            return found
+    return _match(spelling.lower(), _spellings)
+
+
+def find_by_key(key: str) -> Sink:
+    """The sink with this key; only the file that the key names is loaded.
+
+    Raises:
+        KeyError: there is no such sink.
+    """
+    if key not in SINKS:
+        try:
+            importlib.import_module("." + key.partition(".")[0], __package__)
+        except ImportError as error:
+            raise KeyError(key) from error
+    return SINKS[key]
+
+
+@functools.lru_cache(maxsize=None)
+def _load_all() -> None:
+    """Import every file of this folder; each registers its sinks."""
+    package = importlib.import_module(".", __package__)
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module("." + module.name, __package__)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _add(patterns: dict[str, list[tuple[str, Sink]]], pattern: str, made: Sink) -> None:
+    """The longest pattern comes first, for it says most about the callee."""
+    listed = patterns.setdefault(_last(pattern), [])
+    listed.append((pattern, made))
+    listed.sort(key=lambda item: -len(item[0]))
+
+
+def _match(text: str, patterns: Mapping[str, list[tuple[str, Sink]]]) -> Sink | None:
+    for pattern, found in patterns.get(_last(text), ()):
+        if _compiled(pattern).fullmatch(text):
+            return found
     return None
+
+
+@functools.lru_cache(maxsize=None)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")))

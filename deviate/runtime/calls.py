@@ -1,0 +1,75 @@
+"""Taps around callees of sinks: what a call reports is read from its arguments as they are bound.
+
+The tap is called in two steps, `tap(sites, callee)(arguments)()`: the first reads the arguments, the second is the call
+itself, done by the script, so that no frame of ours stands between the two. The arguments are read before the call, for
+the callee may change them or use them up, raise, or end the process: what the script handed over is what it reports.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from sys import _getframe
+
+from ..sinks import Message, Record, Row, Scalar, Template, find_by_key
+from ..sinks.kinds import FormatTemplate
+from .recorder import Recorder
+from .values import labelled, read, read_record, read_row
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
+
+    from ..sinks.registry import Carried
+    from .values import Numbers
+
+
+def report(
+    recorder: Recorder, sites: tuple[int, ...], callee: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Callable[[], Any]:
+    """The first step: record what the sites ask for; gives the call that is left to do."""
+    carried: dict[str, list[Carried]] = {}
+    for site in sites:
+        try:
+            key, *parts = recorder.fields[site]
+            if key not in carried:
+                carried[key] = find_by_key(key).carried(args, kwargs)
+            for part in parts:
+                recorder.numbers(site, _numbers(carried[key], part), _getframe(1))
+        except Exception as error:
+            recorder.fault("site %s" % site, error)
+    return partial(callee, *args, **kwargs)
+
+
+def _numbers(carried: Sequence[Carried], part: str) -> Numbers:
+    """What a part of a site's fields asks for: an item, or a slice, in which messages are told apart by their place."""
+    if ":" not in part:
+        return _of_item(carried[int(part)]) if int(part) < len(carried) else []
+    start, _, stop = part.partition(":")
+    chosen = carried[int(start) : int(stop) if stop else None]
+    return [
+        pair
+        for index, item in enumerate(chosen)
+        for pair in labelled(str(index) if isinstance(item, Message) else None, _of_item(item))
+    ]
+
+
+def _of_item(item: Carried) -> Numbers:
+    if isinstance(item, Scalar):
+        name = None if item.name is None else str(item.name)
+        return _prefixed(item.prefix, labelled(name, read(item.value)))
+    if isinstance(item, Record):
+        return _prefixed(item.prefix, read_record(item.mapping))
+    if isinstance(item, Row):
+        return read_row(item.values)
+    if isinstance(item, Message):
+        return read(item.value)
+    if isinstance(item, (Template, FormatTemplate)):
+        arguments = tuple(item.arguments)
+        named = item.named if isinstance(item, FormatTemplate) else {}
+        numbers = read(arguments[0]) if len(arguments) == 1 else read_row(arguments)
+        return numbers + read_record(named)
+    return []
+
+
+def _prefixed(prefix: Any, numbers: Numbers) -> Numbers:
+    return labelled(str(prefix) if prefix else None, numbers, "/")

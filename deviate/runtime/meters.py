@@ -1,0 +1,104 @@
+"""Taps around the methods that update meters: what the meter will print is read when it has been updated.
+
+Called in two steps as taps around sinks are (see `calls`). The second step is done by `map` and `starmap`, in C: the
+callee sees the script as its caller, and the reading comes after it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from itertools import starmap
+from sys import _getframe
+from types import BuiltinMethodType, CoroutineType, MemberDescriptorType, MethodType
+
+from .recorder import Recorder
+from .values import ABSENT, MOST_ITEMS, is_remote, read
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    from .values import Numbers
+
+
+def update(
+    recorder: Recorder, sites: tuple[int, ...], callee: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Callable[[], Any]:
+    """The first step: gives the call that is left to do, which ends with the reading of the meter."""
+    after = partial(_record, recorder, sites, callee, args, kwargs)
+    return map(after, starmap(partial(callee, **kwargs) if kwargs else callee, (args,))).__next__
+
+
+def _record(
+    recorder: Recorder,
+    sites: tuple[int, ...],
+    callee: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    result: Any,
+) -> Any:
+    """Read the meter; nothing can be read of one that a coroutine is still to update."""
+    if type(result) is not CoroutineType:
+        for site in sites:
+            try:
+                numbers = _numbers(callee, recorder.fields[site]) or read([*args, *kwargs.values()][0])
+                recorder.numbers(site, numbers, _getframe(1))
+            except Exception as error:
+                recorder.fault("site %s" % site, error)
+    return result
+
+
+def _numbers(callee: Any, names: Sequence[str]) -> Numbers:
+    """The first attribute of the meter that holds a number."""
+    owner = callee.__self__ if type(callee) in (MethodType, BuiltinMethodType) else callee
+    for name in names:
+        try:
+            value = _attribute(owner, name)
+            numbers = [] if isinstance(value, str) else read(value)
+        except Exception:  # a property may not be ready, such as a mean of nothing
+            numbers = []
+        if len(numbers) == 1 and numbers[0][0] is None:
+            return numbers
+    return []
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    """A plain attribute, a slot or a property; what would run other code counts as absent.
+
+    A property is code of the user's: the analysis names only those that compute and change nothing. It may bring a
+    number from an accelerator to the host, which a run without taps would not wait for: then it counts as absent too.
+    """
+    found = next((base.__dict__[name] for base in type(owner).__mro__ if name in base.__dict__), ABSENT)
+    if isinstance(found, property):
+        return ABSENT if _is_remote_inside(owner) else found.__get__(owner)
+    if isinstance(found, MemberDescriptorType):
+        return found.__get__(owner)
+    state = _state(owner)
+    if name in state:
+        return state[name]
+    return ABSENT if hasattr(type(found), "__get__") else found
+
+
+def _state(owner: Any) -> Mapping[str, Any]:
+    try:
+        state: Mapping[str, Any] = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return {}
+    return state
+
+
+def _is_remote_inside(owner: Any) -> bool:
+    """Whether something that the meter keeps is on an accelerator, itself or in a sequence or mapping."""
+    slots = [it for base in type(owner).__mro__ for it in base.__dict__.values() if type(it) is MemberDescriptorType]
+    kept = [*_state(owner).values(), *[slot.__get__(owner) for slot in slots]]
+    for value in kept:
+        if isinstance(value, dict):
+            inside = list(value.values())[:MOST_ITEMS]
+        elif isinstance(value, (list, tuple, deque)):
+            inside = [value[0], value[-1]] if value else []
+        else:
+            inside = [value]
+        if any(map(is_remote, inside)):
+            return True
+    return False
