@@ -45,7 +45,7 @@ def _numbers(carried: Sequence[Carried], part: str) -> Numbers:
     if ":" not in part:
         return _of_item(carried[int(part)]) if int(part) < len(carried) else []
     start, _, stop = part.partition(":")
-    chosen = carried[int(start) : int(stop) if stop else None]
+    chosen = carried[int(start or 0) : int(stop) if stop else None]
     return [
         pair
         for index, item in enumerate(chosen)
@@ -55,8 +55,9 @@ def _numbers(carried: Sequence[Carried], part: str) -> Numbers:
 
 def _of_item(item: Carried) -> Numbers:
     if isinstance(item, Scalar):
-        name = None if item.name is None else str(item.name)
-        return _prefixed(item.prefix, labelled(name, read(item.value)))
+        if item.name is None:
+            return read(item.value)
+        return _prefixed(item.prefix, read_record({str(item.name): item.value}))
     if isinstance(item, Record):
         return _prefixed(item.prefix, read_record(item.mapping))
     if isinstance(item, Row):

@@ -72,6 +72,39 @@ def test_edits_give_the_original_back() -> None:
     assert kept == 'print(f"{é:.2f} é {é:>{é}}", é)'
 
 
+def sited(text: str, *marked: tuple[str, str]) -> str:
+    sites = [
+        Site(i, "t.py", 1, span_of(text, passage)[0], "", "print", form=form)  # type: ignore[arg-type]
+        for i, (passage, form) in enumerate(marked)
+    ]
+    return instrument_text(text, sites, []).text
+
+
+def test_a_callee_is_wrapped_and_the_script_does_the_call() -> None:
+    text = "import os\nx = w.add(\n    a, (b)(c)\n) + '%(d)s' % m\n"
+    result = sited(
+        text, ("w.add", "call"), ("(«b»)(", "meter"), ("«w.add(\n    a, (b)(c)\n)» +", "value"), ("«m»\n", "mapping")
+    )
+    assert result.splitlines()[1:] == [
+        "x = __deviate_log__(2, (__deviate_call__((0,), (w.add))(",
+        "    a, (__deviate_meter__((1,), (b)))(c)()",
+        ")())) + '%(d)s' % __deviate_mapping__((3,), (m))",
+    ]
+
+
+def test_sites_of_one_callee_share_a_tap_and_forms_nest() -> None:
+    text = "\fw.add(a)\n"
+    result = sited(text, ("«w.add»(", "call"), ("«w.add»(", "call"), ("«w.add»(", "meter"))
+    line = result.split("\n")[0]
+    assert line.startswith("\f__import__")
+    assert line.endswith("; __deviate_call__((0, 1,), (__deviate_meter__((2,), (w.add))))(a)()()")
+
+
+def test_what_is_not_called_cannot_be_tapped_as_if() -> None:
+    with pytest.raises(ToolError, match="nothing is called at line 2, column 4"):
+        sited("import os\nx = w.add\n", ("w.add", "call"))
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_line_ends_and_form_feeds_stay(newline: str) -> None:
     text = newline.join(["import os", "\fx = 1", "s = '\x1c'", "print(x)", ""])
