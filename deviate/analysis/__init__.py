@@ -1,7 +1,7 @@
 """Analysis: what a training script trains and reports, known before it runs."""
 
-#from .additions import add_site, normalised
-#from .analyze import analyze
-#from .document import explain_nothing_found, to_document
+from .additions import add_site, normalised
+from .analyze import analyze
+from .document import explain_nothing_found, to_document
 
-#__all__ = ["add_site", "analyze", "explain_nothing_found", "normalised", "to_document"]
+__all__ = ["add_site", "analyze", "explain_nothing_found", "normalised", "to_document"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import libcst as cst
 
@@ -12,7 +13,7 @@ from .index import Function, LoopNode
 from .project import Project
 from .resolve import Resolver
 from .things import Edge
-from .tree import children
+from .tree import children, imported_names
 
 MOST_WAYS = 32
 LONGEST_WAY = 24
@@ -69,9 +70,19 @@ class CallGraph:
     def loops(self) -> list[tuple[LoopNode, Function]]:
         """The loops in what is reached."""
         modules = {function.module: None for function in self.reached}
-        return [
-            (loop, function) for module in modules for loop, function in module.loops if function in self.reached
-        ]
+        return [(loop, function) for module in modules for loop, function in module.loops if function in self.reached]
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """Top-level packages that the files which were read import anywhere."""
+        targets = (
+            name
+            for module in self.project.modules.values()
+            for scope in module.scopes
+            for statement in scope.imports
+            for name, _ in imported_names(statement)
+        )
+        return frozenset(target.split(".")[0] for target in targets)
 
     def edges_into(self, function: Function) -> list[Edge]:
         return self.resolver.edges.get(function, [])

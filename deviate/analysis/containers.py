@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from .index import Function
-from .things import Argument, Callable_, Container, Outside, Thing, Type, Instance
+from .things import Argument, Container, Instance, Outside, Routine, Thing, Type
 from .tree import constant_text, element, keywords, last_name, listed, positional
 
 if TYPE_CHECKING:
@@ -23,13 +23,16 @@ class Containers:
         self.resolver = resolver
         self._added: dict[str, list[Argument]] = {}
         self._seen: set[str] = set()
+        self._active: set[cst.CSTNode] = set()
 
     def items(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
         """Expressions of the items of a container."""
         found: list[Argument] = []
         for thing in self.resolver.of(node, function):
-            if isinstance(thing, Container):
+            if isinstance(thing, Container) and thing.node not in self._active:  # `parts = list(parts)`
+                self._active.add(thing.node)
                 found += self._displayed(thing)
+                self._active.discard(thing.node)
         if isinstance(node, cst.Name | cst.Attribute):
             found += self._added_to(node, function)
         return list(dict.fromkeys(found))
@@ -83,7 +86,12 @@ class Containers:
     def _parts(self, items: list[Argument], way: tuple[int, ...]) -> list[Argument]:
         if not way:
             return items
-        return [part for node, function in items for part in self.part(node, way, function)]
+        return [
+            part
+            for node, function in items
+            if isinstance(node, cst.BaseExpression)
+            for part in self.part(node, way, function)
+        ]
 
     def _displayed(self, container: Container) -> list[Argument]:
         node, function = container.node, container.function
@@ -121,7 +129,7 @@ class Containers:
         for thing in self.resolver.of(factory, container.function):
             if isinstance(thing, Type):
                 yield Instance(thing.cls)
-            elif isinstance(thing, Callable_):
+            elif isinstance(thing, Routine):
                 for value in thing.function.returns:
                     yield from self.resolver.of(value, thing.function)
 
@@ -134,7 +142,7 @@ class Containers:
         items = self.items(node, function)
         if key is None:
             return items
-        keyed = [
+        keyed: list[Argument] = [
             (item.value, thing.function)
             for thing in self.resolver.of(node, function)
             if isinstance(thing, Container) and isinstance(thing.node, cst.Dict)

@@ -7,7 +7,7 @@ import libcst as cst
 from .index import Function
 from .project import Project
 from .resolve import Resolver
-from .things import Argument, Callable_, Container, Edge, Instance, Outside, Thing, Type
+from .things import Argument, Container, Edge, Instance, Outside, Routine, Thing, Type
 from .tree import imported_names, keywords, last_name, listed, positional
 
 RUNNERS = listed("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
@@ -19,6 +19,8 @@ REGISTERING = listed("command callback automain main cli on on_event task entryp
 
 SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
 """Callables that are handed a function and its arguments (`args`), with the leading ones they add themselves."""
+
+MAPPING = ("builtins.map", "builtins.filter")
 
 COMMON = listed(
     "forward step get add append items keys values read write save load reset close join split format update run "
@@ -72,9 +74,7 @@ class EdgeFinder:
                 is_inside = True
                 target = callee.function
                 skipped = int(callee.receiver is not None)
-                yield Edge(
-                    call, function, target, "call", (*callee.given, *given), (*callee.named, *named), skipped
-                )
+                yield Edge(call, function, target, "call", (*callee.given, *given), (*callee.named, *named), skipped)
             is_inside = is_inside or (isinstance(thing, Type) and not self.resolver.order(thing.cls)[1])
         if not things and isinstance(call.func, cst.Attribute):
             yield from self._by_name(call, call.func.attr.value, function, given, named)
@@ -116,6 +116,8 @@ class EdgeFinder:
             tupled = given.get("args") or next(iter(positional(call)[1:2]), None)
             if isinstance(tupled, cst.Tuple | cst.List):
                 arguments = tuple((item.value, function) for item in tupled.elements)
+        if names and all(name.startswith("builtins.") and name not in MAPPING for name in names):
+            return
         for value in (argument.value for argument in call.args):
             for thing in self._things_in(value, function):
                 for callee in self._run_by_others(thing):
@@ -133,7 +135,7 @@ class EdgeFinder:
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:
             for thing in self.resolver.lookup(function.module, name):
-                if isinstance(thing, Callable_):
+                if isinstance(thing, Routine):
                     yield Edge(call, function, thing.function, "handed")
 
     def _things_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
@@ -145,15 +147,15 @@ class EdgeFinder:
                 else:
                     yield thing
 
-    def _run_by_others(self, thing: Thing) -> Iterator[Callable_]:
+    def _run_by_others(self, thing: Thing) -> Iterator[Routine]:
         """What a library may call of a thing that it is given."""
-        if isinstance(thing, Callable_):
+        if isinstance(thing, Routine):
             yield thing
-        elif isinstance(thing, Instance | Type) and self.resolver.order(thing.cls)[1]:
+        elif isinstance(thing, Instance | Type) and {*self.resolver.order(thing.cls)[1]} - {"builtins.object"}:
             for cls in self.resolver.order(thing.cls)[0]:
                 for name, method in cls.methods.items():
                     if name not in HIDDEN:
-                        yield Callable_(method, thing.cls)
+                        yield Routine(method, thing.cls)
 
     # ------------------------------------------------------------ other ways in
 
@@ -166,8 +168,9 @@ class EdgeFinder:
                         yield Edge(context, function, method, "call", skipped=1)
 
     def _decorated(self, inner: Function, function: Function) -> Iterator[Edge]:
-        decorators = inner.node.decorators if isinstance(inner.node, cst.FunctionDef) else ()
-        for decorator in decorators:
+        if not isinstance(inner.node, cst.FunctionDef):
+            return
+        for decorator in inner.node.decorators:
             expression = decorator.decorator
             for callee in self.resolver.functions(expression, function):
                 yield Edge(decorator, function, callee.function, "call", ((inner.node, function),))
@@ -176,8 +179,10 @@ class EdgeFinder:
                 yield Edge(decorator, function, inner, "handed")
 
     def _imported(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
-        """The top levels of the files that an import runs: of those that are read because something in them is used,
-        or because nothing is, so that the import itself must be what counts."""
+        """The top levels of the files that an import runs, of those that are read.
+
+        A file is read when something in it is used; or when nothing is, for then the import itself must be what counts.
+        """
         for name, bound in imported_names(statement):
             place = self.project.resolve(name, function.module)
             if place is None:

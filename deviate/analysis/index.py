@@ -77,7 +77,11 @@ class Function:
     @property
     def receiver(self) -> str | None:
         """Name of the parameter that takes the instance (or class) of a method."""
-        return self.parameters[0] if self.owner is not None and self.parameters and "staticmethod" not in self.marks else None
+        return (
+            self.parameters[0]
+            if self.owner is not None and self.parameters and "staticmethod" not in self.marks
+            else None
+        )
 
 
 @dataclass(eq=False)
@@ -197,9 +201,9 @@ class Module:
     def _bind_target(self, target: cst.CSTNode, binding: Binding, function: Function, around: Class | None) -> None:
         match target:
             case cst.Tuple() | cst.List():
-                for number, item in enumerate(target.elements):
+                for number, part in enumerate(target.elements):
                     inner = Binding(binding.how, binding.value, binding.node, (*binding.way, number))
-                    self._bind_target(item.value, inner, function, around)
+                    self._bind_target(part.value, inner, function, around)
             case cst.Name():
                 self._bind(function, around, target.value, binding)
             case cst.Attribute(value=cst.Name(value=holder)):

@@ -73,8 +73,9 @@ def _called(call: cst.Call, module: Module, depth: int) -> str | None:
         return "?/"
     if name == "dirname" and given:
         return _parent(_path(given[0], module, depth - 1))
-    if name == "join" or (name == "joinpath" and isinstance(call.func, cst.Attribute)):
-        parts = given if name == "join" else [call.func.value, *given]  # type: ignore[union-attr]
+    if name in ("join", "joinpath"):
+        holder = [call.func.value] if name == "joinpath" and isinstance(call.func, cst.Attribute) else []
+        parts = [*holder, *given]
         return _joined([_path(part, module, depth - 1) for part in parts])
     if name in SAME and given:
         return _path(given[0], module, depth - 1)

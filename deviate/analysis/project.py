@@ -1,6 +1,7 @@
 """The files of a project: which file a module name means, parsed only when something needs it."""
 
 import os
+import posixpath
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from .source import Source, read_source
 from .tree import listed
 
 FRAMEWORKS = listed(
-    "torch torchvision torchaudio torchmetrics tensorflow tf_keras keras jax jaxlib flax optax haiku numpy scipy pandas "
-    "sklearn matplotlib transformers accelerate datasets evaluate lightning pytorch_lightning tensorboard tensorboardX "
-    "wandb mlflow tqdm absl clu hydra omegaconf click typer fire ray deepspeed"
+    "torch torchvision torchaudio torchmetrics tensorflow tf_keras keras jax jaxlib flax optax haiku numpy scipy "
+    "pandas sklearn matplotlib transformers accelerate datasets evaluate lightning pytorch_lightning tensorboard "
+    "tensorboardX wandb mlflow tqdm absl clu hydra omegaconf click typer fire ray deepspeed"
 )
 """Packages whose meaning is known by name: a project that holds their sources is not followed into them."""
 
@@ -38,9 +39,9 @@ class Project:
         self.notices: list[str] = []
         self._known: dict[str, bool] = {}
         self._broken: set[str] = set()
-        folder = os.path.dirname(source.file)
+        folder = posixpath.dirname(source.file)
         self.path = list(dict.fromkeys([folder, "", "src"]))
-        self.entry = self._add(source)
+        self.entry = self.add(source)
 
     def files(self) -> tuple[str, ...]:
         """Files that were read, the script first."""
@@ -55,9 +56,9 @@ class Project:
         level = len(name) - len(stem)
         parts = stem.split(".") if stem else []
         if level:
-            base = os.path.dirname(importer.file)
+            base = posixpath.dirname(importer.file)
             for _ in range(level - 1):
-                base = os.path.dirname(base)
+                base = posixpath.dirname(base)
             bases = [base]
         else:
             bases = self.path
@@ -78,7 +79,7 @@ class Project:
             self._notice(f"{file} was not read: {MOST_FILES} files are followed at most")
             return None
         try:
-            return self._add(read_source(self.root / file, file))
+            return self.add(read_source(self.root / file, file))
         except InputError as error:
             self._broken.add(file)
             self._notice(f"not followed: {error.message}")
@@ -88,7 +89,7 @@ class Project:
         """The file of a submodule of a package, given by the package's file or folder."""
         if not file.endswith(("/", "/__init__.py")) and file != "__init__.py":
             return None
-        found = self._longest(os.path.dirname(file), [name], is_relative=True)
+        found = self._longest(posixpath.dirname(file), [name], is_relative=True)
         return found[0] if found is not None and not found[1] else None
 
     # ------------------------------------------------------------ inside
@@ -97,7 +98,8 @@ class Project:
         if text not in self.notices:
             self.notices.append(text)
 
-    def _add(self, source: Source) -> Module:
+    def add(self, source: Source) -> Module:
+        """Take in a file."""
         module = Module(source, self.nodes.parents, self.nodes.functions)
         self.modules[source.file] = module
         for place, folder in path_changes(module):

@@ -8,7 +8,7 @@ import libcst as cst
 from .containers import Containers
 from .index import Binding, Class, Function, Module
 from .project import Project
-from .things import Argument, Callable_, Container, Edge, Instance, Namespace, Outside, Parent, Thing, Type
+from .things import Argument, Container, Edge, Instance, Namespace, Outside, Parent, Routine, Thing, Type
 from .tree import constant_text, keywords, listed, positional
 
 DEEPEST = 16
@@ -78,24 +78,24 @@ class Resolver:
         """The first of its full names."""
         return next(iter(self.names(node, function)), None)
 
-    def functions(self, node: cst.CSTNode, function: Function) -> list[Callable_]:
+    def functions(self, node: cst.CSTNode, function: Function) -> list[Routine]:
         """The functions of the project that a call of an expression runs; constructors and calls of objects too."""
         return [called for thing in self.of(node, function) for called in self.called(thing)]
 
-    def called(self, thing: Thing) -> Iterator[Callable_]:
+    def called(self, thing: Thing) -> Iterator[Routine]:
         """What runs when a thing is called."""
-        if isinstance(thing, Callable_):
+        if isinstance(thing, Routine):
             yield thing
         elif isinstance(thing, Type):
             for name in ("__init__", "__post_init__"):
                 method = self.method(thing.cls, name)
                 if method is not None:
-                    yield Callable_(method, thing.cls)
+                    yield Routine(method, thing.cls)
         elif isinstance(thing, Instance):
             found = (self.method(thing.cls, name) for name in ("__call__", "forward", "call"))
             method = next((it for it in found if it is not None), None)
             if method is not None:
-                yield Callable_(method, thing.cls)
+                yield Routine(method, thing.cls)
 
     def find(self, name: str, function: Function) -> tuple[Function, list[Binding]]:
         """Where a name is bound, seen from a function: the scope and its bindings, ([], top level) when nowhere."""
@@ -155,14 +155,12 @@ class Resolver:
                 return self._name(node.value, function)
             case cst.Attribute():
                 return [
-                    found
-                    for thing in self.of(node.value, function)
-                    for found in self.attribute(thing, node.attr.value)
+                    found for thing in self.of(node.value, function) for found in self.attribute(thing, node.attr.value)
                 ]
             case cst.Call():
                 return self._call(node, function)
             case cst.FunctionDef():
-                return (Callable_(self.project.nodes.functions[node]),)
+                return (Routine(self.project.nodes.functions[node]),)
             case cst.Subscript():
                 return self.containers.taken(node, function)
             case cst.IfExp():
@@ -256,10 +254,10 @@ class Resolver:
         if isinstance(node, cst.ClassDef):
             return (Type(scope.module.classes[node]),)
         if isinstance(node, cst.FunctionDef):
-            return self.decorated(Callable_(self.project.nodes.functions[node]))
+            return self.decorated(Routine(self.project.nodes.functions[node]))
         return ()
 
-    def decorated(self, thing: Callable_) -> Iterable[Thing]:
+    def decorated(self, thing: Routine) -> Iterable[Thing]:
         """What a function is after its decorators: what those of the project return, else itself."""
         node = thing.function.node
         decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
@@ -272,9 +270,9 @@ class Resolver:
                 if callee.function is not thing.function
                 for given in self._returned(callee.function)
             ]
-            wrappers = [it for it in made if isinstance(it, Callable_)]
+            wrappers = [it for it in made if isinstance(it, Routine)]
             if wrappers:
-                found = [Callable_(it.function, thing.receiver) for it in wrappers]
+                found = [Routine(it.function, thing.receiver) for it in wrappers]
         return found
 
     def _parameter(self, name: str, binding: Binding, function: Function) -> Iterator[Thing]:
@@ -336,7 +334,7 @@ class Resolver:
                 if {"property", "cached_property", "functools.cached_property"} & set(method.marks):
                     return self._returned(method)
                 is_unbound = "staticmethod" in method.marks or not (is_bound or "classmethod" in method.marks)
-                return self.decorated(Callable_(method, None if is_unbound else cls))
+                return self.decorated(Routine(method, None if is_unbound else cls))
             if name in base.attributes:
                 return [
                     thing
@@ -349,7 +347,7 @@ class Resolver:
         for thing in self.of(call.func, function):
             if isinstance(thing, Type):
                 yield Instance(thing.cls)
-            elif isinstance(thing, Callable_):
+            elif isinstance(thing, Routine):
                 yield from self._returned(thing.function)
             elif isinstance(thing, Outside):
                 yield from self._outside_call(thing.name, call, function)
@@ -385,9 +383,7 @@ class Resolver:
             more = tuple((value, function) for value in given[1:])
             named = tuple((key, (value, function)) for key, value in keywords(call).items())
             for callee in self.functions(given[0], function):
-                yield Callable_(
-                    callee.function, callee.receiver, (*callee.given, *more), (*callee.named, *named)
-                )
+                yield Routine(callee.function, callee.receiver, (*callee.given, *more), (*callee.named, *named))
             return
         if name in COPIES and given:
             yield from self.of(given[0], function)
@@ -402,7 +398,7 @@ class Resolver:
         inner = [*positional(call)[:1], *(named[name] for name in WRAPPED if name in named)]
         for value in inner:
             if isinstance(value, cst.Name | cst.Attribute | cst.Call):
-                yield from (it for it in self.of(value, function) if isinstance(it, Callable_ | Instance))
+                yield from (it for it in self.of(value, function) if isinstance(it, Routine | Instance))
 
     def _super(self, function: Function) -> Iterator[Thing]:
         scope: Function | None = function

@@ -6,12 +6,12 @@ import libcst as cst
 
 from .index import Class, Function, Module
 
-Argument = tuple[cst.CSTNode, Function]
-"""An argument and the function in whose frame it is written."""
+Argument = tuple[cst.BaseExpression | cst.FunctionDef, Function]
+"""An argument, or the function that a decorator is given, and the function in whose frame it is written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Callable_:
+class Routine:
     """A function of the project.
 
     Attributes:
@@ -105,4 +105,4 @@ class Edge:
         return self.given[position] if 0 <= position < len(self.given) else None
 
 
-Thing = Parent | Callable_ | Type | Instance | Namespace | Outside | Container
+Thing = Parent | Routine | Type | Instance | Namespace | Outside | Container
