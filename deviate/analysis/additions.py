@@ -10,9 +10,10 @@ from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Site, TapForm
 
 from .calls import CallGraph
-from .index import Index
 from .loops import loop_value
-from .source import read_source
+from .nodes import Nodes
+from .project import Project
+from .source import Source, read_source
 from .tree import constant_number, walk
 
 ADDED = "named in deviate.toml"
@@ -23,28 +24,31 @@ def add_site(analysis: Analysis, file: str, line: int, expression: str) -> tuple
     """The analysis with a site for an expression that stands in the statement at a line.
 
     Raises:
-        InputError: there is no such statement or expression; near misses are shown.
+        InputError: there is no such file, statement or expression; near misses are shown.
     """
-    if file not in analysis.files:
+    graph = CallGraph(Project(read_source(analysis.root / analysis.script, analysis.script), analysis.root))
+    if file not in graph.project.modules:
+        graph.project.add(read_source(analysis.root / file, file))
+    source, nodes = graph.project.modules[file].source, graph.nodes
+    if line > len(source.lines):
         raise InputError(
-            f"{file}:{line} names a file that is not part of the analysis of {analysis.script}",
-            f"Name one of: {', '.join(analysis.files)}.",
+            f"{file}:{line} is beyond the end of the file, which has {len(source.lines)} lines",
+            "Name the line of the statement that reports the value.",
         )
-    index = Index(read_source(analysis.root / file, file))
-    start = _statement_start(index, line)
-    candidates = [node for node in walk(index.source.tree) if _is_value(node, index)]
-    here = [node for node in candidates if index.statement_line(node) == start]
+    start = _statement_start(source, line)
+    candidates = [node for node in walk(source.tree) if _is_value(node, nodes)]
+    here = [node for node in candidates if nodes.statement_line(node) == start]
     wanted = normalised(expression)
-    found = [node for node in here if normalised(index.source.code(node)) == wanted]
+    found = [node for node in here if normalised(source.code(node)) == wanted]
     if not found:
-        raise _not_found(index, file, line, expression, here, candidates)
+        raise _not_found(nodes, file, line, expression, here, candidates)
     node = found[0]
-    field = index.parents[node]
+    field = nodes.parents[node]
     is_shown = isinstance(field, cst.FormattedStringExpression) and field.equal is not None
     number = 1 + max((site.id for site in analysis.sites), default=-1)
     form: TapForm = "shown" if is_shown else "value"
-    site = Site(number, file, start, index.source.span(node), index.source.code(node), ADDED, form)
-    loops = _with_loops(analysis, node, index)
+    site = Site(number, file, start, source.span(node), source.code(node), ADDED, form)
+    loops = _with_loops(analysis, node, graph)
     return dataclasses.replace(analysis, sites=(*analysis.sites, site), loops=loops), site
 
 
@@ -56,10 +60,10 @@ def normalised(expression: str) -> str:
         return "".join(expression.split())
 
 
-def _statement_start(index: Index, line: int) -> int:
+def _statement_start(source: Source, line: int) -> int:
     """First line of the statement that a line belongs to."""
-    statements = (node for node in walk(index.source.tree) if isinstance(node, STATEMENTS))
-    starts = [index.source.line(node) for node in statements]
+    statements = (node for node in walk(source.tree) if isinstance(node, STATEMENTS))
+    starts = [source.line(node) for node in statements]
     return max((start for start in starts if start <= line), default=line)
 
 
@@ -76,11 +80,11 @@ NAMING = (
 )
 
 
-def _is_value(node: cst.CSTNode, index: Index) -> bool:
+def _is_value(node: cst.CSTNode, nodes: Nodes) -> bool:
     """Whether a node is an expression that is evaluated, not a name that is bound or a part of one."""
     if not isinstance(node, cst.BaseExpression) or constant_number(node) is not None:
         return False
-    parent = index.parents.get(node)
+    parent = nodes.parents.get(node)
     if isinstance(parent, cst.Attribute) and node is parent.attr:
         return False
     if isinstance(parent, cst.Arg) and node is parent.keyword:
@@ -90,20 +94,20 @@ def _is_value(node: cst.CSTNode, index: Index) -> bool:
         and node is parent.target
     ):
         return False
-    inside = (node, *index.ancestors(node))
+    inside = (node, *nodes.ancestors(node))
     return not isinstance(parent, NAMING) and not any(isinstance(part, cst.Import | cst.ImportFrom) for part in inside)
 
 
 def _not_found(
-    index: Index, file: str, line: int, expression: str, here: list[cst.CSTNode], everywhere: list[cst.CSTNode]
+    nodes: Nodes, file: str, line: int, expression: str, here: list[cst.CSTNode], everywhere: list[cst.CSTNode]
 ) -> InputError:
     wanted = normalised(expression)
-    elsewhere = [node for node in everywhere if normalised(index.source.code(node)) == wanted]
+    elsewhere = [node for node in everywhere if normalised(nodes.code(node)) == wanted]
     if elsewhere:
-        lines = sorted({index.statement_line(node) for node in elsewhere})
+        lines = sorted({nodes.statement_line(node) for node in elsewhere})
         shown = ", ".join(f"{file}:{number}" for number in lines[:MOST_SHOWN])
         return InputError(f"{expression} does not stand in the statement at {file}:{line}", f"It stands at {shown}.")
-    spelled = list(dict.fromkeys(index.source.code(node) for node in here))
+    spelled = list(dict.fromkeys(nodes.code(node) for node in here))
     near = difflib.get_close_matches(expression, spelled, MOST_SHOWN, 0.3) or spelled[:MOST_SHOWN]
     if not near:
         return InputError(
@@ -116,15 +120,15 @@ def _not_found(
     )
 
 
-def _with_loops(analysis: Analysis, node: cst.CSTNode, index: Index) -> tuple[Loop, ...]:
+def _with_loops(analysis: Analysis, node: cst.CSTNode, graph: CallGraph) -> tuple[Loop, ...]:
     """The loops of the analysis, and those on the ways to a node that it lacks."""
     loops = list(analysis.loops)
-    known = {loop.span for loop in loops if loop.file == index.source.file}
-    for way in CallGraph(index).ways(node):
+    known = {(loop.file, loop.span) for loop in loops}
+    for way in graph.ways(node):
         for frame in way:
-            for loop in index.loops_around(frame.node):
-                made = loop_value(loop, len(loops), index)
-                if made is not None and made.span not in known:
-                    known.add(made.span)
+            for loop in graph.nodes.loops_around(frame.node):
+                made = loop_value(loop, len(loops), graph.nodes)
+                if made is not None and (made.file, made.span) not in known:
+                    known.add((made.file, made.span))
                     loops.append(made)
     return tuple(loops)

@@ -9,15 +9,16 @@ from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Rejected, Site
 
 from .calls import CallGraph, Way
-from .collect import Judged, collect
+from .collect import Collector, Judged
 from .contexts import Context, contexts, reach
 from .hazards import output_paths, seed_calls
-from .index import Index, LoopNode
+from .index import LoopNode
 from .judge import Judge
 from .loops import LoopFinder, Training, loop_value
 from .managed import history_keys
 from .naming import Wanted, expression_words, give_names, phase_of, phases_in, text_words
 from .origin import Origins
+from .project import Project
 from .source import read_source
 from .templates import decimals
 from .tree import identifiers
@@ -49,7 +50,7 @@ def analyze(script: Path, root: Path) -> Analysis:
     file = _relative(script, root)
     source = read_source(script, file)
     try:
-        return _analyze(Index(source), root, file)
+        return _analyze(CallGraph(Project(source, root)), root, file)
     except RecursionError:
         raise InputError(f"{file}: expressions are nested too deeply to be read", "Split the deepest one.") from None
 
@@ -65,26 +66,22 @@ def _relative(script: Path, root: Path) -> str:
         raise InputError(f"{script} is outside the project {root}", "Run deviate in the project's folder.") from None
 
 
-def _analyze(index: Index, root: Path, file: str) -> Analysis:
-    graph = CallGraph(index)
-    judge = Judge(index, Origins(index, graph))
-    judged = collect(index, graph, judge)
-    trainings = _trainings(index, graph, judged)
+def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
+    judged = Collector(graph, Judge(Origins(graph))).collect()
+    trainings = _trainings(graph, judged)
     sites: list[Site] = []
     found: list[_Found] = []
     rejected: list[Rejected] = []
     ways: list[Way] = []
     for item in judged:
-        reached = reach(item.candidate.value.node, trainings, index, graph)
+        reached = reach(item.candidate.value.node, trainings, graph)
         ways += graph.ways(item.candidate.value.node)
         reason = item.decision.reason
         if not reason or reason.startswith(UNTOLD):
             reason = reached.reason or reason
-        if item.decision.role is not None and not item.candidate.value.is_tappable:
-            reason = "not tappable: the template takes it out of a dict by itself; report it by its own expression"
-        site = _site(item, len(sites), index) if _is_tappable(item, reason) else None
+        site = _site(item, len(sites)) if _is_tappable(item, reason) else None
         if site is not None and not reason:
-            told = contexts(item, reached.ways, index, graph, judge)
+            told = contexts(item, reached.ways, graph)
             if all(context.label is None for context in told):
                 site = _without_label(site)
             found += [_Found(item, site.id, context) for context in told]
@@ -94,27 +91,28 @@ def _analyze(index: Index, root: Path, file: str) -> Analysis:
             sites.append(site)
         if reason:
             value, line = item.candidate.value, item.candidate.line
-            rejected.append(Rejected(value.spelled, file, line, reason, site.id if site else None))
-    loops = _loops(trainings[0] if trainings else None, ways, index)
+            where = value.function.module.file
+            rejected.append(Rejected(value.spelled, where, line, reason, site.id if site else None))
+    loops = _loops(trainings[0] if trainings else None, ways, graph)
     return Analysis(
         root=root,
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=_metrics(found, trainings, index),
+        metrics=_metrics(found, trainings, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
-        seeds=seed_calls(index),
-        outputs=output_paths(index),
-        files=(file,),
+        seeds=seed_calls(graph),
+        outputs=output_paths(graph),
+        files=graph.project.files(),
     )
 
 
-def _trainings(index: Index, graph: CallGraph, judged: list[Judged]) -> list[Training]:
+def _trainings(graph: CallGraph, judged: list[Judged]) -> list[Training]:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
         ways = graph.ways(item.candidate.value.node)
-        for loop in {loop for way in ways for frame in way for loop in index.loops_around(frame.node)}:
+        for loop in {loop for way in ways for frame in way for loop in graph.nodes.loops_around(frame.node)}:
             inside.setdefault(loop, []).append(item)
 
     def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
@@ -123,7 +121,7 @@ def _trainings(index: Index, graph: CallGraph, judged: list[Judged]) -> list[Tra
         counters = {name for item in counting for name in identifiers(item.candidate.value.source)}
         return counters, sum(item.decision.role is not None for item in items)
 
-    return LoopFinder(index, graph, reported).find()
+    return LoopFinder(graph, reported).find()
 
 
 def _is_tappable(item: Judged, reason: str) -> bool:
@@ -133,13 +131,13 @@ def _is_tappable(item: Judged, reason: str) -> bool:
     return not item.decision.reason.startswith(UNTAPPABLE) and not reason.startswith("ignored:")
 
 
-def _site(item: Judged, number: int, index: Index) -> Site:
+def _site(item: Judged, number: int) -> Site:
     candidate, value = item.candidate, item.candidate.value
     return Site(
         id=number,
-        file=index.source.file,
+        file=value.function.module.file,
         line=candidate.line,
-        span=index.source.span(value.node),
+        span=value.function.source.span(value.node),
         expression=value.spelled,
         sink=candidate.sink,
         form=value.form,
@@ -152,31 +150,38 @@ def _without_label(site: Site) -> Site:
     return Site(site.id, site.file, site.line, site.span, site.expression, site.sink, site.form, None, site.fields)
 
 
-def _loops(main: Training | None, ways: list[Way], index: Index) -> tuple[Loop, ...]:
+def _loops(main: Training | None, ways: list[Way], graph: CallGraph) -> tuple[Loop, ...]:
     """The main loop, and all loops on the ways to sites and around the main loop, in source order."""
     nodes: dict[LoopNode | cst.Call, None] = {}
     if main is not None:
         nodes[main.node] = None
-        nodes.update(dict.fromkeys(index.loops_around(main.node)))
+        nodes.update(dict.fromkeys(graph.nodes.loops_around(main.node)))
     for way in ways:
         for frame in way:
-            nodes.update(dict.fromkeys(index.loops_around(frame.node)))
-    ordered = sorted(nodes, key=lambda node: (index.source.line(node), index.source.ranges[node].start.column))
+            nodes.update(dict.fromkeys(graph.nodes.loops_around(frame.node)))
+    order = {file: number for number, file in enumerate(graph.project.files())}
+
+    def place(node: cst.CSTNode) -> tuple[int, int, int]:
+        source = graph.nodes.source(node)
+        return order[source.file], source.start(node).line, source.start(node).column
+
+    ordered = sorted(nodes, key=place)
     loops: list[Loop] = []
     for node in ordered:
-        made = loop_value(node, len(loops), index, is_main=main is not None and node is main.node)
+        made = loop_value(node, len(loops), graph.nodes, is_main=main is not None and node is main.node)
         if made is not None:
             loops.append(made)
     return tuple(loops)
 
 
-def _metrics(found: list[_Found], trainings: list[Training], index: Index) -> tuple[Metric, ...]:
+def _metrics(found: list[_Found], trainings: list[Training], graph: CallGraph) -> tuple[Metric, ...]:
     names = give_names(_wanted(found))
-    metrics = [_metric(item, name, index) for item, name in zip(found, names, strict=True)]
+    metrics = [_metric(item, name) for item, name in zip(found, names, strict=True)]
     for training in trainings:
         if isinstance(training.node, cst.Call):
-            metrics += _managed_metrics(training.node, {metric.name for metric in metrics}, index)
-    metrics.sort(key=lambda metric: (metric.file, metric.line))
+            metrics += _managed_metrics(training.node, {metric.name for metric in metrics}, graph)
+    order = {file: number for number, file in enumerate(graph.project.files())}
+    metrics.sort(key=lambda metric: (order[metric.file], metric.line))
     return tuple(_numbered(metric, number) for number, metric in enumerate(metrics))
 
 
@@ -215,7 +220,7 @@ def _wanted_alone(item: _Found) -> Wanted:
     return Wanted(near, expression_words(value.spelled), phase, context.hint, function, candidate.line)
 
 
-def _metric(item: _Found, name: str, index: Index) -> Metric:
+def _metric(item: _Found, name: str) -> Metric:
     candidate, decision, context = item.judged.candidate, item.judged.decision, item.context
     evidence = decision.evidence
     if context.label is not None:
@@ -226,7 +231,7 @@ def _metric(item: _Found, name: str, index: Index) -> Metric:
         id=-1,
         name=name,
         expression=candidate.value.spelled,
-        file=index.source.file,
+        file=candidate.value.function.module.file,
         line=candidate.line,
         sink=candidate.sink,
         role=decision.role or "other",
@@ -238,12 +243,12 @@ def _metric(item: _Found, name: str, index: Index) -> Metric:
     )
 
 
-def _managed_metrics(call: cst.Call, taken: set[str], index: Index) -> list[Metric]:
-    line = index.source.line(call)
-    keys = [key for key in history_keys(call, index) if key not in taken]
+def _managed_metrics(call: cst.Call, taken: set[str], graph: CallGraph) -> list[Metric]:
+    place = graph.nodes.place(call)
+    keys = [key for key in history_keys(call, graph) if key not in taken]
     evidence = ("reported by Keras in the history of fit()", "predicted from compile() and the validation data")
     return [
-        Metric(-1, key, key, index.source.file, line, "history", "quality", direction_of(words(key)), evidence, None)
+        Metric(-1, key, key, place.file, place.line, "history", "quality", direction_of(words(key)), evidence, None)
         for key in keys
     ]
 

@@ -1,51 +1,94 @@
-"""Call graph of the functions in the file, and the ways from the top level of the script to a place."""
+"""Call graph over the files of a project: which functions a script reaches, by which calls, along which ways."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import libcst as cst
 
 from deviate.model import Place
 
-from .index import Binding, Function, Index
-from .tree import children, dotted, keywords, positional
+from .edges import EdgeFinder
+from .index import Function, LoopNode
+from .project import Project
+from .resolve import Resolver
+from .things import Edge
+from .tree import children, imported_names
 
 MOST_WAYS = 32
 LONGEST_WAY = 24
+MOST_ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame on the way to a place: the function, and the call (or the place itself) where it is left."""
+    """A frame on the way to a place.
+
+    Attributes:
+        node: the call, or the place itself, where the frame is left.
+        edge: the call; None for the last frame.
+    """
 
     function: Function
     node: cst.CSTNode
+    edge: Edge | None = None
 
 
 Way = tuple[Frame, ...]
 
 
 class CallGraph:
-    """Who calls whom. A function handed over as an argument counts as called there."""
+    """Who calls whom, as far as the script reaches.
 
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.sites: dict[Function, list[tuple[cst.Call, Function]]] = {}
+    Attributes:
+        reached: the functions that may run, the top level of the script first.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.nodes = project.nodes
+        self.resolver = Resolver(project)
+        self.reached: dict[Function, None] = {}
+        self._out: dict[cst.CSTNode, list[Edge]] = {}
         self._known_ways: dict[Function, list[Way]] = {}
         self._known_callees: dict[Function, list[Function]] = {}
-        for call, function in index.calls:
-            for callee in self._callees(call, function):
-                self.sites.setdefault(callee, []).append((call, function))
+        self._build()
 
-    def call_sites(self, function: Function) -> list[tuple[cst.Call, Function]]:
-        return self.sites.get(function, [])
+    # ------------------------------------------------------------ questions
 
-    def is_handed(self, call: cst.Call, caller: Function, callee: Function) -> bool:
-        """Whether a call only hands the function over: when it runs, and with which arguments, is not told there."""
-        return self.target(call.func, caller) is not callee
+    @property
+    def calls(self) -> list[tuple[cst.Call, Function]]:
+        """Calls in all that is reached, and in what the script itself defines but never calls."""
+        return [(call, function) for function in self.functions for call in function.calls]
+
+    @property
+    def functions(self) -> list[Function]:
+        """The functions that are reached, and those of the script that are not."""
+        return list(dict.fromkeys([*self.reached, *self.project.entry.scopes]))
+
+    @property
+    def loops(self) -> list[tuple[LoopNode, Function]]:
+        """The loops in what is reached."""
+        modules = {function.module: None for function in self.reached}
+        return [(loop, function) for module in modules for loop, function in module.loops if function in self.reached]
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """Top-level packages that the files which were read import anywhere."""
+        targets = (
+            name
+            for module in self.project.modules.values()
+            for scope in module.scopes
+            for statement in scope.imports
+            for name, _ in imported_names(statement)
+        )
+        return frozenset(target.split(".")[0] for target in targets)
+
+    def edges_into(self, function: Function) -> list[Edge]:
+        return self.resolver.edges.get(function, [])
 
     def callees(self, node: cst.CSTNode) -> Iterator[Function]:
-        """Functions of the file that run when a node runs, those called by them included; each once."""
+        """Functions of the project that run when a node runs, those called by them included; each once."""
         seen: set[Function] = set()
         waiting = list(self._called_in(node))
         while waiting:
@@ -59,7 +102,7 @@ class CallGraph:
 
     def ways(self, node: cst.CSTNode) -> list[Way]:
         """The ways from the top level of the script to a node, in source order; none when it is never reached."""
-        function = self.index.function_of(node)
+        function = self.nodes.function_of(node)
         return [(*way, Frame(function, node)) for way in self._ways_to(function)]
 
     def place(self, frame: Frame) -> Place:
@@ -67,105 +110,63 @@ class CallGraph:
         node = frame.node
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             node = node.func.attr
-        return Place(self.index.source.file, self.index.source.line(node))
+        return self.nodes.place(node)
+
+    # ------------------------------------------------------------ inside
 
     def _ways_to(self, function: Function) -> list[Way]:
         """The calls that lead into a function, for each way to it."""
         if function not in self._known_ways:
             found: list[Way] = []
-            self._extend(function, (), frozenset({function}), found)
+            if function in self.reached:
+                self._extend(function, (), frozenset({function}), found)
             self._known_ways[function] = found
         return self._known_ways[function]
 
     def _extend(self, function: Function, tail: Way, passed: frozenset[Function], found: list[Way]) -> None:
-        if function.is_module:
+        if function is self.project.entry.top:
             found.append(tail)
             return
-        for call, caller in self.call_sites(function):
+        for edge in self.edges_into(function):
             if len(found) >= MOST_WAYS or len(tail) > LONGEST_WAY:
                 return
-            if caller not in passed:
-                self._extend(caller, (Frame(caller, call), *tail), passed | {caller}, found)
+            if edge.caller not in passed:
+                frame = Frame(edge.caller, edge.node, edge)
+                self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, found)
 
     def _called_in(self, node: cst.CSTNode) -> Iterator[Function]:
         waiting = [node]
         while waiting:
             current = waiting.pop()
-            if isinstance(current, cst.Call):
-                yield from self._callees(current, self.index.function_of(current))
+            yield from (edge.callee for edge in self._out.get(current, ()))
             if current is node or not isinstance(current, cst.FunctionDef | cst.ClassDef):
                 waiting.extend(children(current))
 
-    def _callees(self, call: cst.Call, function: Function) -> Iterator[Function]:
-        target = self.target(call.func, function)
-        if target is not None:
-            yield target
-        elif isinstance(call.func, cst.Attribute) and dotted(call.func).endswith("app.run") and not call.args:
-            main = self.target(cst.Name("main"), self.index.module)
-            if main is not None:
-                yield main
-        for argument in (*positional(call), *keywords(call).values()):
-            if isinstance(argument, cst.Name | cst.Attribute):
-                handed = self.target(argument, function)
-                if handed is not None:
-                    yield handed
+    def _build(self) -> None:
+        """Follow the calls until nothing new is found: what is called may depend on what was handed over."""
+        finder = EdgeFinder(self.project, self.resolver)
+        before = None
+        for _ in range(MOST_ROUNDS):
+            self.resolver.forget()
+            self._round(finder)
+            after = (len(finder.found), len(self.project.modules), len(self.resolver.made), len(self.reached))
+            if after == before:
+                break
+            before = after
+        for edge in finder.found:
+            self._out.setdefault(edge.node, []).append(edge)
 
-    def target(self, node: cst.BaseExpression, function: Function) -> Function | None:
-        """The function of the file that a callee names: a function, a class (its `__init__`), or a method."""
-        if isinstance(node, cst.Name):
-            _, bindings = self.index.find(node.value, function)
-            definition = next((b.node for b in reversed(bindings) if b.how == "define"), None)
-            if isinstance(definition, cst.FunctionDef):
-                return self.index.by_node[definition]
-            if isinstance(definition, cst.ClassDef):
-                return self.index.method(node.value, "__init__")
-            return None
-        if isinstance(node, cst.Attribute):
-            owner = self.class_of(node.value, function)
-            return self.index.method(owner, node.attr.value) if owner else None
-        return None
-
-    def class_of(self, node: cst.BaseExpression, function: Function, depth: int = 5) -> str | None:
-        """The class of the file that an expression is an instance of; None when that cannot be seen."""
-        if depth == 0:
-            return None
-        if isinstance(node, cst.Name):
-            return self._class_of_name(node.value, function, depth)
-        if isinstance(node, cst.Call):
-            return self._class_of_call(node, function, depth)
-        if isinstance(node, cst.Attribute) and dotted(node.value) == "self":
-            return self._class_of_attribute(node, function, depth)
-        return None
-
-    def _class_of_name(self, name: str, function: Function, depth: int) -> str | None:
-        if name == "self":
-            owner: Function | None = function
-            while owner is not None and owner.class_name is None:
-                owner = owner.parent
-            return owner.class_name if owner else None
-        scope, bindings = self.index.find(name, function)
-        if any(binding.how == "define" and isinstance(binding.node, cst.ClassDef) for binding in bindings):
-            return name
-        return self._first_class([(binding, scope) for binding in bindings if binding.how == "assign"], depth)
-
-    def _class_of_call(self, call: cst.Call, function: Function, depth: int) -> str | None:
-        if isinstance(call.func, cst.Attribute) and call.func.attr.value in {"to", "cuda", "cpu"}:
-            return self.class_of(call.func.value, function, depth - 1)
-        if not isinstance(call.func, cst.Name):
-            return None
-        if call.func.value == "super":
-            known = self.index.classes.get(self._class_of_name("self", function, depth) or "")
-            return next((base for base in known.bases if base in self.index.classes), None) if known else None
-        return call.func.value if call.func.value in self.index.classes else None
-
-    def _class_of_attribute(self, node: cst.Attribute, function: Function, depth: int) -> str | None:
-        known = self.index.classes.get(self.class_of(node.value, function) or "")
-        return self._first_class(known.attributes.get(node.attr.value, []), depth) if known else None
-
-    def _first_class(self, bindings: Sequence[tuple[Binding, Function]], depth: int) -> str | None:
-        """The class of the first value bound that shows one."""
-        values = [(binding.value, where) for binding, where in bindings if not binding.way]
-        told = (
-            self.class_of(value, where, depth - 1) for value, where in values if isinstance(value, cst.BaseExpression)
-        )
-        return next((name for name in told if name), None)
+    def _round(self, finder: EdgeFinder) -> None:
+        waiting = [*reversed(self.reached), self.project.entry.top]
+        passed: set[Function] = set()
+        while waiting:
+            function = waiting.pop()
+            if function in passed:
+                continue
+            passed.add(function)
+            self.reached[function] = None
+            for edge in finder.edges_of(function):
+                if edge not in finder.found:
+                    finder.found[edge] = None
+                    self.resolver.edges.setdefault(edge.callee, []).append(edge)
+                waiting.append(edge.callee)

@@ -1,6 +1,5 @@
 """Contexts of a site: the call paths and constant labels under which it reports, and words that tell them apart."""
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,12 +7,12 @@ import libcst as cst
 
 from deviate.model import Place
 
-from .calls import CallGraph, Frame, Way
-from .collect import Judged, label_texts
-from .index import Function, Index
-from .judge import Judge
+from .calls import CallGraph, Way
+from .collect import Judged
+from .index import Function
+from .labels import label_texts
 from .loops import Training, runs_after
-from .tree import constant_text, identifiers, keywords, positional
+from .tree import constant_text, identifiers
 from .words import PHASES, words
 
 MOST_CONTEXTS = 12
@@ -37,32 +36,37 @@ class Reach:
     reason: str = ""
 
 
-def reach(node: cst.CSTNode, trainings: Sequence[Training], index: Index, graph: CallGraph) -> Reach:
+def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) -> Reach:
     """The ways to a node that lead through the training or come after it; all of them where nothing trains."""
     ways = graph.ways(node)
     if not ways:
         return Reach((), "not reached: its function is never called from the script")
     if not trainings:
         return Reach(tuple(ways))
-    counting = tuple(way for way in ways if any(_counts(way, training, index, graph) for training in trainings))
+    counting = tuple(way for way in ways if any(_counts(way, training, graph) for training in trainings))
     return Reach(counting, "" if counting else "reported before the main loop, or in a branch that never reaches it")
 
 
-def _counts(way: Way, training: Training, index: Index, graph: CallGraph) -> bool:
-    if not training.is_managed and any(training.node in index.loops_around(frame.node) for frame in way):
+def _counts(way: Way, training: Training, graph: CallGraph) -> bool:
+    if not training.is_managed and any(training.node in graph.nodes.loops_around(frame.node) for frame in way):
         return True
+    if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in way):
+        return True  # the framework calls it, and it drives the training too
     return any(
-        runs_after(frame, earlier, index) for there in graph.ways(training.node) for earlier in there for frame in way
+        runs_after(frame, earlier, graph.nodes)
+        for there in graph.ways(training.node)
+        for earlier in there
+        for frame in way
     )
 
 
-def contexts(judged: Judged, ways: Sequence[Way], index: Index, graph: CallGraph, judge: Judge) -> list[Context]:
+def contexts(judged: Judged, ways: Sequence[Way], graph: CallGraph) -> list[Context]:
     """The contexts of a site; a single one when nothing tells them apart, or when they are too many to be told."""
     found: list[Context] = []
     label = judged.candidate.label
     told = _told(ways, graph)
     for way, path in zip(ways, told, strict=True):
-        texts: list[str] = _labels_on(label, way, index, graph, judge) if label else []
+        texts: list[str] = _labels_on(label, way, graph) if label else []
         for text in texts or (None,):
             if all((other.path, other.label) != (path, text) for other in found):
                 found.append(Context(way, path, text))
@@ -80,42 +84,33 @@ def _told(ways: Sequence[Way], graph: CallGraph) -> list[tuple[Place, ...]]:
     two ways apart.
     """
     whole = [tuple(graph.place(frame) for frame in way[:-1]) for way in ways]
-    sure = [path[_handed_over(way, graph) :] for way, path in zip(ways, whole, strict=True)]
+    sure = [path[_handed_over(way) :] for way, path in zip(ways, whole, strict=True)]
     return sure if len(set(sure)) == len(set(whole)) else whole
 
 
-def _handed_over(way: Way, graph: CallGraph) -> int:
-    """How many calls of a way end with the last one that hands a function over; 0 where none does."""
-    pairs = list(enumerate(itertools.pairwise(way), start=1))
-    return next((place for place, (caller, callee) in reversed(pairs) if _hands(caller, callee, graph)), 0)
+def _handed_over(way: Way) -> int:
+    """How many calls of a way end with the last one after which somebody else calls; 0 where none does."""
+    unsure = [place for place, frame in enumerate(way, start=1) if frame.edge is not None and frame.edge.is_handed]
+    return max(unsure, default=0)
 
 
-def _hands(caller: Frame, callee: Frame, graph: CallGraph) -> bool:
-    return isinstance(caller.node, cst.Call) and graph.is_handed(caller.node, caller.function, callee.function)
-
-
-def _labels_on(name: str, way: Way, index: Index, graph: CallGraph, judge: Judge) -> list[str]:
+def _labels_on(name: str, way: Way, graph: CallGraph) -> list[str]:
     """Texts that the label variable holds on one way: the constant handed down, or those of the loop."""
     place = len(way) - 1
     while True:
         function = way[place].function
-        if name not in function.parameters or place == 0:
-            return label_texts(name, function, index, judge)
-        call = way[place - 1].node
-        if not isinstance(call, cst.Call) or _hands(way[place - 1], way[place], graph):
+        edge = way[place - 1].edge if place else None
+        if name not in function.parameters or edge is None:
+            return label_texts(name, function, graph)
+        if edge.is_handed:
             return []
-        given = _given(call, name, function)
-        text = constant_text(given) if given is not None else _default(name, function)
+        given = edge.argument(name)
+        text = constant_text(given[0]) if given is not None else _default(name, function)
         if text is not None:
             return [text]
-        if not isinstance(given, cst.Name):
+        if given is None or not isinstance(given[0], cst.Name):
             return []
-        name, place = given.value, place - 1
-
-
-def _given(call: cst.Call, name: str, function: Function) -> cst.BaseExpression | None:
-    position = function.parameters.index(name) - (function.class_name is not None)
-    return keywords(call).get(name) or dict(enumerate(positional(call))).get(position)
+        name, place = given[0].value, place - 1
 
 
 def _default(name: str, function: Function) -> str | None:

@@ -4,7 +4,8 @@ import libcst as cst
 
 from deviate.model import SeedCall
 
-from .index import Function, Index
+from .calls import CallGraph
+from .index import Function
 from .tree import constant_text, keywords, last_name, listed, positional, walk
 
 SEEDERS = listed(
@@ -31,31 +32,32 @@ READERS = listed(
 )
 
 
-def seed_calls(index: Index) -> tuple[SeedCall, ...]:
+def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     """Calls that seed a generator, in source order. Generators made without a seed are none."""
     found = []
-    for call, function in index.calls:
-        name = index.qualified(call.func, function)
+    order = {file: number for number, file in enumerate(graph.project.files())}
+    for call, function in graph.calls:
+        name = graph.resolver.qualified(call.func, function)
         if name in SEEDERS and call.args:
-            argument = ", ".join(index.source.code(value) for value in [*positional(call), *keywords(call).values()])
-            found.append(SeedCall(name, argument, index.source.file, index.source.line(call)))
-    return tuple(sorted(found, key=lambda seed: seed.line))
+            argument = ", ".join(graph.nodes.code(value) for value in [*positional(call), *keywords(call).values()])
+            found.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
+    return tuple(sorted(found, key=lambda seed: (order[seed.file], seed.line)))
 
 
-def output_paths(index: Index) -> tuple[str, ...]:
+def output_paths(graph: CallGraph) -> tuple[str, ...]:
     """Constant relative paths that the script writes and never reads, in source order."""
     written: list[str] = []
     read: set[str] = set()
-    for call, function in index.calls:
-        qualified = index.qualified(call.func, function) or ""
+    for call, function in graph.calls:
+        qualified = graph.resolver.qualified(call.func, function) or ""
         target = _written(call, qualified)
         if target is not None:
-            path = _constant(target, function, index)
+            path = _constant(target, function, graph)
             if path:
                 written.append(path)
         elif qualified in ("builtins.open", "io.open") or last_name(call.func) in READERS:
             for node in walk(call):
-                path = _constant(node, function, index) if isinstance(node, cst.Name | cst.BaseString) else None
+                path = _constant(node, function, graph) if isinstance(node, cst.Name | cst.BaseString) else None
                 if path:
                     read.add(path)
     return tuple(dict.fromkeys(path for path in written if path not in read and not path.startswith(("/", "~"))))
@@ -76,10 +78,10 @@ def _written(call: cst.Call, qualified: str) -> cst.BaseExpression | None:
     return None
 
 
-def _constant(node: cst.CSTNode, function: Function, index: Index) -> str | None:
+def _constant(node: cst.CSTNode, function: Function, graph: CallGraph) -> str | None:
     text = constant_text(node)
     if text is None and isinstance(node, cst.Name):
-        _, bindings = index.find(node.value, function)
+        _, bindings = graph.resolver.find(node.value, function)
         if len(bindings) == 1 and bindings[0].how == "assign" and not bindings[0].way:
             return constant_text(bindings[0].value)
     return text

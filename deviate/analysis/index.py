@@ -1,14 +1,12 @@
 """Index of one source file: functions, classes, bindings, calls and loops, found in a single walk over the tree."""
 
-import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import libcst as cst
 
 from .source import Source
-from .tree import children, dotted
+from .tree import children, dotted, imported_names
 
 LoopNode = cst.For | cst.While
 
@@ -18,10 +16,13 @@ class Binding:
     """A place where a name gets a value.
 
     Attributes:
-        how: `assign`, `add` (augmented assignment), `for` (target of a loop), `parameter`, `import`, `define`, `other`.
-        value: assigned expression, iterable, default of a parameter, or definition; None when there is none.
+        how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `for` (target of a loop), `with`,
+            `parameter`, `stars` (`*args`, `**options`), `import`, `define`, `other`.
+        value: assigned expression, iterable, context, default of a parameter, or definition; None when there is none.
         way: position in the unpacked target, outermost first; empty for a plain target.
-        target: qualified name, of an import.
+        target: imported name; relative ones begin with dots.
+        annotation: the declared type.
+        key: of an item.
     """
 
     how: str
@@ -29,236 +30,212 @@ class Binding:
     node: cst.CSTNode
     way: tuple[int, ...] = ()
     target: str = ""
+    annotation: cst.BaseExpression | None = None
+    key: cst.BaseExpression | None = None
 
 
 @dataclass(eq=False)
 class Function:
-    """A function of the file, or its top level (node is the module then)."""
+    """A function of a file, or the top level of one (node is the module then).
+
+    Attributes:
+        owner: the class that it is a method of.
+        parent: the function around it; None for a top level.
+        calls: calls that run in its frame, in source order; imports likewise.
+        assigned: what is assigned to attributes of any object in its frame.
+        contexts: what its `with` statements enter.
+    """
 
     name: str
     node: cst.FunctionDef | cst.Module
-    parent: "Function | None"
-    class_name: str | None = None
+    module: "Module"
+    parent: "Function | None" = None
+    owner: "Class | None" = None
     parameters: list[str] = field(default_factory=list)
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     globals: set[str] = field(default_factory=set)
     returns: list[cst.BaseExpression] = field(default_factory=list)
+    calls: list[cst.Call] = field(default_factory=list)
+    assigned: list[tuple[cst.Attribute, cst.BaseExpression]] = field(default_factory=list)
+    imports: list[cst.Import | cst.ImportFrom] = field(default_factory=list)
+    contexts: list[cst.BaseExpression] = field(default_factory=list)
 
     @property
     def is_module(self) -> bool:
         return self.parent is None
 
+    @property
+    def source(self) -> Source:
+        return self.module.source
+
+    @property
+    def marks(self) -> list[str]:
+        """Names of its decorators, without their arguments."""
+        decorators = self.node.decorators if isinstance(self.node, cst.FunctionDef) else ()
+        return [dotted(decorator.decorator).removesuffix("()") for decorator in decorators]
+
+    @property
+    def receiver(self) -> str | None:
+        """Name of the parameter that takes the instance (or class) of a method."""
+        return (
+            self.parameters[0]
+            if self.owner is not None and self.parameters and "staticmethod" not in self.marks
+            else None
+        )
+
 
 @dataclass(eq=False)
 class Class:
-    """A class of the file; `attributes` holds what is assigned to `self.x` anywhere in it."""
+    """A class of a file; `attributes` holds what is assigned in its body and to `self.x` anywhere in it."""
 
     name: str
-    bases: list[str]
+    node: cst.ClassDef
+    function: Function
     methods: dict[str, Function] = field(default_factory=dict)
     attributes: dict[str, list[tuple[Binding, Function]]] = field(default_factory=dict)
 
+    @property
+    def bases(self) -> list[cst.BaseExpression]:
+        return [base.value for base in self.node.bases if not base.star]
 
-class Index:
-    """What one file defines and does. Names are resolved through it, so that other files can join later."""
 
-    def __init__(self, source: Source) -> None:
+class Module:
+    """What one file defines and does.
+
+    Args:
+        parents, by_node: shared by all files of a project, so that a node leads to its function whatever its file.
+    """
+
+    def __init__(
+        self, source: Source, parents: dict[cst.CSTNode, cst.CSTNode], by_node: dict[cst.CSTNode, Function]
+    ) -> None:
         self.source = source
-        self.module = Function("<module>", source.tree, None)
+        self.parents = parents
+        self.by_node = by_node
+        self.top = Function("<module>", source.tree, self)
         self.functions: list[Function] = []
-        self.classes: dict[str, Class] = {}
-        self.calls: list[tuple[cst.Call, Function]] = []
+        self.classes: dict[cst.CSTNode, Class] = {}
         self.loops: list[tuple[LoopNode, Function]] = []
-        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
-        self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
-        self.by_node: dict[cst.CSTNode, Function] = {source.tree: self.module}
+        self.stars: list[str] = []
+        self.used: set[str] = set()
+        self.guards: list[cst.If] = []
+        by_node[source.tree] = self.top
         self._walk()
 
-    # ------------------------------------------------------------ questions
+    @property
+    def file(self) -> str:
+        return self.source.file
 
-    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """The parent, its parent, and so on to the module."""
-        while (parent := self.parents.get(node)) is not None:
-            yield parent
-            node = parent
-
-    def function_of(self, node: cst.CSTNode) -> Function:
-        """The function in whose frame a node runs."""
-        below = node
-        for parent in self.ancestors(node):
-            if parent in self.by_node and (not isinstance(parent, cst.FunctionDef) or below is parent.body):
-                return self.by_node[parent]
-            below = parent
-        return self.module
-
-    def statement_line(self, node: cst.CSTNode) -> int:
-        """First line of the simple statement, or of the compound statement's header, in which a node stands."""
-        for parent in (node, *self.ancestors(node)):
-            if isinstance(parent, cst.BaseSmallStatement | cst.BaseCompoundStatement | cst.Decorator):
-                return self.source.line(parent)
-        return self.source.line(node)
-
-    def loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
-        """Loops of the same frame in whose body a node stands, outermost first."""
-        if node not in self._loops_around:
-            self._loops_around[node] = self._find_loops_around(node)
-        return self._loops_around[node]
-
-    def _find_loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
-        found: list[LoopNode] = []
-        below = node
-        for parent in self.ancestors(node):
-            if isinstance(parent, cst.For | cst.While) and below is parent.body:
-                found.append(parent)
-            if isinstance(parent, cst.While) and below is parent.test:
-                found.append(parent)
-            if isinstance(parent, cst.FunctionDef | cst.ClassDef) and below is parent.body:
-                break
-            below = parent
-        return found[::-1]
-
-    def find(self, name: str, function: Function) -> tuple[Function, list[Binding]]:
-        """Where a name is bound, seen from a function: the scope and its bindings, ([], module) when nowhere."""
-        scope: Function | None = function
-        while scope is not None:
-            if name in scope.bindings and name not in scope.globals:
-                return scope, scope.bindings[name]
-            scope = scope.parent
-        return self.module, []
-
-    def qualified(self, node: cst.CSTNode, function: Function, depth: int = 6) -> str | None:
-        """The full name of a callee: imports followed, instances as `module.Class()`; None when it is not known."""
-        if depth == 0:
-            return None
-        if isinstance(node, cst.Name):
-            scope, bindings = self.find(node.value, function)
-            if not bindings:
-                return f"builtins.{node.value}" if hasattr(builtins, node.value) else None
-            if bindings[0].how == "import":
-                return bindings[0].target
-            if bindings[0].how == "define":
-                return f".{node.value}"
-            if bindings[0].how == "assign" and not bindings[0].way and bindings[0].value is not None:
-                return self.qualified(bindings[0].value, scope, depth - 1)
-            return None
-        if isinstance(node, cst.Attribute):
-            base = self.qualified(node.value, function, depth - 1)
-            return f"{base}.{node.attr.value}" if base else None
-        if isinstance(node, cst.Call):
-            base = self.qualified(node.func, function, depth - 1)
-            return f"{base}()" if base else None
-        return None
-
-    def method(self, class_name: str, name: str, seen: frozenset[str] = frozenset()) -> Function | None:
-        """A method of a class or of its bases in this file."""
-        known = self.classes.get(class_name)
-        if known is None or class_name in seen:
-            return None
-        if name in known.methods:
-            return known.methods[name]
-        found = (self.method(base, name, seen | {class_name}) for base in known.bases)
-        return next((method for method in found if method is not None), None)
-
-    @cached_property
-    def imported(self) -> frozenset[str]:
-        """Top-level packages that the file imports anywhere."""
-        scopes = [self.module, *self.functions]
-        targets = (
-            binding.target
-            for scope in scopes
-            for found in scope.bindings.values()
-            for binding in found
-            if binding.target
-        )
-        return frozenset(target.split(".")[0] for target in targets)
-
-    # ------------------------------------------------------------ the walk
+    @property
+    def scopes(self) -> Iterator[Function]:
+        """The top level and every function."""
+        yield self.top
+        yield from self.functions
 
     def _walk(self) -> None:
-        waiting: list[tuple[cst.CSTNode, Function, str | None]] = [(self.source.tree, self.module, None)]
+        waiting: list[tuple[cst.CSTNode, Function, Class | None]] = [(self.source.tree, self.top, None)]
         while waiting:
-            node, function, class_name = waiting.pop()
-            below, inner_class = function, class_name
+            node, function, around = waiting.pop()
+            below, inner = function, around
             if isinstance(node, cst.FunctionDef):
-                below, inner_class = self._define(node, function, class_name), None
+                below, inner = self._define(node, function, around), None
             elif isinstance(node, cst.ClassDef):
-                bases = [dotted(base.value) for base in node.bases]
-                self.classes.setdefault(node.name.value, Class(node.name.value, bases))
-                _bind(function, node.name.value, Binding("define", node, node))
-                inner_class = node.name.value
+                inner = self.classes[node] = Class(node.name.value, node, function)
+                self._bind(function, around, node.name.value, Binding("define", node, node))
             else:
-                self._record(node, function)
+                self._record(node, function, around)
             for child in reversed(list(children(node))):
                 self.parents[child] = node
                 outside = isinstance(node, cst.FunctionDef) and child is not node.body and child is not node.params
-                waiting.append((child, function if outside else below, inner_class))
+                waiting.append((child, function if outside else below, around if outside else inner))
 
-    def _define(self, node: cst.FunctionDef, parent: Function, class_name: str | None) -> Function:
-        made = Function(node.name.value, node, parent, class_name)
-        every = [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]
-        for parameter in every:
+    def _define(self, node: cst.FunctionDef, parent: Function, owner: Class | None) -> Function:
+        made = Function(node.name.value, node, self, parent, owner)
+        for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
+            declared = parameter.annotation.annotation if parameter.annotation else None
             made.parameters.append(parameter.name.value)
-            _bind(made, parameter.name.value, Binding("parameter", parameter.default, parameter))
+            made.bindings[parameter.name.value] = [
+                Binding("parameter", parameter.default, parameter, annotation=declared)
+            ]
         for star in (node.params.star_arg, node.params.star_kwarg):
             if isinstance(star, cst.Param):
-                _bind(made, star.name.value, Binding("other", None, star))
+                made.bindings[star.name.value] = [Binding("stars", None, star)]
         self.functions.append(made)
         self.by_node[node] = made
-        if class_name is None:
-            _bind(parent, made.name, Binding("define", node, node))
+        if owner is None:
+            self._bind(parent, None, made.name, Binding("define", node, node))
         else:
-            self.classes[class_name].methods.setdefault(made.name, made)
+            owner.methods[made.name] = made
         return made
 
-    def _record(self, node: cst.CSTNode, function: Function) -> None:
-        if isinstance(node, cst.Call):
-            self.calls.append((node, function))
-        elif isinstance(node, cst.For | cst.While):
-            self.loops.append((node, function))
-        elif isinstance(node, cst.Global | cst.Nonlocal):
-            function.globals.update(item.name.value for item in node.names)
-        elif isinstance(node, cst.Return) and node.value is not None:
-            function.returns.append(node.value)
-        elif isinstance(node, cst.Import):
-            for alias in node.names:
-                name = dotted(alias.name)
-                shown = dotted(alias.asname.name) if alias.asname else name.split(".")[0]
-                _bind(function, shown, Binding("import", None, node, (), name if alias.asname else shown))
-        elif isinstance(node, cst.ImportFrom):
-            self._import_from(node, function)
+    def _record(self, node: cst.CSTNode, function: Function, around: Class | None) -> None:
+        match node:
+            case cst.Name():
+                self.used.add(node.value)
+            case cst.Call():
+                function.calls.append(node)
+            case cst.For() | cst.While():
+                self.loops.append((node, function))
+            case cst.Global() | cst.Nonlocal():
+                function.globals.update(item.name.value for item in node.names)
+            case cst.Return(value=cst.BaseExpression() as value) | cst.Yield(value=cst.BaseExpression() as value):
+                function.returns.append(value)
+            case cst.If(test=cst.Comparison(left=cst.Name(value="__name__"))):
+                self.guards.append(node)
+            case cst.WithItem():
+                function.contexts.append(node.item)
+            case cst.Import() | cst.ImportFrom():
+                function.imports.append(node)
+                self._import(node, function, around)
         for target, binding in _bound(node):
-            self._bind_target(target, binding, function)
+            self._bind_target(target, binding, function, around)
 
-    def _import_from(self, node: cst.ImportFrom, function: Function) -> None:
-        base = "." * len(node.relative) + (dotted(node.module) if node.module else "")
-        if isinstance(node.names, cst.ImportStar):
-            return
-        for alias in node.names:
-            name = dotted(alias.name)
-            shown = dotted(alias.asname.name) if alias.asname else name
-            _bind(function, shown, Binding("import", None, node, (), f"{base}.{name}"))
+    def _import(self, node: cst.Import | cst.ImportFrom, function: Function, around: Class | None) -> None:
+        for name, bound in imported_names(node):
+            if bound is None:
+                self.stars.append(name)
+                continue
+            is_shortened = isinstance(node, cst.Import) and bound == name.split(".")[0]
+            self._bind(function, around, bound, Binding("import", None, node, (), bound if is_shortened else name))
 
-    def _bind_target(self, target: cst.CSTNode, binding: Binding, function: Function) -> None:
-        if isinstance(target, cst.Tuple | cst.List):
-            for number, item in enumerate(target.elements):
-                inner = Binding(binding.how, binding.value, binding.node, (*binding.way, number))
-                self._bind_target(item.value, inner, function)
-        elif isinstance(target, cst.Name):
-            _bind(self._owner(target.value, function), target.value, binding)
-        elif isinstance(target, cst.Attribute) and dotted(target.value) == "self" and function.class_name:
-            attributes = self.classes[function.class_name].attributes
-            attributes.setdefault(target.attr.value, []).append((binding, function))
+    def _bind_target(self, target: cst.CSTNode, binding: Binding, function: Function, around: Class | None) -> None:
+        match target:
+            case cst.Tuple() | cst.List():
+                for number, part in enumerate(target.elements):
+                    inner = Binding(binding.how, binding.value, binding.node, (*binding.way, number))
+                    self._bind_target(part.value, inner, function, around)
+            case cst.Name():
+                self._bind(function, around, target.value, binding)
+            case cst.Attribute(value=cst.Name(value=holder)):
+                owner = function
+                while owner.owner is None and owner.parent is not None:
+                    owner = owner.parent  # a function inside a method sees its `self`
+                if owner.owner is not None and holder == owner.receiver:
+                    owner.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
+                if not binding.way and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
+                    function.assigned.append((target, binding.value))
+            case cst.Attribute() if not binding.way and isinstance(binding.value, cst.BaseExpression):
+                function.assigned.append((target, binding.value))
+            case cst.Subscript() if binding.how == "assign" and not binding.way and len(target.slice) == 1:
+                piece = target.slice[0].slice
+                key = piece.value if isinstance(piece, cst.Index) else None
+                item = Binding("item", binding.value, binding.node, key=key)
+                self._bind_target(target.value, item, function, around)
+
+    def _bind(self, function: Function, around: Class | None, name: str, binding: Binding) -> None:
+        if around is not None:
+            around.attributes.setdefault(name, []).append((binding, function))
+        else:
+            self._owner(name, function).bindings.setdefault(name, []).append(binding)
 
     def _owner(self, name: str, function: Function) -> Function:
         """The scope that a name belongs to: `global` and `nonlocal` point outwards."""
         if name not in function.globals or function.parent is None:
             return function
-        scope, bindings = self.find(name, function.parent)
-        return scope if bindings else self.module
-
-
-def _bind(function: Function, name: str, binding: Binding) -> None:
-    function.bindings.setdefault(name, []).append(binding)
+        scope = function.parent
+        while scope.parent is not None and name not in scope.bindings:
+            scope = scope.parent
+        return scope if name in scope.bindings else self.top
 
 
 def _bound(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
@@ -269,9 +246,15 @@ def _bound(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
         case cst.Assign():
             for target in node.targets:
                 yield target.target, Binding("assign", node.value, node)
-        case cst.AnnAssign(value=cst.BaseExpression()) | cst.NamedExpr():
+        case cst.AnnAssign(value=cst.BaseExpression()):
+            yield node.target, Binding("assign", node.value, node, annotation=node.annotation.annotation)
+        case cst.AnnAssign():
+            yield node.target, Binding("declared", None, node, annotation=node.annotation.annotation)
+        case cst.NamedExpr():
             yield node.target, Binding("assign", node.value, node)
         case cst.AugAssign():
             yield node.target, Binding("add", node.value, node)
-        case cst.AsName():
-            yield node.name, Binding("other", None, node)
+        case cst.WithItem(asname=cst.AsName() as named):
+            yield named.name, Binding("with", node.item, node)
+        case cst.ExceptHandler(name=cst.AsName() as named):
+            yield named.name, Binding("other", None, node)

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from deviate.model import Direction, Role
 
-from .index import Index
-from .messages import Value
 from .origin import Origin, Origins
 from .templates import decimals, is_integer_spec
 from .tree import dotted, identifiers
+from .values import Value
 from .words import (
     COUNTERS,
     ESTIMATES,
@@ -69,10 +68,9 @@ class Decision:
 
 
 class Judge:
-    """Weighs candidates of one file."""
+    """Weighs candidates."""
 
-    def __init__(self, index: Index, origins: Origins) -> None:
-        self.index = index
+    def __init__(self, origins: Origins) -> None:
         self.origins = origins
 
     def origin(self, value: Value) -> Origin:

@@ -8,8 +8,9 @@ import libcst as cst
 from deviate.model import Loop
 
 from .calls import CallGraph, Frame
-from .index import Function, Index, LoopNode
+from .index import Function, LoopNode
 from .managed import is_managed
+from .nodes import Nodes
 from .tree import dotted, identifiers, keywords, last_name, listed, walk
 from .words import all_words, words
 
@@ -58,34 +59,33 @@ class LoopFinder:
 
     def __init__(
         self,
-        index: Index,
         graph: CallGraph,
         reported: Callable[[cst.CSTNode], tuple[set[str], int]],
     ) -> None:
-        self.index = index
         self.graph = graph
+        self.nodes = graph.nodes
         self.reported = reported
         self.known: dict[cst.CSTNode, bool] = {}
 
     def find(self) -> list[Training]:
         """The loops that train, best first; each stands in no other one of them."""
-        found = [self._judge(loop, function) for loop, function in self.index.loops if self.graph.ways(loop)]
+        found = [self._judge(loop, function) for loop, function in self.graph.loops if self.graph.ways(loop)]
         found += [
             Training(call, function, None, 5.0 + self._epochs(call), is_managed=True)
-            for call, function in self.index.calls
-            if is_managed(call, self.index) and self.graph.ways(call)
+            for call, function in self.graph.calls
+            if is_managed(call, self.graph) and self.graph.ways(call)
         ]
         told = [loop for loop in found if loop is not None]
         training = [loop for loop in told if loop.score >= SURE] or [loop for loop in told if loop.score >= LIKELY]
         outer = [loop for loop in training if self._is_outermost(loop, training)]
-        return sorted(outer, key=lambda loop: (-loop.score, self.index.source.line(loop.node)))
+        return sorted(outer, key=lambda loop: (-loop.score, str(self.nodes.place(loop.node))))
 
     def contains(self, outer: LoopNode | cst.Call, node: cst.CSTNode) -> bool:
         """Whether a node runs inside a loop: in its body or in a function called from there."""
         return any(any(self._is_below(outer, frame.node) for frame in way) for way in self.graph.ways(node))
 
     def _is_below(self, outer: cst.CSTNode, node: cst.CSTNode) -> bool:
-        return outer in self.index.loops_around(node)
+        return outer in self.nodes.loops_around(node)
 
     def _judge(self, loop: LoopNode, function: Function) -> Training | None:
         variable = counter_of(loop)
@@ -218,13 +218,13 @@ def counter_of(loop: LoopNode) -> str | None:
     return ranked[0] if ranked else None
 
 
-def loop_value(node: LoopNode | cst.Call, number: int, index: Index, *, is_main: bool = False) -> Loop | None:
+def loop_value(node: LoopNode | cst.Call, number: int, nodes: Nodes, *, is_main: bool = False) -> Loop | None:
     """A loop as other rooms see it; None for `async for`, whose iterable cannot be wrapped."""
-    source = index.source
-    file, line, end = source.file, source.line(node), source.ranges[node].end.line
+    source = nodes.source(node)
+    file, line, end = source.file, source.line(node), source.end(node).line
     if isinstance(node, cst.Call):
         return Loop(number, file, line, end, "managed", None, source.span(node), is_main)
-    body = source.ranges[node.body].end
+    body = source.end(node.body)
     end = body.line - (body.column == 0)
     if isinstance(node, cst.While):
         return Loop(number, file, line, end, "while", counter_of(node), source.span(node.test), is_main)
@@ -242,11 +242,11 @@ def _exits(loop: cst.While) -> list[cst.BaseExpression]:
     ]
 
 
-def branch_of(node: cst.CSTNode, index: Index) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
+def branch_of(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
     """The branches of `if` statements in which a node stands: (statement, branch)."""
     found: list[tuple[cst.CSTNode, cst.CSTNode]] = []
     below = node
-    for parent in index.ancestors(node):
+    for parent in nodes.ancestors(node):
         if isinstance(parent, cst.If):
             found.append((parent, below))
         if isinstance(parent, cst.FunctionDef):
@@ -255,13 +255,14 @@ def branch_of(node: cst.CSTNode, index: Index) -> list[tuple[cst.CSTNode, cst.CS
     return found
 
 
-def runs_after(frame: Frame, earlier: Frame, index: Index) -> bool:
+def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
     """Whether the node of a frame stands behind that of another frame of the same function, on a common branch."""
     if frame.function is not earlier.function:
         return False
     last = earlier.node.body if isinstance(earlier.node, cst.For | cst.While) else earlier.node
-    where, end = index.source.ranges[frame.node].start, index.source.ranges[last].end
+    source = frame.function.source
+    where, end = source.start(frame.node), source.end(last)
     if (where.line, where.column) < (end.line, end.column):
         return False
-    branches = dict(branch_of(earlier.node, index))
-    return all(branches.get(statement, branch) is branch for statement, branch in branch_of(frame.node, index))
+    branches = dict(branch_of(earlier.node, nodes))
+    return all(branches.get(statement, branch) is branch for statement, branch in branch_of(frame.node, nodes))

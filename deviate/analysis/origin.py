@@ -18,8 +18,9 @@ from .callables import (
     TEXTS,
 )
 from .calls import CallGraph
-from .index import Binding, Function, Index
-from .tree import constant_number, constant_text, dotted, element, identifiers, keywords, last_name, positional
+from .index import Binding, Class, Function
+from .things import Instance
+from .tree import constant_number, constant_text, dotted, element, identifiers, last_name, positional
 from .words import NEUTRAL, QUALITY, RATES, all_words, words
 
 DEEPEST = 14
@@ -55,11 +56,12 @@ def strongest(origins: Iterable[Origin]) -> Origin:
 
 
 class Origins:
-    """Answers where expressions of one file come from."""
+    """Answers where expressions come from."""
 
-    def __init__(self, index: Index, graph: CallGraph) -> None:
-        self.index = index
+    def __init__(self, graph: CallGraph) -> None:
         self.graph = graph
+        self.nodes = graph.nodes
+        self.resolver = graph.resolver
         self.active: set[object] = set()
         self.met: set[object] = set()
         self.known: dict[object, Origin] = {}
@@ -108,7 +110,7 @@ class Origins:
             return Origin("constant", "a constant")
         if name.lower() in SETTINGS:
             return Origin("setting", f"setting: the program's options ({name})")
-        scope, bindings = self.index.find(name, function)
+        scope, bindings = self.resolver.find(name, function)
         key = (scope, name)
         if key in self.known:
             return self.known[key]
@@ -124,19 +126,23 @@ class Origins:
         return found
 
     def _bound(self, name: str, scope: Function, bindings: list[Binding], depth: int) -> Origin:
-        found = [self._binding(name, binding, scope, depth) for binding in bindings]
+        found = [
+            self._binding(name, binding, scope, depth)
+            for binding in bindings
+            if binding.how not in ("item", "declared")
+        ]
         known = [origin for origin in found if origin.kind not in ("constant", "cycle")]
         if known:
             return strongest(known)
         if not found:
             return UNKNOWN
-        line = self.index.source.line(bindings[0].node)
+        line = self.nodes.line(bindings[0].node)
         if (scope.is_module and name.isupper()) or len(bindings) == 1:
             return Origin("setting", f"setting: constant since line {line}")
         return Origin("constant", f"only constants are assigned (line {line})")
 
     def _binding(self, name: str, binding: Binding, scope: Function, depth: int) -> Origin:
-        where = self.index.source.line(binding.node)
+        where = self.nodes.line(binding.node)
         if binding.how == "parameter":
             return self._parameter(name, binding, scope, depth)
         if binding.how == "for" and binding.value is not None:
@@ -168,7 +174,7 @@ class Origins:
                 return Origin("computed", f"changed at line {where}")
             if number is not None:
                 conditional = any(
-                    isinstance(parent, cst.If) for parent in self.index.ancestors(binding.node)
+                    isinstance(parent, cst.If) for parent in self.nodes.ancestors(binding.node)
                 ) and QUALITY.intersection(words(name))
                 return Origin("quality" if conditional else "counter", f"counted up at line {where}")
             added = self.of(value, scope, depth)
@@ -180,16 +186,13 @@ class Origins:
     def _parameter(self, name: str, binding: Binding, function: Function, depth: int) -> Origin:
         if name not in function.parameters:
             return UNKNOWN
-        position = function.parameters.index(name) - (function.class_name is not None)
         found = []
-        for call, caller in self.graph.call_sites(function)[:MOST_CALLS]:
-            if self.graph.is_handed(call, caller, function):
+        for edge in self.graph.edges_into(function)[:MOST_CALLS]:
+            given = edge.argument(name)
+            if given is not None:
+                found.append(self.of(*given, depth))
+            elif edge.how in ("handed", "named"):
                 found.append(UNKNOWN)
-                continue
-            named, given = keywords(call), positional(call)
-            value = named.get(name) or (given[position] if 0 <= position < len(given) else None)
-            if value is not None:
-                found.append(self.of(value, caller, depth))
         if not found:
             if binding.value is not None:
                 return self.of(binding.value, function, depth)
@@ -227,23 +230,35 @@ class Origins:
             return Origin("size", "size: a shape or number of examples")
         if name in TEXT_PARTS:
             return Origin("text", "a name or text")
-        if dotted(node.value) == "self":
-            owner = self.graph.class_of(node.value, function)
-            known = self.index.classes.get(owner or "")
-            key = (owner, name)
-            if known and name in known.attributes and key not in self.active:
-                self.active.add(key)
-                found = [self._binding(name, binding, where, depth) for binding, where in known.attributes[name]]
-                self.active.discard(key)
-                moving = [origin for origin in found if origin.kind not in ("constant", "cycle")]
-                return strongest(moving) if moving else UNKNOWN
-            return UNKNOWN
+        if isinstance(node.value, cst.Name) and self._is_receiver(node.value.value, function):
+            classes = [it.cls for it in self.resolver.of(node.value, function) if isinstance(it, Instance)]
+            return self._attribute_of(classes, name, depth)
         base = self.of(node.value, function, depth)
         if base.kind == "setting":
             return Origin("setting", f"setting: read from {dotted(node.value)}")
         if base.kind in ("quality", "size", "memory", "clock", "text"):
             return base
         return UNKNOWN
+
+    def _is_receiver(self, name: str, function: Function) -> bool:
+        scope, _ = self.resolver.find(name, function)
+        return scope.receiver == name
+
+    def _attribute_of(self, classes: list[Class], name: str, depth: int) -> Origin:
+        """The origin of what the methods of a class assign to `self.name`."""
+        found = []
+        for base in dict.fromkeys(base for cls in classes for base in self.resolver.order(cls)[0]):
+            if name not in base.attributes or (base, name) in self.active:
+                continue
+            self.active.add((base, name))
+            found += [
+                self._binding(name, binding, where, depth)
+                for binding, where in base.attributes[name]
+                if binding.how not in ("item", "declared")
+            ]
+            self.active.discard((base, name))
+        moving = [origin for origin in found if origin.kind not in ("constant", "cycle")]
+        return strongest(moving) if moving else UNKNOWN
 
     def _item(self, node: cst.Subscript, function: Function, depth: int) -> Origin:
         path = dotted(node)
@@ -258,7 +273,7 @@ class Origins:
         return base if base.kind != "constant" else UNKNOWN
 
     def _call(self, node: cst.Call, function: Function, depth: int) -> Origin:
-        qualified = self.index.qualified(node.func, function) or ""
+        qualified = self.resolver.qualified(node.func, function) or ""
         name = last_name(node.func)
         arguments = positional(node)
         told = self._by_name(node, qualified, name) or self._returned(node, function, depth)
@@ -280,7 +295,7 @@ class Origins:
         if qualified in CLOCKS or name in {"perf_counter", "default_timer"}:
             return Origin("clock", f"clock reading: {spelled}")
         if qualified in SIZES or name in SIZE_PARTS:
-            return Origin("size", f"size: {self.index.source.code(node)}")
+            return Origin("size", f"size: {self.nodes.code(node)}")
         if qualified in TEXTS or name in TEXT_PARTS or qualified.startswith("os.path."):
             return Origin("text", "a name or text")
         if name in PARSERS:
@@ -301,12 +316,12 @@ class Origins:
             root = root.value
         if not isinstance(root, cst.Name):
             return False
-        _, bindings = self.index.find(root.value, function)
+        _, bindings = self.resolver.find(root.value, function)
         return bool(bindings) and bindings[0].how == "import"
 
     def _returned(self, call: cst.Call, function: Function, depth: int, item: int | None = None) -> Origin | None:
-        """The origin of what a function of the file returns (or of one item of it); None when it is not of the file."""
-        callee = self.graph.target(call.func, function)
+        """The origin of what a function of the project returns (or of one item of it); None for any other."""
+        callee = next((it.function for it in self.resolver.functions(call.func, function)), None)
         if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
             return None
         self.active.add(callee)

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionProvider
 
 from deviate.errors import InputError
 from deviate.model import Span
@@ -53,6 +53,12 @@ class Source:
 
     def line(self, node: cst.CSTNode) -> int:
         return self.ranges[node].start.line
+
+    def start(self, node: cst.CSTNode) -> CodePosition:
+        return self.ranges[node].start
+
+    def end(self, node: cst.CSTNode) -> CodePosition:
+        return self.ranges[node].end
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where an expression stands: without superfluous parentheses, with those that it cannot lack as argument."""

@@ -126,3 +126,20 @@ def element(node: cst.BaseExpression, index: int) -> cst.BaseExpression | None:
     ):
         return None
     return node.elements[index].value if index < len(node.elements) else None
+
+
+def imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str, str | None]]:
+    """The full (or relative) name of each thing that an import gets, and the name it is bound to; None for a star."""
+    if isinstance(statement, cst.Import):
+        for alias in statement.names:
+            name = dotted(alias.name)
+            yield name, dotted(alias.asname.name) if alias.asname else name.split(".")[0]
+        return
+    base = "." * len(statement.relative) + (dotted(statement.module) if statement.module else "")
+    if isinstance(statement.names, cst.ImportStar):
+        yield base, None
+        return
+    prefix = base if base.endswith(".") else f"{base}."
+    for alias in statement.names:
+        name = dotted(alias.name)
+        yield f"{prefix}{name}", dotted(alias.asname.name) if alias.asname else name

@@ -35,7 +35,8 @@ def test_a_field_that_shows_its_own_text_keeps_that_form(analyse: Analyse) -> No
         (4, "firts(batch)", "first(batch)"),
         (4, "total", "no expression"),
         (5, "second", "train.py:4"),
-        (9, "x.y", "it holds"),
+        (9, "x.y", "beyond the end"),
+        (5, "x.y", "it holds"),
     ],
 )
 def test_what_is_not_found_is_answered_with_what_is_near(

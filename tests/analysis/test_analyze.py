@@ -89,11 +89,10 @@ def test_a_template_that_takes_attributes_is_tapped_at_its_callee_one_site_per_f
     assert between(text, found[0][1].span).endswith('of {n}".format')
 
 
-def test_a_template_filled_from_locals_is_told_as_not_tappable(analyse: Analyse) -> None:
+def test_a_template_filled_from_locals_is_tapped_at_the_mapping(analyse: Analyse) -> None:
     analysis = analyse(LOOP.format('print("acc %(acc).4f" % locals())'))
-    assert analysis.metrics == ()
-    assert [(item.expression, item.site) for item in analysis.rejected] == [("acc", None)]
-    assert "not tappable" in analysis.rejected[0].reason
+    assert [metric.expression for metric in analysis.metrics] == ["acc"]
+    assert [(site.form, site.fields) for site in analysis.sites] == [("mapping", ("acc",))]
 
 
 def test_one_line_of_a_function_called_for_train_and_test_data_is_two_metrics(analyse: Analyse) -> None:

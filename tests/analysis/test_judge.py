@@ -113,7 +113,7 @@ def test_values_are_followed_through_functions_and_parameters(analyse: Analyse) 
     analysis = analyse(
         """
         def show(a, b, c):
-            print(f"{a} {b} {c}")
+            print(f"step {a}: {b} of {c}")
         def evaluate(model):
             return total_loss / n
         for epoch in range(3):

@@ -1,0 +1,76 @@
+"""Where the nodes of a project's trees stand: their parents, functions, loops, files and lines."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.model import Place
+
+from .index import Function, LoopNode
+from .source import Source
+
+
+class Nodes:
+    """Answers for the nodes of all files that were read."""
+
+    def __init__(self) -> None:
+        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self.functions: dict[cst.CSTNode, Function] = {}
+        self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The parent, its parent, and so on to the module."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def function_of(self, node: cst.CSTNode) -> Function:
+        """The function in whose frame a node runs."""
+        if isinstance(node, cst.Module):
+            return self.functions[node]
+        below = node
+        for parent in self.ancestors(node):
+            if parent in self.functions and (not isinstance(parent, cst.FunctionDef) or below is parent.body):
+                return self.functions[parent]
+            below = parent
+        raise KeyError(node)
+
+    def source(self, node: cst.CSTNode) -> Source:
+        return self.function_of(node).source
+
+    def line(self, node: cst.CSTNode) -> int:
+        return self.source(node).line(node)
+
+    def place(self, node: cst.CSTNode) -> Place:
+        source = self.source(node)
+        return Place(source.file, source.line(node))
+
+    def code(self, node: cst.CSTNode) -> str:
+        """An expression as it is spelled, on one line."""
+        return self.source(node).code(node)
+
+    def statement_line(self, node: cst.CSTNode) -> int:
+        """First line of the simple statement, or of the compound statement's header, in which a node stands."""
+        for parent in (node, *self.ancestors(node)):
+            if isinstance(parent, cst.BaseSmallStatement | cst.BaseCompoundStatement | cst.Decorator):
+                return self.line(parent)
+        return self.line(node)
+
+    def loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
+        """Loops of the same frame in whose body a node stands, outermost first."""
+        if node not in self._loops_around:
+            self._loops_around[node] = self._find_loops_around(node)
+        return self._loops_around[node]
+
+    def _find_loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
+        found: list[LoopNode] = []
+        below = node
+        for parent in self.ancestors(node):
+            if isinstance(parent, cst.For | cst.While) and below is parent.body:
+                found.append(parent)
+            if isinstance(parent, cst.While) and below is parent.test:
+                found.append(parent)
+            if isinstance(parent, cst.FunctionDef | cst.ClassDef) and below is parent.body:
+                break
+            below = parent
+        return found[::-1]
