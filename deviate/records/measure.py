@@ -1,12 +1,17 @@
 """From events to measurements: which source belongs to which metric, and which process counts."""
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from deviate.model import Metric, Place, SelectedMetric, Selection, Series
+from deviate.model import Metric, Place, Role, SelectedMetric, Selection, Series
 from deviate.records.events import Points, ProcessLog, Source
+from deviate.records.items import item_direction, item_name, item_role, snake
 from deviate.records.manifest import Manifest
+
+JOINT = ": "
+"""Between the value of a label variable and the item of what is reported under it, as the guest writes them."""
 
 
 @dataclass(slots=True)
@@ -38,12 +43,31 @@ class Catalog:
         known = [metric for metric in self._known() if _is_of(metric, source)]
         fitting = [metric for metric in known if self._fits(metric, source, is_only=len(known) == 1)]
         if fitting:
-            best = max(fitting, key=lambda metric: (len(metric.path), metric.label is not None))
-            return next((it.name for it in self.selection.metrics if _same(it.metric, best)), None)
+            chosen = self._chosen(_nearest(fitting))
+            return chosen.name if chosen else None
+        label, item = self._parts(source)
+        whole = dataclasses.replace(source, label=label)
+        holding = [metric for metric in known if item and self._fits(metric, whole, is_only=len(known) == 1)]
+        if holding:
+            holder = _nearest(holding)
+            chosen = self._chosen(holder)
+            return self._item(chosen, source, item if holder.label == label else f"{label}_{item}") if chosen else None
         selected = [it for it in self.selection.metrics if _is_of(it.metric, source)]
         if source.site is not None and not selected:
             return None
         return self._add(source, selected[0] if selected else None)
+
+    def _chosen(self, metric: Metric) -> SelectedMetric | None:
+        return next((it for it in self.selection.metrics if _same(it.metric, metric)), None)
+
+    def _parts(self, source: Source) -> tuple[str | None, str]:
+        """Value of the label variable, and the item of what is reported whole (empty when it is no item)."""
+        if source.label is None or source.site is None:
+            return source.label, ""
+        if not self._has_label_variable(source):
+            return None, source.label
+        label, _, item = source.label.partition(JOINT)
+        return label, item
 
     def _known(self) -> Iterator[Metric]:
         selected = [it.metric for it in self.selection.metrics]
@@ -51,53 +75,74 @@ class Catalog:
         yield from (it for it in self.manifest.metrics if not any(_same(it, metric) for metric in selected))
 
     def _fits(self, metric: Metric, source: Source, *, is_only: bool) -> bool:
-        if metric.label is not None:
-            if metric.label != source.label:
+        if source.site is not None:
+            is_item = self._parts(source)[1] and metric.label != source.label
+            if is_item or metric.label not in {None, source.label}:
                 return False
-        elif source.label is not None and not self._has_label_variable(source):
-            return False  # an item of a reported mapping: a quantity of its own
         return is_only or source.path[len(source.path) - len(metric.path) :] == metric.path
 
     def _has_label_variable(self, source: Source) -> bool:
         return source.site is not None and self.manifest.sites.get(source.site, (None, False))[1]
 
+    def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
+        """The metric of an item, one for all the ways that lead to the metric that holds it."""
+        for it in self.added:
+            if (it.metric.site, it.metric.path, it.metric.label) == (source.site, holder.metric.path, source.label):
+                return it.name
+        role = item_role(item, holder.role)
+        metric = dataclasses.replace(
+            holder.metric,
+            role=role,
+            direction=item_direction(item, role, holder.direction),
+            evidence=(f'item "{item}" of {holder.metric.expression}, seen in the runs',),
+            label=source.label,
+        )
+        return self._append(metric, (item_name(holder.name, item), f"{holder.name}_{snake(item)}"))
+
     def _add(self, source: Source, model: SelectedMetric | None) -> str:
         """A metric of its own for a source, with the manners of the metric of the same site if there is one."""
         place = source.path[-1] if source.path else self._place(source)
+        label, item = self._parts(source)
+        name = source.name or (model.name if model else "value")
+        role: Role = model.role if model else "quality"
+        direction = model.direction if model else None
+        if item:
+            name = item_name(name, item)
+            role = item_role(item, role)
+            direction = item_direction(item, role, direction)
+        if label is not None:
+            name = f"{name}[{label}]"
+        elif model is not None:
+            name = f"{name} ({place})"
         metric = Metric(
-            id=1
-            + max(
-                (metric.id for metric in itertools.chain(self._known(), (it.metric for it in self.added))), default=-1
-            ),
-            name=self._new_name(source, model, place),
+            id=-1,
+            name=name,
             expression=model.metric.expression if model else source.name or "",
             file=place.file if place else "",
             line=place.line if place else 0,
             sink=model.metric.sink if model else "named",
-            role=model.role if model else "quality",
-            direction=model.direction if model else None,
+            role=role,
+            direction=direction,
             evidence=("reported in the runs, not seen by the analysis",),
             site=source.site,
             path=source.path,
             label=source.label,
         )
-        self.added.append(SelectedMetric(metric.name, metric, metric.role, metric.direction))
-        return metric.name
+        return self._append(metric, (name,))
+
+    def _append(self, metric: Metric, names: Sequence[str]) -> str:
+        """Add a metric under the first of the names that is free, or else under the last one numbered."""
+        taken = {it.name for it in self.metrics}
+        numbered = (f"{names[-1]} #{index}" for index in itertools.count(2))
+        name = next(it for it in itertools.chain(names, numbered) if it not in taken)
+        known = itertools.chain(self._known(), (it.metric for it in self.added))
+        number = 1 + max((it.id for it in known), default=-1)
+        metric = dataclasses.replace(metric, id=number, name=name)
+        self.added.append(SelectedMetric(name, metric, metric.role, metric.direction))
+        return name
 
     def _place(self, source: Source) -> Place | None:
         return None if source.site is None else self.manifest.sites.get(source.site, (None, False))[0]
-
-    def _new_name(self, source: Source, model: SelectedMetric | None, place: Place | None) -> str:
-        base = source.name or (model.name if model else "value")
-        if source.label is not None:
-            name = f"{base}[{source.label}]"
-        elif model is not None:
-            name = f"{base} ({place})"
-        else:
-            name = base
-        taken = {it.name for it in self.metrics}
-        numbered = (f"{name} #{index}" for index in itertools.count(2))
-        return name if name not in taken else next(it for it in numbered if it not in taken)
 
 
 def measure(logs: Sequence[ProcessLog]) -> dict[str, Series]:
@@ -140,13 +185,22 @@ def _followed(parts: Sequence[Points]) -> Points:
     return joined
 
 
+def _nearest(fitting: Sequence[Metric]) -> Metric:
+    return max(fitting, key=lambda metric: (len(metric.path), metric.label is not None))
+
+
 def _is_of(metric: Metric, source: Source) -> bool:
     if source.site is None:
-        return metric.site is None and metric.expression == source.name
+        return metric.site is None and _key(metric) == source.name
     return metric.site == source.site
+
+
+def _key(metric: Metric) -> str:
+    """Name by which a framework reports a metric without a site: its tag, where the source has an expression for it."""
+    return metric.expression if metric.label is None else metric.label
 
 
 def _same(one: Metric, other: Metric) -> bool:
     return (one.site, one.path, one.label) == (other.site, other.path, other.label) and (
-        one.site is not None or one.expression == other.expression
+        one.site is not None or _key(one) == _key(other)
     )

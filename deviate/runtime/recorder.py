@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 STAMP_S = 0.001
 """Resolution of the time beside a value: writing it anew for each one would cost a fifth of the tap."""
 UNLABELLED = ", null]\n"
+JOINT = ": "
+"""Between the value of a label variable and the key of an item of what is reported under it."""
 WINDOW_S = 0.25
 """Events wait at most this long in memory while more of them arrive …"""
 EAGER = 250
@@ -164,7 +166,7 @@ class Recorder:
 
     def value(self, site: int, value: object, label: object, frame: FrameType) -> None:
         """A value at a site; `frame` is the frame of the tap."""
-        self.numbers(site, labelled(None if label is None else str(label), read(value), "/"), frame)
+        self.numbers(site, labelled(None if label is None else str(label), read(value), JOINT), frame)
 
     def numbers(self, site: int, numbers: Numbers, frame: FrameType) -> None:
         """Numbers that were read at a site, with their labels."""

@@ -68,16 +68,72 @@ def test_a_rejected_site_can_be_selected_later(tmp_path: Path) -> None:
     assert it.name(Source(2, None, (A,), None)) == "lr"
 
 
+def item_source(label: str, *path: Place) -> Source:
+    return Source(0, None, path, label)
+
+
 def test_items_of_a_reported_mapping_are_metrics_of_their_own(tmp_path: Path) -> None:
-    it = catalog(tmp_path, [make_metric("logs")])
-    assert [it.name(Source(0, None, (), label)) for label in (None, "loss")] == ["logs", "logs[loss]"]
+    it = catalog(tmp_path, [make_metric("val_logs"), make_metric("accuracy", number=1, site=1)])
+    assert [it.name(Source(0, None, (), label)) for label in (None, "accuracy", "val_loss", "epoch")] == [
+        "val_logs",
+        "val_accuracy",
+        "val_loss",
+        "val_epoch",
+    ]
+    assert [(metric.metric.id, metric.role, metric.direction) for metric in it.added] == [
+        (2, "quality", "max"),
+        (3, "quality", "min"),
+        (4, "other", None),
+    ]
+
+
+def test_an_item_has_one_name_whatever_way_led_to_its_metric(tmp_path: Path) -> None:
+    train, test = make_metric("train_metrics", path=(A,)), make_metric("test_metrics", number=1, path=(B,))
+    it = catalog(tmp_path, [train, test])
+    assert [it.name(item_source("f1", *path)) for path in ((A,), (C, A), (B,))] == ["train_f1", "train_f1", "test_f1"]
+    assert it.name(item_source("f1", C)) == "train_f1 (train.py:30)"
+
+
+def test_an_item_of_a_deselected_metric_stays_out(tmp_path: Path) -> None:
+    train, test = make_metric("train_metrics", path=(A,)), make_metric("test_metrics", number=1, path=(B,))
+    it = catalog(tmp_path, [train, test], select(test))
+    assert [it.name(item_source("f1", path)) for path in (A, B)] == [None, "test_f1"]
+
+
+def test_an_item_that_was_selected_by_itself_keeps_its_name(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("metrics"), make_metric("mine", number=1, label="f1")])
+    assert [it.name(item_source(label)) for label in ("f1", "auc")] == ["mine", "auc"]
+
+
+def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("metrics"), make_metric("auc", number=1, site=1)])
+    assert [it.name(item_source(label)) for label in ("auc", "metrics/auc", "AUC")] == [
+        "metrics_auc",
+        "metrics_metrics_auc",
+        "metrics_auc #2",
+    ]
+
+
+def test_items_under_a_label_variable_belong_to_its_metric(tmp_path: Path) -> None:
+    a, b = make_metric("train_metrics", label="train"), make_metric("test_metrics", number=1, label="test")
+    it = catalog(tmp_path, [a, b], label="split")
+    labels = ("train", "train: f1", "test: f1", "dev: f1")
+    assert [it.name(item_source(label)) for label in labels] == [
+        "train_metrics",
+        "train_f1",
+        "test_f1",
+        "train_f1[dev]",
+    ]
 
 
 def test_named_values_match_by_name_and_otherwise_appear(tmp_path: Path) -> None:
     managed = make_metric("validation accuracy", site=None, expression="val_accuracy")
-    it = catalog(tmp_path, [managed])
+    graph = make_metric("loss", number=1, site=None, expression="loss_op", label="model/loss")
+    it = catalog(tmp_path, [managed, graph])
     assert it.name(Source(None, "val_accuracy", (A,), None)) == "validation accuracy"
+    assert it.name(Source(None, "model/loss", (A,), None)) == "loss"
     assert it.name(Source(None, "precision", (A,), None)) == "precision"
+    assert it.name(Source(None, "loss_op", (A,), None)) == "loss_op"
 
 
 def log(pid: int, span: tuple[float, float], values: dict[int | None, float], *, rank: int | None = None) -> ProcessLog:

@@ -1,0 +1,70 @@
+"""Words that tell what a value is, and whether more or less of it is better: of identifiers, labels and keys."""
+
+import re
+from collections.abc import Iterable
+
+from deviate.model import Direction, Role
+
+
+def listed(words: str) -> frozenset[str]:
+    """A set of words, written as a text with blanks."""
+    return frozenset(words.split())
+
+
+HIGHER = listed(
+    "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap map "
+    "iou miou dice bleu rouge psnr ssim reward rewards return returns score scores r2 correct corrects ndcg mrr hit "
+    "hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win wins "
+    "agreement elbo"
+)
+LOWER = listed(
+    "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
+    "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong"
+)
+NEUTRAL = listed(
+    "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin"
+)
+QUALITY = HIGHER | LOWER | NEUTRAL
+SHORT_TIMES = listed("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
+SPEEDS = listed("throughput speed fps sps ips mfu persec it/s persecond")
+RATES = listed("lr lrs learningrate")
+COUNTERS = listed(
+    "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
+    "generation generations fold count counter num number total seen timestep timesteps update updates rank"
+)
+ESTIMATES = listed("eta remaining left estimated")
+MEMORY = listed("mem memory gb mb gib mib vram ram bytes")
+WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words of an identifier or a text: `valAcc_top1` gives val, acc, top1."""
+    joined = re.sub(r"learning[ _]rate", "learningrate", text, flags=re.IGNORECASE)
+    joined = re.sub(r"cross[ _-]entropy", "crossentropy", joined, flags=re.IGNORECASE)
+    return [word.lower() for word in WORD.findall(joined)]
+
+
+def direction_of(found: Iterable[str]) -> Direction | None:
+    """Whether more or less is better, by the last word that says so."""
+    listed_words = list(found)
+    if {"neg", "negative"}.intersection(listed_words):
+        told = direction_of(word for word in listed_words if word not in {"neg", "negative"})
+        return "min" if told == "max" else None
+    for word in reversed(listed_words):
+        if word in LOWER or word in SHORT_TIMES:
+            return "min"
+        if word in HIGHER or word in SPEEDS:
+            return "max"
+    return None
+
+
+def role_of(found: Iterable[str]) -> Role | None:
+    """What the words of a key make of its value; None when they do not tell."""
+    among = set(found)
+    if among & RATES:
+        return "other"
+    if among & QUALITY:
+        return "quality"
+    if among & (COUNTERS - {"total"} | MEMORY | ESTIMATES):  # `step_time` is the exception
+        return "time" if among & (SHORT_TIMES | SPEEDS) and not among & ESTIMATES else "other"
+    return "time" if among & (SHORT_TIMES | SPEEDS) else None
