@@ -2,32 +2,24 @@
 
 import ast
 import io
-import platform
-import re
+import stat
 import tokenize
-from collections.abc import Mapping
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import libcst as cst
-from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodePosition
 
 from deviate.errors import InputError
 from deviate.model import Span
 
-DEEPEST = 200
-"""Levels of brackets that are still handed to the native parser, whose stack is finite."""
+from .positions import Ranges
+from .syntax import parse
 
-OPENING, CLOSING = frozenset("([{"), frozenset(")]}")
-CODE = re.compile(
-    r"#[^\n]*"
-    r"|\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
-    r"|\"(?:[^\\\n\"]|\\.)*\"|'(?:[^\\\n']|\\.)*'"
-    r"|[()\[\]{}]",
-    re.DOTALL,
-)
-"""Comments and strings, to be passed over, and brackets."""
+LARGEST = 4_000_000
+"""Bytes of a file that are still parsed, which takes some two seconds for a million: no script is longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,41 +39,25 @@ class Source:
         return io.StringIO(self.text, newline="").readlines()
 
     @cached_property
-    def ranges(self) -> Mapping[cst.CSTNode, CodeRange]:
-        wrapper = MetadataWrapper(self.tree, unsafe_skip_copy=True)
-        return wrapper.resolve(PositionProvider)
+    def ranges(self) -> Ranges:
+        return Ranges(self.tree, self.text)
 
     def line(self, node: cst.CSTNode) -> int:
-        return self.ranges[node].start.line
+        return self.ranges.start(node).line
 
     def start(self, node: cst.CSTNode) -> CodePosition:
-        return self.ranges[node].start
+        return self.ranges.start(node)
 
     def end(self, node: cst.CSTNode) -> CodePosition:
-        return self.ranges[node].end
+        return self.ranges.end(node)
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where an expression stands: without superfluous parentheses, with those that it cannot lack as argument."""
-        where = self.ranges[node]
-        start, end = where.start, where.end
+        first, last = node, node
         if isinstance(node, cst.Tuple | cst.GeneratorExp | cst.Yield) and node.lpar:
-            start, end = self.ranges[node.lpar[0]].start, self.ranges[node.rpar[-1]].end
-        return Span(
-            start.line,
-            start.column + self._shifts.get(start.line, 0),
-            end.line,
-            end.column + self._shifts.get(end.line, 0),
-        )
-
-    @cached_property
-    def _shifts(self) -> Mapping[int, int]:
-        """What columns lack in lines that libcst would indent otherwise: it loses form feeds before a statement."""
-        if "\f" not in self.text:
-            return {}
-        written = io.StringIO(self.tree.code, newline="").readlines()
-        return {
-            line: len(own) - len(other) for line, (own, other) in enumerate(zip(self.lines, written, strict=False), 1)
-        }
+            first, last = node.lpar[0], node.rpar[-1]
+        start, end = self.start(first), self.end(last)
+        return Span(start.line, start.column, end.line, end.column)
 
     def between(self, span: Span) -> str:
         """The text of a span."""
@@ -96,7 +72,9 @@ class Source:
         if "\n" not in text and "\r" not in text:
             return text
         try:
-            return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
         except SyntaxError:
             return " ".join(text.split())
 
@@ -108,17 +86,7 @@ def read_source(path: Path, file: str) -> Source:
         InputError: it is missing, not text, or no Python; with line and column where they are known.
     """
     text = _decode(_read(path, file), file)
-    _refuse_depth(text, file)
-    try:
-        return Source(file, text, cst.parse_module(text))
-    except cst.ParserSyntaxError as error:
-        line, column = error.raw_line, error.raw_column + 1
-        shown = text.splitlines()[line - 1].strip() if 0 < line <= len(text.splitlines()) else ""
-        raise InputError(
-            f"{file}:{line}:{column}: not valid Python: {shown}".rstrip(": "), _syntax_hint(shown)
-        ) from None
-    except RecursionError:
-        raise InputError(f"{file}: expressions are nested too deeply to be read", "Split the deepest one.") from None
+    return Source(file, text, parse(text, file))
 
 
 def _read(path: Path, file: str) -> bytes:
@@ -130,6 +98,14 @@ def _read(path: Path, file: str) -> bytes:
             f"Convert it: jupyter nbconvert --to script {file}",
         )
     try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # reading from a pipe could last for ever
+            raise InputError(f"{file} is a device or a pipe, not a file", "Save the script in a file.")
+        if status.st_size > LARGEST:
+            raise InputError(
+                f"{file} has {status.st_size / 1e6:.1f} MB: too large to be analysed (at most {LARGEST / 1e6:.0f} MB)",
+                "Move the data that it holds to a file of their own.",
+            )
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"no such script: {file}", "Give the path of the training script.") from None
@@ -140,35 +116,19 @@ def _read(path: Path, file: str) -> bytes:
 
 def _decode(content: bytes, file: str) -> str:
     if b"\0" in content:
-        raise InputError(f"{file} holds null bytes: not a text file", "Give a Python script.")
+        raise InputError(f"{file} holds null bytes: not a text file", "Give a Python script, saved as UTF-8.")
     encoding = "utf-8"
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         return content.decode(encoding)
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
         raise InputError(
-            f"{file}:{line}: a byte that is no {encoding} text",
+            f"{file}:{line}:{column}: a byte that is no {encoding} text",
             "Name the encoding in the first line, e.g. # -*- coding: latin-1 -*-, or save the file as UTF-8.",
         ) from None
-    except SyntaxError as error:
-        raise InputError(f"{file}:1: {error}", "Correct the coding line or save the file as UTF-8.") from None
-
-
-def _refuse_depth(text: str, file: str) -> None:
-    """The native parser would overflow its stack, which nothing can catch; Python itself refuses such depth too."""
-    if text.count("(") + text.count("[") + text.count("{") <= DEEPEST:
-        return
-    depth = 0
-    for match in CODE.finditer(text):
-        bracket = match[0]
-        depth += (bracket in OPENING) - (bracket in CLOSING)
-        if depth > DEEPEST:
-            line = text.count("\n", 0, match.start()) + 1
-            raise InputError(f"{file}:{line}: brackets are nested too deeply to be read", "Split the expression.")
-
-
-def _syntax_hint(line: str) -> str:
-    if line.startswith(("print ", "exec ")) or "async=" in line:
-        return "This is the syntax of an older Python; convert the script (2to3) or correct the line."
-    return f"Correct the line; it was read as Python up to 3.14 (by deviate under Python {platform.python_version()})."
+    except (SyntaxError, LookupError, UnicodeError) as error:  # no encoding, no encoding of texts, or an empty one
+        raise InputError(
+            f"{file}:1: cannot be decoded: {error}", "Correct the coding line or save the file as UTF-8."
+        ) from None

@@ -1,0 +1,131 @@
+"""Where each node of a syntax tree stands in its text: what libcst's PositionProvider tells, at a fraction of its cost.
+
+The tree is printed once by libcst's own printer, which notes every piece of text and every node that it enters and
+leaves in one list. Offsets are sums over that list; lines and columns are looked up when they are asked for.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence, Sized
+from functools import cached_property
+from itertools import accumulate, count
+from typing import Self
+
+import libcst as cst
+from libcst._nodes.internal import CodegenState
+from libcst.metadata import CodePosition, CodeRange
+
+LINE_END = re.compile(r"\r\n?|\n")
+
+
+class Ranges:
+    """The range of every node of a tree, by node, without the layout around it.
+
+    Args:
+        tree: the tree of the whole file.
+        text: what it was parsed from. libcst loses form feeds and empty continued lines before a statement; they count.
+    """
+
+    def __init__(self, tree: cst.Module, text: str) -> None:
+        printer = _Printer(tree)
+        tree._codegen(printer)  # noqa: SLF001 - the public ways to print a tree take no printer
+        self._notes: Sequence[object] = printer.tokens
+        self._inner = printer.inner
+        lengths = [len(note) if type(note) is str else 0 for note in self._notes]
+        self._offsets = list(accumulate(lengths, initial=0))
+        printed = "".join([note for note in self._notes if type(note) is str])
+        self._lost = _lost(printed, text)
+        self._lines = [0, *(match.end() for match in LINE_END.finditer(text if self._lost else printed))]
+
+    def __getitem__(self, node: cst.CSTNode) -> CodeRange:
+        return CodeRange(self.start(node), self.end(node))
+
+    def start(self, node: cst.CSTNode) -> CodePosition:
+        """Where a node begins: its line (from 1) and column (from 0, in characters)."""
+        offset = self._offsets[self._begins(node)]
+        return self._position(offset, bisect_right(self._lost, (offset + 1,)))
+
+    def end(self, node: cst.CSTNode) -> CodePosition:
+        """The place after a node's last character."""
+        offset = self._offsets[self._ends(node)]
+        return self._position(offset, bisect_right(self._lost, (offset,)))
+
+    def _begins(self, node: cst.CSTNode) -> int:
+        inner = self._inner.get(id(node))
+        if inner is None:
+            return self._first[id(node)]
+        return inner.first if inner.start_node is None else self._begins(inner.start_node)
+
+    def _ends(self, node: cst.CSTNode) -> int:
+        inner = self._inner.get(id(node))
+        if inner is None:
+            return self._last[id(node)]
+        return inner.last if inner.end_node is None else self._ends(inner.end_node)
+
+    @cached_property
+    def _first(self) -> dict[int, int]:
+        """The first note of each node; few nodes need it, as most have an inner part."""
+        n_notes = len(self._notes)
+        return dict(zip(map(id, reversed(self._notes)), range(n_notes - 1, -1, -1), strict=True))
+
+    @cached_property
+    def _last(self) -> dict[int, int]:
+        return dict(zip(map(id, self._notes), count()))
+
+    def _position(self, offset: int, n_losses: int) -> CodePosition:
+        if n_losses:
+            offset += self._lost[n_losses - 1][1]
+        line = bisect_right(self._lines, offset)
+        return CodePosition(line, offset - self._lines[line - 1])
+
+
+def _lost(printed: str, text: str) -> list[tuple[int, ...]]:
+    """Where the printed text lacks something: offsets in it, each with the number of characters missing up to there."""
+    if printed.startswith(text):
+        return []
+    lost: list[tuple[int, ...]] = []
+    place = 0
+    for offset, character in enumerate(printed):
+        found = text.find(character, place)
+        if found < 0:  # the newline that the printer puts at the end
+            break
+        if found > place:
+            lost.append((offset, found - offset))
+        place = found + 1
+    return lost
+
+
+class _Inner:
+    """The part of a node's text that the printer marks as its own, e.g. an expression without its parentheses."""
+
+    __slots__ = ("end_node", "first", "last", "notes", "start_node")
+
+    def __init__(self, notes: Sized, start_node: cst.CSTNode | None, end_node: cst.CSTNode | None) -> None:
+        self.notes, self.start_node, self.end_node = notes, start_node, end_node
+        self.first = self.last = 0
+
+    def __enter__(self) -> Self:
+        self.first = len(self.notes)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.last = len(self.notes)
+
+
+class _Printer(CodegenState):
+    """The state of libcst's printer: its tokens are interleaved with the nodes, each where it begins and ends."""
+
+    def __init__(self, tree: cst.Module) -> None:
+        super().__init__(tree.default_indent, tree.default_newline)
+        self.inner: dict[int, _Inner] = {}
+        note = self.tokens.append  # a method of the list itself, as these three are called most
+        vars(self).update(add_token=note, before_codegen=note, after_codegen=note)
+
+    def pop_trailing_newline(self) -> None:
+        """Nothing: the last note is no token, and what ends the text moves no position in it."""
+
+    def record_syntactic_position(  # type: ignore[override]  # not made by contextlib, whose managers cost more
+        self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
+    ) -> _Inner:
+        inner = self.inner[id(node)] = _Inner(self.tokens, start_node, end_node)
+        return inner
