@@ -155,6 +155,8 @@ class Analysis:
         sites: every value that can be tapped, those of rejected candidates included, so that a metric deselected now
             can be shown later without running again.
         outputs: constant paths that the script writes (relative to the working folder): they start empty in each run.
+        files: files that were read, the script first.
+        notices: what could not be followed, a sentence each.
     """
 
     root: Path
@@ -167,6 +169,7 @@ class Analysis:
     seeds: tuple[SeedCall, ...] = ()
     outputs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 # ---------------------------------------------------------------- selection

@@ -105,6 +105,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
         seeds=seed_calls(graph),
         outputs=output_paths(graph),
         files=graph.project.files(),
+        notices=tuple(graph.project.notices),
     )
 
 

@@ -153,6 +153,7 @@ class CallGraph:
             if after == before:
                 break
             before = after
+        finder.settle()
         for edge in finder.found:
             self._out.setdefault(edge.node, []).append(edge)
 

@@ -13,12 +13,15 @@ from .tree import imported_names, keywords, last_name, listed, positional
 RUNNERS = listed("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
 """Without a function they run `main` of the script."""
 
-COMMANDS = ("fire.Fire", "jsonargparse.CLI", "defopt.run", "tyro.cli")
+COMMANDS = listed("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
 REGISTERING = listed("command callback automain main cli on on_event task entrypoint entry_point")
 """Decorators by which a library comes to call the function: click, typer, sacred, hydra, ignite."""
 
 SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
 """Callables that are handed a function and its arguments (`args`), with the leading ones they add themselves."""
+
+ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "inspect.getsource")
+"""Callables that are given a function and never call it."""
 
 MAPPING = ("builtins.map", "builtins.filter")
 
@@ -53,6 +56,25 @@ class EdgeFinder:
                 yield from self._decorated(inner, function)
         for statement in function.imports:
             yield from self._imported(statement, function)
+
+    def settle(self) -> None:
+        """Leave out that a function is handed to what only gives it back with a coat, where its calls are known."""
+        for callee, edges in self.resolver.edges.items():
+            if any(not edge.is_handed for edge in edges):
+                kept = [edge for edge in edges if not self._is_coat(edge)]
+                for edge in set(edges) - set(kept):
+                    del self.found[edge]
+                self.resolver.edges[callee] = kept
+
+    def _is_coat(self, edge: Edge) -> bool:
+        """Whether a function is handed to a decorator, or to a wrapper that gives something to call in its place."""
+        if not edge.is_handed:
+            return False
+        if not isinstance(edge.node, cst.Call):
+            return True
+        is_started = last_name(edge.node.func) in SPAWNS
+        given_back = self.resolver.functions(edge.node, edge.caller)
+        return not is_started and any(it.function is edge.callee for it in given_back)
 
     def _unreached(self, function: Function) -> set[cst.CSTNode]:
         """The `if __name__ == "__main__"` parts of an imported file."""
@@ -116,11 +138,11 @@ class EdgeFinder:
             tupled = given.get("args") or next(iter(positional(call)[1:2]), None)
             if isinstance(tupled, cst.Tuple | cst.List):
                 arguments = tuple((item.value, function) for item in tupled.elements)
-        if names and all(name.startswith("builtins.") and name not in MAPPING for name in names):
+        if names and all(name in ASKING or name.startswith("builtins.") and name not in MAPPING for name in names):
             return
         for value in (argument.value for argument in call.args):
             for thing in self._things_in(value, function):
-                for callee in self._run_by_others(thing):
+                for callee in self._run_by_others(thing, is_command=not COMMANDS.isdisjoint(names)):
                     leading = int(callee.receiver is not None)
                     yield Edge(
                         call,
@@ -147,12 +169,15 @@ class EdgeFinder:
                 else:
                     yield thing
 
-    def _run_by_others(self, thing: Thing) -> Iterator[Routine]:
+    def _run_by_others(self, thing: Thing, *, is_command: bool) -> Iterator[Routine]:
         """What a library may call of a thing that it is given."""
         if isinstance(thing, Routine):
             yield thing
-        elif isinstance(thing, Instance | Type) and {*self.resolver.order(thing.cls)[1]} - {"builtins.object"}:
-            for cls in self.resolver.order(thing.cls)[0]:
+        elif isinstance(thing, Instance | Type):
+            classes, outside = self.resolver.order(thing.cls)
+            if not (is_command or {*outside} - {"builtins.object"}):
+                return
+            for cls in classes:
                 for name, method in cls.methods.items():
                     if name not in HIDDEN:
                         yield Routine(method, thing.cls)
@@ -187,7 +212,8 @@ class EdgeFinder:
             place = self.project.resolve(name, function.module)
             if place is None:
                 continue
-            if bound is None or bound not in function.module.used:
+            is_kept = bound is not None and (bound in function.module.used or function.module.is_package)
+            if not is_kept:
                 self.project.load(place[0])
             parts = place[0].split("/")
             packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]

@@ -127,6 +127,10 @@ class Module:
         return self.source.file
 
     @property
+    def is_package(self) -> bool:
+        return self.file.rpartition("/")[2] == "__init__.py"
+
+    @property
     def scopes(self) -> Iterator[Function]:
         """The top level and every function."""
         yield self.top
@@ -144,6 +148,8 @@ class Module:
                 self._bind(function, around, node.name.value, Binding("define", node, node))
             else:
                 self._record(node, function, around)
+            if isinstance(node, cst.Import | cst.ImportFrom):
+                continue  # the names in it are no uses of them
             for child in reversed(list(children(node))):
                 self.parents[child] = node
                 outside = isinstance(node, cst.FunctionDef) and child is not node.body and child is not node.params

@@ -389,7 +389,7 @@ class Resolver:
             yield from self.of(given[0], function)
             return
         yield Outside(f"{name}()")
-        if not name.startswith("builtins."):
+        if not name.startswith("builtins.") and name != "functools.wraps":
             yield from self._wrapped(call, function)
 
     def _wrapped(self, call: cst.Call, function: Function) -> Iterator[Thing]:
