@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import __version__, analysis, pipeline, records, replay, report, selection
+from deviate import __version__, analysis, entry_scripts, pipeline, records, replay, report, selection
 from deviate.announce import announcement
 from deviate.command import locate
 from deviate.display import display
@@ -60,14 +60,29 @@ Csv = Annotated[
 
 @app.command("analyze", epilog="Example: deviate analyze train.py --save")
 def analyze_command(
-    command: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="The training script, or a command after --.")],
+    command: Annotated[
+        list[str], typer.Argument(metavar="SCRIPT", help="The training script, a folder, or a command after --.")
+    ],
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
     save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, to look over and edit.")] = False,
 ) -> None:
-    """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to."""
-    prepared = pipeline.prepare(locate(command, Path.cwd().resolve()))
+    """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to.
+
+    Of a folder, show its likely training scripts.
+    """
+    here = Path.cwd().resolve()
+    folder = _folder(command, here)
+    if folder is not None:
+        entries = analysis.rank_scripts(folder)
+        document = entry_scripts.entries_document(entries)
+        as_text = form is Form.table
+        typer.echo(
+            entry_scripts.render_entries(entries, here, _width()) if as_text else _as_json(document), nl=not as_text
+        )
+        return
+    prepared = pipeline.prepare(locate(command, here))
     if form is Form.json:
-        typer.echo(json.dumps(analysis.to_document(prepared.analysis), indent=2, ensure_ascii=False))
+        typer.echo(_as_json(analysis.to_document(prepared.analysis)))
     else:
         typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()))
     if save:
@@ -113,7 +128,11 @@ def run_command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
 ) -> None:
     """Run a script N times, record what it reports, and report the spread."""
-    prepared = pipeline.prepare(locate(command, Path.cwd().resolve(), python))
+    here = Path.cwd().resolve()
+    folder = _folder(command, here)
+    if folder is not None:
+        raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here)
+    prepared = pipeline.prepare(locate(command, here, python))
     settings = prepared.config
     request = Request(
         runs=runs or settings.runs or DEFAULT_RUNS,
@@ -238,6 +257,16 @@ def _publish(
 
 def _nearest(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+
+
+def _folder(command: Sequence[str], here: Path) -> Path | None:
+    """The folder that the user named in place of a script; None for anything else."""
+    path = (here / command[0]).resolve()
+    return path if len(command) == 1 and path.is_dir() else None
+
+
+def _as_json(document: object) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def _width() -> int:

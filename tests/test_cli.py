@@ -247,6 +247,8 @@ NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
         ({"train.py": TRAIN, "deviate.toml": "[metric.x]\n"}, ("run", "train.py"), ["metrics"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--python", "/no/such/python"), ["/no/such/python"]),
         ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["notebook", "nbconvert"]),
+        ({"src/train.py": TRAIN, "src/util.py": "x = 1\n"}, ("run", "."), ["folder", "deviate run src/train.py"]),
+        ({"src/util.py": "x = 1\n"}, ("analyze", "src"), ["1 Python file", "none of which"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--metric", "f1", "--runs", "1"), ["f1", "test_acc"]),
     ],
 )
@@ -254,12 +256,24 @@ def test_bad_input_gets_one_message_that_says_what_to_do(
     files: dict[str, str], arguments: tuple[str, ...], told: list[str], project: Path, deviate
 ) -> None:  # type: ignore[no-untyped-def]
     for name, text in files.items():
+        (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text(text)
     answer = deviate(*arguments)
     assert answer.code == 1, answer.both
     errors = answer.err[answer.err.index("Error: ") :]
     assert all(words in errors for words in told), errors
     assert len(errors.strip().splitlines()) >= 2, "a message without what to do next"
+
+
+def test_a_folder_shows_its_training_scripts(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "src").mkdir()
+    (project / "src" / "train.py").write_text(TRAIN)
+    (project / "util.py").write_text("x = 1\n")
+    answer = deviate("analyze", ".")
+    assert answer.code == 0, answer.both
+    assert answer.out.endswith("Next       deviate analyze src/train.py\n")
+    document = json.loads(deviate("analyze", "src", "--format", "json").out)
+    assert [entry["file"] for entry in document["scripts"]] == ["train.py"]
 
 
 def test_a_name_that_is_taken_by_other_code_is_refused(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

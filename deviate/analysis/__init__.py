@@ -3,5 +3,6 @@
 from .additions import add_site, normalised
 from .analyze import analyze
 from .document import explain_nothing_found, to_document
+from .entries import Entries, rank_scripts
 
-__all__ = ["add_site", "analyze", "explain_nothing_found", "normalised", "to_document"]
+__all__ = ["Entries", "add_site", "analyze", "explain_nothing_found", "normalised", "rank_scripts", "to_document"]

@@ -1,0 +1,239 @@
+"""Which files of a project are its training scripts: ranked by what they show, each with the reasons."""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .project_files import ProjectFiles, project_files
+from .signs import Signs, read_signs
+from .tree import listed
+from .words import words
+
+TRAINING_NAME = re.compile(r"(pre|fine)?_?(train|tune)(er|ing|val)?|pretrain(ing)?|fit|learn")
+STARTING_NAMES = listed("main run start launch experiment")
+OTHER_NAMES = listed(
+    "test tests eval evaluate evaluation evaluator validate val predict prediction infer inference demo plot plotting "
+    "visualize visualise vis sample sampling generate generation download preprocess preprocessing prepare prep "
+    "convert export extract setup conftest util utils helper helpers dataset datasets data loader hubconf benchmark "
+    "benchmarks profile attack score metrics metric losses loss layers submit submitit slurm sweep play render "
+    "server serve app api deploy quantize calibrate config configs create make build"
+)
+ASIDE = listed("test tests testing doc docs third_party thirdparty vendor external extern build dist")
+EXAMPLES = listed("example examples benchmark benchmarks tutorial tutorials notebooks demo demos legacy deprecated")
+COMMAND = re.compile(
+    r"(?:python[\d.]*|torchrun|launch|accelerate|deepspeed|horovodrun|srun|%run)\b[^\n`|;&]*?"
+    r"(?:\s-m\s+(?P<module>[A-Za-z_][\w.]*)|(?P<file>[\w./-]+\.py)\b)"
+)
+MOST_HOPS = 3
+LARGEST_DOCUMENT = 500_000
+CLEAR = 2.0
+"""Points by which the best one is ahead, where there is no question which one is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file that may be a training script.
+
+    Attributes:
+        file: name relative to the folder, with forward slashes.
+        reasons: what speaks for it, most telling first, then what speaks against it.
+    """
+
+    file: str
+    score: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The likely training scripts of a folder, best first.
+
+    Attributes:
+        notebooks: notebooks of the folder, which have to be converted first.
+        n_files: Python files that were looked at.
+    """
+
+    folder: Path
+    scripts: tuple[Entry, ...]
+    notebooks: tuple[str, ...]
+    n_files: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is no question which one is meant."""
+        return len(self.scripts) == 1 or (
+            len(self.scripts) > 1 and self.scripts[0].score - self.scripts[1].score >= CLEAR
+        )
+
+
+def rank_scripts(folder: Path) -> Entries:
+    """Rank the Python files of a folder; those that nothing marks as a training script are left out."""
+    files = project_files(folder)
+    signs = {name: read_signs(folder / name) for name in files.scripts}
+    project = _Project(signs)
+    told = _commands(folder, files)
+    entries = [project.judge(name, told.get(name, "")) for name in files.scripts]
+    likely = sorted((entry for entry in entries if entry.score > 0), key=lambda entry: (-entry.score, entry.file))
+    return Entries(folder, tuple(likely), files.notebooks, len(files.scripts))
+
+
+class _Project:
+    """Who imports whom, and what each file makes of it."""
+
+    def __init__(self, signs: Mapping[str, Signs]) -> None:
+        self.signs = signs
+        self.by_end: dict[str, str] = {}
+        for name in signs:  # those nearest to the top first
+            for end in _ends(name):
+                self.by_end.setdefault(end, name)
+        self.uses = {name: frozenset(self._used(name)) for name in signs}
+        self.users: dict[str, list[str]] = defaultdict(list)
+        for name, used in self.uses.items():
+            for other in used:
+                self.users[other].append(name)
+
+    def judge(self, name: str, told: str) -> Entry:
+        """All that speaks for a file and against it.
+
+        Args:
+            told: the document that gives the command to run it; empty for none.
+        """
+        signs = self.signs[name]
+        points = [*self._for_training(name), *self._for_a_start(name), *self._against(name)]
+        trains = any(value > 0 for value, _ in self._for_training(name))
+        if told and (trains or not _named_otherwise(name)):
+            points.append((2.0, f"run by a command in {told}"))
+        if not trains and not _is_named_for_training(name):
+            points.append((-4.0, "no training in sight"))
+        if signs.error:
+            points.append((-2.0, signs.error))
+        points.append((-0.5 * name.count("/"), ""))
+        reasons = [reason for value, reason in sorted(points, key=lambda point: -point[0]) if reason]
+        return Entry(name, round(sum(value for value, _ in points), 2), tuple(reasons))
+
+    def _for_training(self, name: str) -> Iterator[tuple[float, str]]:
+        signs = self.signs[name]
+        if signs.training:
+            yield 4.0, f"calls {', '.join(signs.training[:3])}"
+        else:
+            found = self._trains_through(name)
+            if found is not None:
+                hops, where = found
+                yield 3.5 - 0.5 * hops, f"trains through {where}"
+        if signs.loop:
+            yield (2.0 if signs.loop == "epoch" else 1.0), f"has a loop over {signs.loop}s"
+
+    def _trains_through(self, name: str) -> tuple[int, str] | None:
+        """The nearest file that it imports and that trains, and how many imports away it is."""
+        seen, here = {name}, [name]
+        for hops in range(1, MOST_HOPS + 1):
+            here = sorted({used for user in here for used in self.uses[user]} - seen)
+            seen.update(here)
+            training = next((file for file in here if self.signs[file].training), None)
+            if training is not None:
+                return hops, training
+        return None
+
+    def _for_a_start(self, name: str) -> Iterator[tuple[float, str]]:
+        signs = self.signs[name]
+        if _is_named_for_training(name):
+            yield 3.0, "named for training"
+        elif STARTING_NAMES & set(words(_base(name))):
+            yield 1.5, f"named {_base(name)}"
+        if signs.has_guard:
+            yield 1.5, "has a main guard"
+        elif signs.starts:
+            yield 1.0, "works at its top level"
+        if signs.parser:
+            yield 1.0, f"reads its command line ({signs.parser})"
+        if signs.framework:
+            yield 0.5, f"imports {signs.framework}"
+        if signs.saves:
+            yield 0.5, "saves what it has"
+
+    def _against(self, name: str) -> Iterator[tuple[float, str]]:
+        signs = self.signs[name]
+        if not signs.starts and not signs.error:
+            yield -6.0, "does nothing by itself: only defines"
+        if signs.is_test:
+            yield -4.0, "is a test"
+        if users := self.users[name]:
+            shown = f"imported by {users[0]}" + (f" and {len(users) - 1} more" if len(users) > 1 else "")
+            yield (-0.25 if signs.has_guard else -2.5), shown
+        if _named_otherwise(name):
+            yield -3.0, f"named {_base(name)}"
+        folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *words(part))}
+        if aside := folders & ASIDE:
+            yield -5.0, f"stands under {min(aside)}"
+        elif aside := folders & EXAMPLES:
+            yield -0.5, f"stands under {min(aside)}"
+
+    def _used(self, name: str) -> Iterator[str]:
+        """The files of the project that a file imports."""
+        for target in self.signs[name].imports:
+            found = self._find(target, name)
+            if found is not None and found != name:
+                yield found
+
+    def _find(self, target: str, user: str) -> str | None:
+        """The file of a dotted name: beside its user, else where the end of its path fits and is nearest."""
+        stripped = target.lstrip(".")
+        way = stripped.replace(".", "/")
+        above = posixpath.dirname(user)
+        dots = len(target) - len(stripped)
+        if dots:
+            for _ in range(dots - 1):
+                above = posixpath.dirname(above)
+            return self._at(posixpath.join(above, way))
+        return self._at(posixpath.join(above, way)) or self.by_end.get(way)
+
+    def _at(self, way: str) -> str | None:
+        names = (f"{way}.py", posixpath.join(way, "__init__.py"))
+        return next((name for name in names if name in self.signs), None)
+
+
+def _ends(name: str) -> Iterator[str]:
+    """The ways by which a file can be imported, from whatever folder the search begins: a/b, b for a/b.py."""
+    way = name.removesuffix(".py").removesuffix("/__init__")
+    while way:
+        yield way
+        way = way.partition("/")[2]
+
+
+def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
+    """Scripts that a document of the project tells how to run, each with the first document that does."""
+    told: dict[str, str] = {}
+    for document in files.documents:
+        try:
+            path = folder / document
+            text = path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size < LARGEST_DOCUMENT else ""
+        except OSError:
+            continue
+        for match in COMMAND.finditer(text):
+            named = match["file"] or f"{match['module'].replace('.', '/')}.py"
+            for script in _meant(named.removeprefix("./"), document, files.scripts):
+                told.setdefault(script, document)
+    return told
+
+
+def _meant(named: str, document: str, scripts: tuple[str, ...]) -> list[str]:
+    """The script that a command means: seen from the folder, from the document, or by the end of its path."""
+    beside = posixpath.normpath(posixpath.join(posixpath.dirname(document), named))
+    exact = [script for script in scripts if script in (beside, named)]
+    return exact or [script for script in scripts if script.endswith(f"/{named}")][:1]
+
+
+def _base(name: str) -> str:
+    return posixpath.basename(name).removesuffix(".py")
+
+
+def _is_named_for_training(name: str) -> bool:
+    found = words(_base(name))
+    return any(TRAINING_NAME.fullmatch(word) for word in found) and not (found and found[0] in OTHER_NAMES)
+
+
+def _named_otherwise(name: str) -> bool:
+    return bool(OTHER_NAMES & set(words(_base(name)))) and not _is_named_for_training(name)
