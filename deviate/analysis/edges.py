@@ -138,7 +138,7 @@ class EdgeFinder:
             tupled = given.get("args") or next(iter(positional(call)[1:2]), None)
             if isinstance(tupled, cst.Tuple | cst.List):
                 arguments = tuple((item.value, function) for item in tupled.elements)
-        if names and all(name in ASKING or name.startswith("builtins.") and name not in MAPPING for name in names):
+        if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
             return
         for value in (argument.value for argument in call.args):
             for thing in self._things_in(value, function):
