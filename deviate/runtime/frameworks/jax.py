@@ -1,17 +1,136 @@
-"""JAX: the root keys a script makes. What is split from a key carries no name and follows it."""
+"""JAX: the root keys a script makes, and what compiled functions print or hand to Python when they run.
+
+What is split from a key carries no name and follows it.
+"""
 
 from __future__ import annotations
 
+from sys import _getframe
+from threading import get_ident, main_thread
+
 from ..parts import Guest
+from ..recorder import Recorder, Running
+from ..seeds import dress
+from ..source import GUEST
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
+    from types import FrameType
+    from typing import Any, Iterator
 
-MODULES = ("jax",)
+DEBUGGING = "jax._src.debugging"
+CALLBACK = "jax._src.callback"
+SOURCES = "jax._src.source_info_util"
+MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES)
 
 
 def attach(module: Any, guest: Guest) -> None:
-    guest.recorder.event("environment", {"jax": module.__version__})
-    for name in ("PRNGKey", "key"):
-        guest.seeding.override(module.random, name, "jax.random.%s" % name, "jax")
+    recorder = guest.recorder
+    if module.__name__ == DEBUGGING:
+        _lend_loops(module.debug_callback_p, "impl", recorder)
+        _observe_prints(module, guest)
+    elif module.__name__ == CALLBACK:
+        for name in ("pure_callback_impl", "io_callback_impl"):
+            _lend_loops(module, name, recorder)
+    elif module.__name__ == SOURCES:
+        module.register_exclusion(GUEST)  # programs tell which line of the user's each operation comes from
+    else:
+        recorder.event("environment", {"jax": module.__version__})
+        for name in ("PRNGKey", "key"):
+            guest.seeding.override(module.random, name, "jax.random.%s" % name, "jax")
+
+
+def _lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
+    """Callbacks run in threads of JAX's own, on behalf of the step in which the script is."""
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+
+    def callback(*args: Any, **kwargs: Any) -> Any:
+        thread, home = get_ident(), main_thread().ident
+        if thread == home or home is None or recorder.running.get(thread):
+            return original(*args, **kwargs)
+        recorder.running[thread] = [_copy(loop) for loop in recorder.running.get(home, ())]
+        try:
+            return original(*args, **kwargs)
+        finally:
+            recorder.running.pop(thread, None)
+
+    setattr(owner, name, dress(callback, original))
+
+
+def _copy(loop: Running) -> Running:
+    copy = Running(loop.id)
+    copy.step = loop.step
+    return copy
+
+
+def _observe_prints(debugging: Any, guest: Guest) -> None:
+    """`jax.debug.print` of traced values: the program formats the template when it runs, and so tells the values."""
+    original = debugging.debug_print
+
+    def observed(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
+        file = guest.project.place(frame.f_code)
+        if not args or type(args[0]) is not str or file is None:
+            return args
+        if not any(isinstance(leaf, debugging.core.Tracer) for leaf in debugging.tree_util.tree_leaves((args, kwargs))):
+            return args  # the values are there already, for the tap at the call
+        template = Template(args[0])
+        template.place = "%s:%d" % (file, frame.f_lineno)
+        template.recorder = guest.recorder
+        return (template, *args[1:])
+
+    def debug_print(*args: Any, **kwargs: Any) -> Any:
+        made = original(*observed(args, kwargs, _getframe(1)), **kwargs)
+        if made is None:
+            return None
+
+        def with_options(*args: Any, **kwargs: Any) -> None:
+            made(*observed(args, kwargs, _getframe(1)), **kwargs)
+
+        return dress(with_options, made)
+
+    debugging.debug_print = dress(debug_print, original)
+
+
+class Template(str):
+    """A template that tells what it is filled with, each value as `file:line:field`.
+
+    JAX compiles prints of equal templates once; two calls are to be told apart.
+    """
+
+    __slots__ = ("place", "recorder")
+
+    place: str
+    recorder: Recorder
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) and (not isinstance(other, Template) or self.place == other.place)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+    def format(self, *args: object, **kwargs: object) -> str:
+        try:
+            for field, value in dict(_fields(self, args, kwargs)).items():
+                self.recorder.named("%s:%s" % (self.place, field), value, _getframe())
+        except Exception as error:
+            self.recorder.fault("jax.debug.print at %s" % self.place, error)
+        return str.format(self, *args, **kwargs)
+
+
+def _fields(template: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """The replacement fields and what they stand for; fields without a number are counted, as `str.format` does."""
+    import string
+
+    formatter = string.Formatter()
+    counted = 0
+    for _, field, _, _ in formatter.parse(template):
+        if field is None:
+            continue
+        is_counted = not field or field[0] in ".["
+        name = "%d%s" % (counted, field) if is_counted else field
+        counted += is_counted
+        yield name, formatter.get_field(name, args, kwargs)[0]

@@ -1,28 +1,23 @@
-"""Keras: what `fit` reports, taken from the History callback that every `fit` has, and its seeding helper.
-
-Nothing is added to the user's list of callbacks: Keras looks at that list to choose how it runs.
-"""
+"""Keras: what `fit` reports, and `evaluate` where it shows it, taken from Keras's own callbacks; its seeding helper."""
 
 from __future__ import annotations
 
-from sys import _getframe
-
 from ..parts import Guest
-from ..recorder import Running
-from ..seeds import dress
+from .managed import Managed
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any
 
     Logs = dict[str, Any] | None
 
-MODULES = (
-    "keras",
-    "keras.src.callbacks.history",
-    "keras.src.utils.rng_utils",
+CALLBACKS = (
+    "keras.src.callbacks",  # Keras 3, and 2.13 to 2.15
     "tf_keras.src.callbacks",
+    "keras.callbacks",  # up to 2.12
+    "tensorflow.python.keras.callbacks",  # TensorFlow up to 2.5
 )
+MODULES = ("keras", "keras.src.utils.rng_utils", *CALLBACKS)
 
 
 def attach(module: Any, guest: Guest) -> None:
@@ -32,46 +27,36 @@ def attach(module: Any, guest: Guest) -> None:
     elif module.__name__ == "keras.src.utils.rng_utils":
         guest.seeding.override(module, "set_random_seed", "keras.utils.set_random_seed", "keras")
     else:
-        _record_history(module.History, guest)
+        _record(module.CallbackList, module.History, guest)
 
 
-def _record_history(history: Any, guest: Guest) -> None:
-    """Wrap the methods of the class: epoch e is step e of the managed loop around the call of `fit`."""
-    recorder = guest.recorder
-    running: dict[int, Running] = {}
+def _record(callbacks: Any, history: Any, guest: Guest) -> None:
+    """Epoch e is step e of the managed loop around the call of `fit`, for the user's callbacks too.
 
-    def before(name: str, act: Callable[..., None]) -> None:
-        original = getattr(history, name)
-
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            try:
-                act(self, *args, **kwargs)
-            except Exception as error:
-                recorder.fault("History.%s" % name, error)
-            return original(self, *args, **kwargs)
-
-        setattr(history, name, dress(method, original))
+    The list of callbacks tells of the steps, for it is called before any of them; the values are those of the History
+    callback, which comes after the user's own and so has what they put in.
+    """
+    managed = Managed(guest)
 
     def begin(self: Any, logs: Logs = None) -> None:
-        number, frame = guest.project.managed_loop(_getframe(2))
-        # With its frame the loop is taken off the running ones when `fit` ends in an exception.
-        loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
-        running[id(self)] = loop
-        recorder.begin(loop)
+        managed.begin(self)
 
     def epoch_begin(self: Any, epoch: int, logs: Logs = None) -> None:
-        loop = running[id(self)]
-        loop.step = epoch
-        recorder.main_step(loop.id, epoch)
+        managed.step(self, epoch)
 
     def epoch_end(self: Any, epoch: int, logs: Logs = None) -> None:
-        for name, value in (logs or {}).items():
-            recorder.named(name, value, _getframe(2))
+        managed.report(logs or {})
+
+    def test_end(self: Any, logs: Logs = None) -> None:
+        is_shown = getattr(self, "_progbar", None) is not None
+        if is_shown and not managed.is_running(self):  # the validation of `fit` is in its history
+            managed.report({"evaluate_" + name: value for name, value in (logs or {}).items()})
 
     def end(self: Any, logs: Logs = None) -> None:
-        recorder.end(running.pop(id(self)))
+        managed.end(self)
 
-    before("on_train_begin", begin)
-    before("on_epoch_begin", epoch_begin)
-    before("on_epoch_end", epoch_end)
-    before("on_train_end", end)
+    managed.attend(callbacks, "on_train_begin", before=begin)
+    managed.attend(callbacks, "on_epoch_begin", before=epoch_begin)
+    managed.attend(history, "on_epoch_end", before=epoch_end)
+    managed.attend(callbacks, "on_test_end", before=test_end)
+    managed.attend(callbacks, "on_train_end", after=end)

@@ -1,5 +1,6 @@
-"""TensorFlow and Keras: AutoGraph sees no taps, `fit` is recorded by itself, seeds are replaced."""
+"""TensorFlow and Keras: AutoGraph sees no taps, `fit` and graph summaries are recorded, seeds are replaced."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,39 @@ def run():
         np.ones((8, 4)), np.zeros((8, 2)), validation_split=0.5, epochs=2, verbose=0)
     print(history.history, model.get_weights())
 run()
+"""
+
+GRAPH = """\
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np
+import tensorflow.compat.v1 as tf
+tf.disable_eager_execution()
+
+x = tf.placeholder(tf.float32, [None, 2])
+w = tf.Variable([[0.5], [0.25]])
+with tf.name_scope("metrics"):
+    loss = tf.reduce_mean((tf.matmul(x, w) - 1.0) ** 2)
+    tf.summary.scalar("loss", loss)
+tf.summary.histogram("weights", w)
+merged = tf.summary.merge_all()
+step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    train = tf.summary.FileWriter("logs/train", session.graph)
+    test = tf.summary.FileWriter("logs/test")
+    for i in range(3):
+        summary, value, _ = session.run([merged, loss, step], {x: np.eye(2)})
+        train.add_summary(summary, i)
+        print(float(value))
+        test.add_summary(session.run(merged, {x: np.eye(2)}), i)
+    test.add_summary(tf.Summary(value=[tf.Summary.Value(tag="best", simple_value=0.5)]))
+    train.close()
+    test.close()
+for folder in ("train", "test"):
+    path = os.path.join("logs", folder, os.listdir(os.path.join("logs", folder))[0])
+    for event in tf.train.summary_iterator(path):
+        print([(event.step, value.tag, value.simple_value) for value in event.summary.value])
 """
 
 
@@ -110,3 +144,19 @@ def test_seeds_of_tensorflow_and_keras_are_replaced(tmp_path: Path) -> None:
         ["tensorflow.random.set_seed", "7", "train.py", 21, "replaced"],
         ["keras.utils.set_random_seed", "3", "train.py", 28, "replaced"],
     ]
+
+
+def test_scalars_of_graph_summaries_are_recorded(tmp_path: Path, plainly: Callable[[Child], Result]) -> None:
+    child = Child(tmp_path, GRAPH).loop("range(3)", 23)
+    on = child.run()
+    assert (on.code, on.of("error")) == (0, []), on.stderr
+    losses = [float(line) for line in on.stdout.splitlines()[:3]]
+    paths = dict(on.of("path"))
+    named = [(event[0], paths[event[1]], event[2], event[4]) for event in on.of("named")]
+    train = [("metrics/loss", [["train.py", 21]], [0, step], loss) for step, loss in enumerate(losses)]
+    assert named[:-1:2] == train
+    assert [event[:3] for event in named[1:-1:2]] == [("metrics/loss", [["train.py", 23]], [0, i]) for i in range(3)]
+    assert [event[3] for event in named[1:3:2]] == losses[1:2], "the loss after a step is that before the next"
+    assert named[-1] == ("best", [["train.py", 24]], [], 0.5)
+    off = plainly(child)
+    assert on.stdout == off.stdout

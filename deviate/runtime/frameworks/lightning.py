@@ -1,0 +1,69 @@
+"""Lightning: what modules log, epoch by epoch, and the results of `validate` and `test`."""
+
+from __future__ import annotations
+
+from ..parts import Guest
+from .managed import Managed
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Mapping
+
+PACKAGES = ("lightning.pytorch", "pytorch_lightning")
+LOOP = ".loops.fit_loop"
+CONNECTOR = ".trainer.connectors.logger_connector.logger_connector"
+MODULES = tuple(package + part for package in PACKAGES for part in ("", LOOP, CONNECTOR))
+
+
+def attach(module: Any, guest: Guest) -> None:
+    name: str = module.__name__
+    if name in PACKAGES:
+        guest.recorder.event("environment", {name.replace(".pytorch", ""): module.__version__})
+    elif name.endswith(LOOP):
+        _follow(_class(module, "FitLoop"), Managed(guest))
+    else:
+        _record(_class(module, "LoggerConnector"), Managed(guest))
+
+
+def _class(module: Any, name: str) -> Any:
+    """A class that became private in Lightning 2."""
+    return getattr(module, "_" + name, None) or getattr(module, name)
+
+
+def _follow(loop: Any, managed: Managed) -> None:
+    managed.attend(loop, "on_run_start", before=lambda self, *args, **kwargs: managed.begin(self))
+    managed.attend(loop, "on_advance_start", before=lambda self, *args, **kwargs: managed.step(self))
+    managed.attend(loop, "on_run_end", after=lambda self, *args, **kwargs: managed.end(self))
+
+
+def _record(connector: Any, managed: Managed) -> None:
+    """What was logged is taken when Lightning itself has reduced it, so nothing is computed or gathered anew."""
+
+    def train_epoch(self: Any) -> None:
+        if self.trainer.is_global_zero:
+            results = self.trainer._results
+            managed.report(_each_once([results.metrics(False)["callback"], results.metrics(True)["callback"]]))
+
+    def evaluation(self: Any, metrics: Mapping[str, Any]) -> None:
+        if self.trainer.is_global_zero and not self.trainer.sanity_checking:
+            managed.report(_each_once([self.metrics["callback"], metrics]))
+
+    managed.attend(connector, "update_train_epoch_metrics", before=train_epoch)
+    managed.attend(connector, "log_eval_end_metrics", before=evaluation)
+
+
+def _each_once(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Values by the names that the module logged them under: the mean of an epoch, else the value of its last step.
+
+    A value that is logged by step and by epoch comes again, the very same object, as `name_step` or `name_epoch`.
+    """
+    found: dict[str, Any] = {}
+    names: set[str] = set()
+    values: set[int] = set()
+    for report in reports:
+        for name, value in report.items():
+            if name not in names and id(value) not in values:
+                found[name] = value
+            names.add(name)
+            values.add(id(value))
+    return found

@@ -1,0 +1,83 @@
+"""Managed loops: training that a framework drives, seen at the methods that it calls on objects of its own.
+
+Nothing is added to what the user hands to a framework: it looks at callbacks to choose how it runs, and shows them.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+
+from ..parts import Guest
+from ..recorder import Running
+from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+
+class Managed:
+    """The loops that a framework drives, by the object that drives each: a main step is an epoch."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.project = guest.project
+        self.recorder = guest.recorder
+        self.running: dict[int, Running] = {}
+
+    def begin(self, driver: object) -> Running:
+        """Training begins, outside of any step yet."""
+        self.end(driver)  # an earlier training that ended in an exception
+        number, frame = self.project.managed_loop(_getframe(1))
+        # With its frame the loop is taken off the running ones when the call ends in an exception.
+        loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
+        self.running[id(driver)] = loop
+        return loop
+
+    def step(self, driver: object, step: int | None = None) -> None:
+        """The step with this number begins, or the next one."""
+        loop = self.running.get(id(driver)) or self.begin(driver)
+        if loop.step < 0:
+            self.recorder.begin(loop)
+        loop.step = loop.step + 1 if step is None else step
+        self.recorder.settle()
+        self.recorder.main_step(loop.id, loop.step)
+
+    def end(self, driver: object) -> None:
+        loop = self.running.pop(id(driver), None)
+        if loop is not None:
+            self.recorder.end(loop)
+
+    def is_running(self, driver: object) -> bool:
+        return id(driver) in self.running
+
+    def report(self, values: Mapping[str, object]) -> None:
+        """Values that the framework reports, each under its own name."""
+        for name, value in values.items():
+            self.recorder.named(str(name), value, _getframe())
+
+    def attend(
+        self,
+        owner: Any,
+        name: str,
+        before: Callable[..., object] | None = None,
+        after: Callable[..., object] | None = None,
+    ) -> None:
+        """Act before or after each call of the method `owner.name`, with its arguments."""
+        original = getattr(owner, name, None)
+        if original is None or hasattr(original, "__deviate__"):
+            return
+
+        def method(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            self._act(before, name, self_, *args, **kwargs)
+            result = original(self_, *args, **kwargs)
+            self._act(after, name, self_, *args, **kwargs)
+            return result
+
+        setattr(owner, name, dress(method, original))
+
+    def _act(self, act: Callable[..., object] | None, name: str, *args: Any, **kwargs: Any) -> None:
+        try:
+            if act is not None:
+                act(*args, **kwargs)
+        except Exception as error:
+            self.recorder.fault(name, error)

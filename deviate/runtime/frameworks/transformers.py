@@ -1,0 +1,42 @@
+"""Hugging Face Transformers: what a `Trainer` logs, taken from where it hands it to its callbacks."""
+
+from __future__ import annotations
+
+from ..parts import Guest
+from .managed import Managed
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+MODULES = ("transformers", "transformers.trainer_callback")
+
+
+def attach(module: Any, guest: Guest) -> None:
+    if module.__name__ == "transformers":
+        guest.recorder.event("environment", {"transformers": module.__version__})
+    else:
+        _record(module.CallbackHandler, guest)
+
+
+def _record(handler: Any, guest: Guest) -> None:
+    """An epoch is a step, up to the begin of the next one: evaluation and the final figures follow its end."""
+    managed = Managed(guest)
+
+    def begin(self: Any, *args: Any, **kwargs: Any) -> None:
+        managed.begin(self)
+
+    def epoch_begin(self: Any, *args: Any, **kwargs: Any) -> None:
+        managed.step(self)
+
+    def log(self: Any, args: Any, state: Any, control: Any, logs: Any, **kwargs: Any) -> None:
+        if state.is_world_process_zero:  # the others compute the same and show nothing
+            managed.report(logs)
+
+    def end(self: Any, *args: Any, **kwargs: Any) -> None:
+        managed.end(self)
+
+    managed.attend(handler, "on_train_begin", before=begin)
+    managed.attend(handler, "on_epoch_begin", before=epoch_begin)
+    managed.attend(handler, "on_log", before=log)
+    managed.attend(handler, "on_train_end", after=end)
