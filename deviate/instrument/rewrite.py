@@ -1,7 +1,7 @@
 """Taps into a source text: insertions within lines, so that every line keeps its number and every comment its place."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -71,6 +71,8 @@ class Edit:
 def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> Instrumented:
     """Put a tap around every site and loop, and the bootstrap before the first statement that runs.
 
+    A managed loop has no tap of its own, but its file has to load the guest that records it.
+
     Raises:
         ToolError: the result is no Python any more, the lines moved, or what a site names as called is not called;
             nothing may be run from it then.
@@ -80,7 +82,7 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
     shared = _shared(sites)
     edits += [edit for (span, form), ids in shared.items() for edit in _shared_edits(span, form, ids)]
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
-    if edits:
+    if sites or loops:
         parsed = _Parsed(text, lines)
         edits = _bootstrap_edits(parsed) + edits
         edits += _call_edits([span for span, form in shared if form in IN_TWO_STEPS], parsed)
@@ -194,19 +196,47 @@ def _loop_edits(loop: Loop) -> list[Edit]:
 def _bootstrap_edits(parsed: _Parsed) -> list[Edit]:
     """The bootstrap before the first statement that runs, after docstring and `__future__`.
 
+    Where nothing runs but definitions it joins docstring and `__future__`, or else what runs first in each function.
+    """
+    body = list(parsed.module.body)
+    head = [body[0]] if parsed.module.get_docstring() is not None else []
+    head += [statement for statement in body if _is_future_import(statement)]
+    edits = _before_first([statement for statement in body if statement not in head], parsed)
+    if not edits and head and isinstance(head[-1], cst.SimpleStatementLine):
+        place = parsed.span(head[-1].body[-1])
+        return [Edit(place.end_line, place.end_column, 0, f"; {BOOTSTRAP}")]
+    return edits or [
+        edit for function in _functions(body) for edit in _before_first(_without_docstring(function), parsed)
+    ]
+
+
+def _functions(body: Sequence[cst.CSTNode]) -> Iterator[cst.FunctionDef]:
+    for statement in body:
+        if isinstance(statement, cst.FunctionDef):
+            yield statement
+        elif isinstance(statement, cst.ClassDef):
+            yield from _functions(statement.body.body)
+
+
+def _without_docstring(definition: cst.FunctionDef | cst.ClassDef) -> list[cst.CSTNode]:
+    return list(definition.body.body[definition.get_docstring() is not None :])
+
+
+def _before_first(body: list[cst.CSTNode], parsed: _Parsed) -> list[Edit]:
+    """The bootstrap before the first statement of these that runs; empty if there is none.
+
     Definitions are passed over, for they run no tap; the body of a `try` or a class is entered, for it runs at once;
     in the header of a loop or a branch the bootstrap stands inside the expression that is evaluated first.
     """
-    body: list[cst.CSTNode] = list(parsed.module.body)
-    if parsed.module.get_docstring() is not None:
-        body = body[1:]
     while body:
         statement = body.pop(0)
-        if isinstance(statement, cst.SimpleStatementLine) and not _is_future_import(statement):
-            place = parsed.span(statement.body[0])
+        if isinstance(statement, cst.SimpleStatementLine | cst.BaseSmallStatement):
+            place = parsed.span(statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement)
             return [Edit(place.line, place.column, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
-        if isinstance(statement, cst.Try | cst.ClassDef):
+        if isinstance(statement, cst.Try):
             body = [*statement.body.body, *body]
+        if isinstance(statement, cst.ClassDef):
+            body = [*_without_docstring(statement), *body]
         first = _evaluated_first(statement)
         if first is not None:
             return _wrap(parsed.span(first), f"({BOOTSTRAP}, (", "))[1]")
@@ -229,8 +259,8 @@ def _evaluated_first(statement: cst.CSTNode) -> cst.BaseExpression | None:
     return None
 
 
-def _is_future_import(statement: cst.SimpleStatementLine) -> bool:
-    first = statement.body[0]
+def _is_future_import(statement: cst.CSTNode) -> bool:
+    first = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else None
     return (
         isinstance(first, cst.ImportFrom) and isinstance(first.module, cst.Name) and first.module.value == "__future__"
     )

@@ -47,8 +47,8 @@ def freeze(
         shutil.rmtree(destination, ignore_errors=True)
         destination.mkdir(parents=True)
         tree = freeze_tree(analysis.root, destination / "tree", empty=_empty(analysis, cwd, fresh))
-        edits = _instrument(analysis, destination) if is_tapped else {}
-        changed = [*edits, *tree.emptied]
+        edits, tapped = _instrument(analysis, destination) if is_tapped else ({}, [])
+        changed = [*tapped, *tree.emptied]
         warning = freeze_git(analysis.root, destination / "tree", changed=changed, linked=list(tree.linked_folders))
         tree.warnings += [warning] if warning else []
         snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
@@ -71,29 +71,54 @@ def _empty(analysis: Analysis, cwd: str, fresh: Sequence[str]) -> list[str]:
     return [path for path in inside if path not in code and path not in (analysis.script, *analysis.files)]
 
 
-def _instrument(analysis: Analysis, destination: Path) -> dict[str, Instrumented]:
-    """Put the taps into the tree and keep the text before; gives what was done to each file."""
-    files = dict.fromkeys([site.file for site in analysis.sites] + [loop.file for loop in analysis.loops])
-    done: dict[str, Instrumented] = {}
+def _instrument(analysis: Analysis, destination: Path) -> tuple[dict[str, Instrumented], list[str]]:
+    """Put the taps into the tree and keep the text before.
+
+    Returns: what was done to each file, under each name by which the project knows it; and the files that changed.
+    """
     tree = (destination / "tree").resolve()
-    for name in sorted(files):
-        place = tree / name
-        if not place.parent.resolve().is_relative_to(tree) or not place.exists():
-            continue  # reached through a link that leaves the project: not ours to change
+    names: dict[Path, list[str]] = {}
+    for name in sorted({site.file for site in analysis.sites} | {loop.file for loop in analysis.loops}):
+        place = _place(tree, name)
+        if place is not None:
+            names.setdefault(place, []).append(name)
+    done: dict[str, Instrumented] = {}
+    for place, known in names.items():
         data = place.read_bytes()
-        text, encoding = _decode(data, name)
-        sites = [site for site in analysis.sites if site.file == name]
-        loops = [loop for loop in analysis.loops if loop.file == name]
-        done[name] = instrument_text(text, sites, loops)
-        original = destination / "originals" / name
-        original.parent.mkdir(parents=True, exist_ok=True)
-        original.write_bytes(data)
-        shutil.copystat(place, original)
-        if place.is_symlink():
-            place.unlink()
-        place.write_bytes(done[name].text.encode(encoding))
-        shutil.copystat(original, place)
-    return done
+        text, encoding = _decode(data, known[0])
+        sites = [site for site in analysis.sites if site.file in known]
+        loops = [loop for loop in analysis.loops if loop.file in known]
+        instrumented = instrument_text(text, sites, loops)
+        own = place.relative_to(tree).as_posix()
+        for name in {own, *known}:
+            done[name] = instrumented
+            _keep(place, destination / "originals" / name)
+        place.unlink()  # it may be a link, and another name of the user's own file
+        place.write_bytes(instrumented.text.encode(encoding))
+        shutil.copystat(destination / "originals" / own, place)
+    return done, [place.relative_to(tree).as_posix() for place in names]
+
+
+def _place(tree: Path, name: str) -> Path | None:
+    """Where the text of a file lies in the tree.
+
+    A link to another file of the project stays a link: Python takes the folder of a script, from which it imports, to
+    be that of the file behind the link. A file behind a link that leaves the project is replaced by a copy of its own,
+    and left alone in a folder behind one, which is not ours to change.
+    """
+    place = tree / name
+    try:
+        real, folder = place.resolve(strict=True), place.parent.resolve()
+    except (OSError, RuntimeError):  # missing, or links in a circle
+        return None
+    if real.is_relative_to(tree):
+        return real
+    return folder / place.name if folder.is_relative_to(tree) else None
+
+
+def _keep(place: Path, original: Path) -> None:
+    original.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(place, original)
 
 
 def _decode(data: bytes, name: str) -> tuple[str, str]:

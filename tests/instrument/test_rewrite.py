@@ -36,7 +36,7 @@ def test_nested_values_and_loops_nest() -> None:
     [
         ("import os\n", 1),
         ('"""Doc."""\nfrom __future__ import annotations\n# note\nimport os; import sys\n', 4),
-        ("def f():\n    pass\n\nclass A:\n    '''Doc.'''\n    x = 1\n", 5),
+        ("def f():\n    pass\n\nclass A:\n    '''Doc.'''\n    x = 1\n", 6),
         ("try:\n    import os\nexcept ImportError:\n    pass\n", 2),
         ("if True:\n    import os\n", 1),
         ("for i in ():\n    pass\n", 1),
@@ -52,6 +52,33 @@ def test_the_bootstrap_joins_the_first_statement_that_runs(head: str, line: int)
     assert found == [line]
     assert len(result.splitlines()) == len(text.splitlines())
     assert ast.get_docstring(ast.parse(result)) == ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'Doc.'\ndef f(x):\n    print(x.loss)\n",
+        "'Doc.'\nfrom __future__ import annotations\ndef f(x):\n    print(x.loss)\n",
+        "from __future__ import annotations; from __future__ import division\ndef f(x): print(x.loss)\n",
+        "def f(x):\n    'Doc.'\n    print(x.loss)\n",
+        "def f(x): 'Doc.'; print(x.loss)\n",
+        "def f(x):\n    def g(): pass\n    if x: print(x.loss)\n",
+        "class A:\n    'Doc.'\n    def f(self, x):\n        print(x.loss)\n",
+        "async def f(x):\n    print(x.loss)\n",
+    ],
+)
+def test_a_file_that_only_defines_loads_the_guest_too(text: str) -> None:
+    result = tapped(text, "print(«x.loss»)")
+    assert result.count(BOOTSTRAP) == 1
+    assert len(result.splitlines()) == len(text.splitlines())
+    before, after = ast.parse(text), ast.parse(result)
+    assert ast.get_docstring(after) == ast.get_docstring(before)
+    documented = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    told = [
+        [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, documented)] for tree in (before, after)
+    ]
+    assert told[0] == told[1]
+    compile(result, "t.py", "exec")
 
 
 def test_edits_give_the_original_back() -> None:

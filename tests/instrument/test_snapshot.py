@@ -1,5 +1,6 @@
 """The snapshot: what is frozen, instrumented, and left alone."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from frozen import TRAIN, analysis_of
 
 from deviate.errors import InputError, RecordError
 from deviate.instrument.snapshot import freeze
+from deviate.model import Span
 
 
 @pytest.fixture
@@ -144,6 +146,57 @@ def test_code_behind_a_link_out_of_the_project_is_never_written(root: Path, tmp_
     snapshot = freeze(analysis_of(root, script="code/train.py"), tmp_path / "s")
     assert (root.parent / "shared/train.py").read_text() == TRAIN
     assert not (snapshot.folder / "originals").exists()
+
+
+def test_a_link_to_a_file_of_the_project_stays_one_and_the_file_behind_it_is_tapped_once(
+    root: Path, tmp_path: Path
+) -> None:
+    (root / "scripts").mkdir()
+    (root / "train.py").rename(root / "scripts/train.py")
+    (root / "train.py").symlink_to("scripts/train.py")
+    (root / "same").symlink_to("scripts")
+    found = analysis_of(root)
+    other = dataclasses.replace(found.loops[0], id=1, file="same/train.py", kind="managed")
+    snapshot = freeze(dataclasses.replace(found, loops=(*found.loops, other)), tmp_path / "s")
+    assert (snapshot.folder / "tree/train.py").is_symlink()
+    tapped = (snapshot.folder / "tree/scripts/train.py").read_text()
+    assert tapped == (snapshot.folder / "tree/train.py").read_text()
+    assert tapped.count("__deviate_log__(0, (acc))") == 1
+    known = json.loads((snapshot.folder / "guest/_deviate_guest/manifest.json").read_bytes())["files"]
+    assert known.keys() == {"train.py", "scripts/train.py", "same/train.py"}
+    originals = snapshot.folder / "originals"
+    assert {path.relative_to(originals).as_posix() for path in originals.rglob("*.py")} == known.keys()
+
+
+def test_a_file_behind_a_link_out_of_the_project_gets_a_copy_of_its_own(root: Path, tmp_path: Path) -> None:
+    (root / "train.py").rename(root.parent / "shared.py")
+    (root / "train.py").symlink_to("../shared.py")
+    (root / "gone.py").symlink_to("nowhere.py")
+    (root / "circle.py").symlink_to("circle.py")
+    found = analysis_of(root)
+    sites = [dataclasses.replace(found.sites[0], id=n, file=name) for n, name in enumerate(("gone.py", "circle.py"), 1)]
+    snapshot = freeze(dataclasses.replace(found, sites=(*found.sites, *sites)), tmp_path / "s")
+    assert "__deviate_log__" in (snapshot.folder / "tree/train.py").read_text()
+    assert not (snapshot.folder / "tree/train.py").is_symlink()
+    assert (root.parent / "shared.py").read_text() == TRAIN
+
+
+def test_every_file_with_a_site_or_a_loop_loads_the_guest_by_itself(root: Path, tmp_path: Path) -> None:
+    (root / "pkg").mkdir()
+    (root / "pkg/__init__.py").write_text("'Doc.'\n")
+    engine = b"# coding: latin-1\ndef fit():\n  '\xe9'\n" + TRAIN.encode()
+    (root / "pkg/engine.py").write_bytes(engine.replace(b"\nfor", b"\n  for").replace(b"\n    ", b"\n     "))
+    (root / "fit.py").write_text("import keras\nmodel.fit()\n")
+    found = analysis_of(root)
+    managed = dataclasses.replace(found.loops[0], id=1, file="fit.py", kind="managed")
+    site = dataclasses.replace(found.sites[0], id=1, file="pkg/engine.py", span=Span(6, 18, 6, 21))
+    analysis = dataclasses.replace(found, loops=(*found.loops, managed), sites=(*found.sites, site))
+    snapshot = freeze(analysis, tmp_path / "s")
+    texts = {name: (snapshot.folder / "tree" / name).read_bytes() for name in ("train.py", "fit.py", "pkg/engine.py")}
+    assert [text.count(b'exec("import builtins as b') for text in texts.values()] == [1, 1, 1]
+    assert b"'\xe9'" in texts["pkg/engine.py"]
+    assert b"__deviate_log__(1, (acc))" in texts["pkg/engine.py"]
+    assert (snapshot.folder / "tree/pkg/__init__.py").read_text() == "'Doc.'\n"
 
 
 def test_outputs_and_fresh_folders_start_empty_but_never_a_folder_of_code(root: Path, tmp_path: Path) -> None:

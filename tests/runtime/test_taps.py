@@ -1,5 +1,6 @@
 """Taps record each value once, at the right loop step, and leave the program as it was."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -287,6 +288,11 @@ def test_without_a_run_the_taps_are_identities(tmp_path: Path) -> None:
     names = ("PYTHONPATH", "DEVIATE_RUN_DIR", "DEVIATE_SPEC", "DEVIATE_GUEST", "DEVIATE_WORK", "DEVIATE_ROOT")
     result = child.run(environment=dict.fromkeys(names))
     assert (result.code, result.stdout, result.events) == (0, "0 0.0\n1 1.0\n", [])
+    defining = Child(tmp_path / "defining", "def f(x):\n    print(x)\n").tap("print(«x»)")
+    command = (sys.executable, "-c", "import train; train.f(0.5)")
+    result = defining.run(command=command, environment=dict.fromkeys(names))
+    assert (result.code, result.stdout) == (0, "0.5\n")
+    assert defining.run(command=command, environment={"PYTHONPATH": None}).values() == [0.5]
 
 
 def test_the_module_gains_no_name(tmp_path: Path) -> None:

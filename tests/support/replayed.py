@@ -130,7 +130,8 @@ class Replayed:
             for path in sorted(work.rglob("*"))
             if path.is_file() and not {"__pycache__", ".git"} & set(path.relative_to(work).parts)
         }
-        files.pop(self.script)
+        for source in (self.script, *(path.relative_to(self.root).as_posix() for path in self.root.rglob("*.py"))):
+            files.pop(source, None)
         return Left(code, stdout, stderr, files)
 
 
