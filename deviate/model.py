@@ -65,7 +65,8 @@ class Site:
             `shown` only.
         fields: what this site records. `format`: (replacement field, such as "a.avg"). `mapping`: (key). `call`: (key
             of the sink, then which of the items that it carries: "1" is one, "1:" that and all that follow, "1:-2" as
-            in a slice). `meter`: (names of attributes of the meter), of which the first that holds a number counts.
+            in a slice). What `*values` and `**values` unpack are so many items in a run. `meter`: (names of attributes
+            of the meter), of which the first that holds a number counts.
     """
 
     id: int
