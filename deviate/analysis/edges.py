@@ -206,14 +206,14 @@ class EdgeFinder:
     def _imported(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
         """The top levels of the files that an import runs, of those that are read.
 
-        A file is read when something in it is used; or when nothing is, for then the import itself must be what counts.
+        A file is read when something in it is used; or when the imported name never is, for then the import itself must
+        be what counts.
         """
         for name, bound in imported_names(statement):
             place = self.project.resolve(name, function.module)
             if place is None:
                 continue
-            is_kept = bound is not None and (bound in function.module.used or function.module.is_package)
-            if not is_kept:
+            if bound is not None and bound not in function.module.used and not function.module.is_package:
                 self.project.load(place[0])
             parts = place[0].split("/")
             packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]

@@ -9,6 +9,11 @@ from .source import Source
 from .tree import children, dotted, imported_names
 
 LoopNode = cst.For | cst.While
+IMPORTS = frozenset({cst.Import, cst.ImportFrom})
+BINDING = frozenset(
+    {cst.For, cst.CompFor, cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.WithItem, cst.ExceptHandler}
+)
+RECORDED = IMPORTS | BINDING | {cst.Call, cst.While, cst.Global, cst.Nonlocal, cst.Return, cst.Yield, cst.If}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,18 +146,21 @@ class Module:
         while waiting:
             node, function, around = waiting.pop()
             below, inner = function, around
-            if isinstance(node, cst.FunctionDef):
+            if type(node) is cst.FunctionDef:
                 below, inner = self._define(node, function, around), None
-            elif isinstance(node, cst.ClassDef):
+            elif type(node) is cst.ClassDef:
                 inner = self.classes[node] = Class(node.name.value, node, function)
                 self._bind(function, around, node.name.value, Binding("define", node, node))
-            else:
+            elif type(node) is cst.Name:
+                self.used.add(node.value)
+                continue
+            elif type(node) in RECORDED:  # asked for first: matching libcst's abstract classes is slow
                 self._record(node, function, around)
-            if isinstance(node, cst.Import | cst.ImportFrom):
+            if type(node) in IMPORTS:
                 continue  # the names in it are no uses of them
             for child in reversed(list(children(node))):
                 self.parents[child] = node
-                outside = isinstance(node, cst.FunctionDef) and child is not node.body and child is not node.params
+                outside = type(node) is cst.FunctionDef and child is not node.body and child is not node.params
                 waiting.append((child, function if outside else below, around if outside else inner))
 
     def _define(self, node: cst.FunctionDef, parent: Function, owner: Class | None) -> Function:
@@ -176,8 +184,6 @@ class Module:
 
     def _record(self, node: cst.CSTNode, function: Function, around: Class | None) -> None:
         match node:
-            case cst.Name():
-                self.used.add(node.value)
             case cst.Call():
                 function.calls.append(node)
             case cst.For() | cst.While():
@@ -193,7 +199,7 @@ class Module:
             case cst.Import() | cst.ImportFrom():
                 function.imports.append(node)
                 self._import(node, function, around)
-        for target, binding in _bound(node):
+        for target, binding in _bound(node) if type(node) in BINDING else ():
             self._bind_target(target, binding, function, around)
 
     def _import(self, node: cst.Import | cst.ImportFrom, function: Function, around: Class | None) -> None:

@@ -16,6 +16,7 @@ class Nodes:
     def __init__(self) -> None:
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
+        self._function_of: dict[cst.CSTNode, Function] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -26,6 +27,11 @@ class Nodes:
 
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
+        if node not in self._function_of:
+            self._function_of[node] = self._find_function_of(node)
+        return self._function_of[node]
+
+    def _find_function_of(self, node: cst.CSTNode) -> Function:
         if isinstance(node, cst.Module):
             return self.functions[node]
         below = node

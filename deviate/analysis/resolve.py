@@ -11,8 +11,7 @@ from .project import Project
 from .things import Argument, Container, Edge, Instance, Namespace, Outside, Parent, Routine, Thing, Type
 from .tree import constant_text, keywords, listed, positional
 
-DEEPEST = 16
-MOST_STEPS = 4000
+DEEPEST = 48
 MOST_THINGS = 12
 FLUENT = listed("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
 PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
@@ -39,35 +38,35 @@ class Resolver:
         self.made: dict[Class, None] = {}
         self.containers = Containers(self)
         self._known: dict[cst.CSTNode, tuple[Thing, ...]] = {}
+        self._before: dict[cst.CSTNode, tuple[Thing, ...]] = {}
         self._active: set[object] = set()
-        self._met_cycle = False
-        self._steps = 0
         self._orders: dict[Class, tuple[list[Class], list[str]]] = {}
 
     def forget(self) -> None:
-        """Forget what was answered: new edges may have changed it."""
-        self._known.clear()
+        """Begin a round: new edges may have changed the answers."""
+        self._before, self._known = self._known, {}
         self._orders.clear()
+
+    @property
+    def known(self) -> int:
+        """How much is known: grows from round to round until nothing new is found."""
+        return sum(map(len, self._known.values()))
 
     # ------------------------------------------------------------ questions
 
     def of(self, node: cst.CSTNode, function: Function) -> tuple[Thing, ...]:
-        """What an expression in a function can stand for; empty when that cannot be told."""
+        """What an expression in a function can stand for; empty when that cannot be told.
+
+        An expression that depends on itself (`x = f(x)`) stands meanwhile for what was known of it a round ago.
+        """
         if node in self._known:
             return self._known[node]
         if node in self._active or len(self._active) > DEEPEST:
-            self._met_cycle = True
-            return ()
-        if not self._active:
-            self._steps, self._met_cycle = 0, False
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            return ()
+            return self._before.get(node, ())
         self._active.add(node)
         found = tuple(dict.fromkeys(self._of(node, function)))[:MOST_THINGS]
         self._active.discard(node)
-        if not self._met_cycle or not self._active:  # else the answer holds only inside the cycle
-            self._known[node] = found
+        self._known[node] = found
         return found
 
     def names(self, node: cst.CSTNode, function: Function) -> list[str]:
@@ -359,7 +358,6 @@ class Resolver:
 
     def _returned(self, function: Function) -> tuple[Thing, ...]:
         if function in self._active:
-            self._met_cycle = True
             return ()
         self._active.add(function)
         found = tuple(thing for value in function.returns for thing in self.of(value, function))

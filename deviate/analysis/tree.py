@@ -22,17 +22,27 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(name for name in names if not name.startswith(LAYOUT) and name != "annotation")
 
 
+class _Meaning(dict[type, bool]):
+    """Whether nodes of a class mean something; asked for each class once, for libcst's are slow to ask."""
+
+    def __missing__(self, kind: type) -> bool:
+        self[kind] = issubclass(kind, cst.CSTNode) and not issubclass(kind, PASSIVE)
+        return self[kind]
+
+
+_MEANING = _Meaning()
+
+
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The parts of a node that mean something: no layout, no annotations."""
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            if not isinstance(value, PASSIVE):
-                yield value
-        elif isinstance(value, list | tuple):
+        if type(value) in (list, tuple):
             for item in value:
-                if isinstance(item, cst.CSTNode):
+                if _MEANING[type(item)]:
                     yield item
+        elif _MEANING[type(value)]:
+            yield value
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
