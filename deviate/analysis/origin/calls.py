@@ -4,12 +4,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from deviate.analysis.index import Function
-from deviate.analysis.meters import FEEDS
-from deviate.analysis.tree import constant_text, dotted, element, identifiers, keywords, last_name, positional
-from deviate.analysis.words import NEUTRAL, QUALITY, all_words, words
-
-from .callables import (
+from deviate.analysis.callables import (
     CLOCK_NAMES,
     CLOCKS,
     JOINING,
@@ -25,6 +20,11 @@ from .callables import (
     TEXTS,
     WRITING,
 )
+from deviate.analysis.index import Function
+from deviate.analysis.meters import FEEDS
+from deviate.analysis.tree import constant_text, dotted, element, identifiers, keywords, last_name, positional
+from deviate.analysis.words import NEUTRAL, QUALITY, all_words, words
+
 from .kinds import UNKNOWN, Origin, strongest
 
 if TYPE_CHECKING:

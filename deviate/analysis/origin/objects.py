@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from deviate.analysis.callables import SETTINGS, SIZE_PARTS, STOPWATCHES, TEXT_PARTS
 from deviate.analysis.index import Class, Function
 from deviate.analysis.meters import FEEDS, Meters
 from deviate.analysis.things import Container, Instance
@@ -11,7 +12,6 @@ from deviate.analysis.tree import constant_text, dotted, identifiers
 from deviate.analysis.values import Value
 from deviate.analysis.words import COUNTERS, RATES, words
 
-from .callables import SETTINGS, SIZE_PARTS, STOPWATCHES, TEXT_PARTS
 from .kinds import UNKNOWN, Origin, strongest
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import libcst as cst
 
+from deviate.analysis.callables import ENUMERATIONS, SETTINGS, WRAPPINGS
 from deviate.analysis.calls import CallGraph
 from deviate.analysis.index import Binding, Function
 from deviate.analysis.things import Argument
@@ -11,7 +12,6 @@ from deviate.analysis.tree import constant_number, constant_text, element, last_
 from deviate.analysis.words import QUALITY, words
 
 from .arithmetic import combined
-from .callables import ENUMERATIONS, SETTINGS, WRAPPINGS
 from .calls import Results
 from .kinds import UNKNOWN, Origin, strongest
 from .objects import Holders

@@ -1,6 +1,6 @@
 """Names of callables, attributes and variables that tell by themselves what their value is."""
 
-from deviate.analysis.tree import listed
+from .tree import listed
 
 # Points in time: standard library, TensorFlow.
 CLOCKS = listed(
