@@ -18,8 +18,7 @@ def announcement(prepared: Prepared, request: Request, width: int) -> str:
     if found.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
     lines += [f"Variant  {name}: {replay.find_variant(name).description}" for name in request.variants]
-    if prepared.note:
-        lines.append(f"Note     {prepared.note}")
+    lines += [f"Note     {note}" for note in prepared.notes]
     return "\n".join([*lines, f"Running  {request.runs} x {shlex.join(prepared.target.command)}", ""])
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import __version__, analysis, entry_scripts, pipeline, records, replay, report, selection
+from deviate import __version__, analysis, entry_scripts, pipeline, records, replay, report
 from deviate.announce import announcement
 from deviate.command import locate
 from deviate.display import display
@@ -80,17 +80,20 @@ def analyze_command(
             entry_scripts.render_entries(entries, here, _width()) if as_text else _as_json(document), nl=not as_text
         )
         return
-    prepared = pipeline.prepare(locate(command, here))
+    looked = pipeline.look(locate(command, here))
+    told = ""
+    if save:
+        looked, saved = pipeline.save(looked)
+        told = f"Saved      {looked.config_path}{f' ({saved})' if str(saved) else ''}"
+    prepared = pipeline.obey(looked)
     if form is Form.json:
         typer.echo(_as_json(analysis.to_document(prepared.analysis)))
     else:
         typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()))
-    if save:
-        path = prepared.target.root / pipeline.CONFIG
-        selection.save(prepared.analysis, path)
-        typer.echo(
-            f"Saved    {path}: look it over, then: deviate run {prepared.analysis.script}", err=form is Form.json
-        )
+    for line in (*(f"Note       {note}" for note in prepared.notes), *([told] if told else [])):
+        typer.echo(line, err=form is Form.json)
+    if told:
+        typer.echo(f"Next       look it over, then: deviate run {prepared.analysis.script}", err=form is Form.json)
 
 
 @app.command("run", epilog="Example: deviate run train.py --runs 10 -- --epochs 5")

@@ -13,7 +13,7 @@ from typing import Literal, cast, get_args
 from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
-PARTS = ("experiment", "metrics", "snapshot")
+PARTS = ("experiment", "metrics", "snapshot", "statements")
 AGGREGATES = ("last", "best", "mean", "median", "min", "max")
 AT = re.compile(r"at:(\d+)")
 WHERE = re.compile(r"(.+):(\d+)")
@@ -43,6 +43,7 @@ class Config:
     Attributes:
         metrics: None without a metrics part: then every metric that was found is selected.
         fresh: folders that start empty in each run.
+        statements: what stood at the places of the metrics part when it was saved, by "file:line".
     """
 
     train: str | None = None
@@ -52,6 +53,7 @@ class Config:
     variants: tuple[str, ...] | None = None
     metrics: tuple[Wish, ...] | None = None
     fresh: tuple[str, ...] = ()
+    statements: Mapping[Place, str] = dataclasses.field(default_factory=dict)
 
     def is_for(self, script: str) -> bool:
         """Whether the file was written for a script, or for any."""
@@ -64,28 +66,51 @@ def load(path: Path) -> Config:
     Raises:
         InputError: it is no TOML, or has an unknown key or a value of the wrong type.
     """
+    return parse(read_text(path), path.name)
+
+
+def read_text(path: Path) -> str:
+    """The text of a `deviate.toml` with its line ends; empty when it does not exist.
+
+    Raises:
+        InputError: it cannot be read, or is no text.
+    """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        return Config()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path.name} is no valid TOML: {error}", "Correct the line.") from None
+        return ""
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path.name} is no valid TOML: {error}", "Save it as UTF-8.") from None
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}", "Check the path and its permissions.") from None
-    _refuse_unknown(content, PARTS, path.name)
-    experiment = _Section(f"{path.name} [experiment]", _table(content, "experiment", path.name))
+
+
+def parse(text: str, file: str) -> Config:
+    """What the text of a `deviate.toml` says; `file` is its name for messages.
+
+    Raises:
+        InputError: it is no TOML, or has an unknown key or a value of the wrong type.
+    """
+    try:
+        content = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{file} is no valid TOML: {error}", "Correct the line.") from None
+    _refuse_unknown(content, PARTS, file)
+    experiment = _Section(f"{file} [experiment]", _table(content, "experiment", file))
     _refuse_unknown(experiment.values, ("train", "command", "then", "runs", "variants"), experiment.title)
-    snapshot = _Section(f"{path.name} [snapshot]", _table(content, "snapshot", path.name))
+    snapshot = _Section(f"{file} [snapshot]", _table(content, "snapshot", file))
     _refuse_unknown(snapshot.values, ("fresh",), snapshot.title)
-    metrics = _table(content, "metrics", path.name)
+    metrics = _table(content, "metrics", file)
+    statements = _Section(f"{file} [statements]", _table(content, "statements", file))
     return Config(
         train=experiment.text("train"),
         command=experiment.text("command"),
         then=experiment.texts("then") or (),
         runs=experiment.count("runs"),
         variants=experiment.texts("variants"),
-        metrics=_wishes(metrics, path.name) if "metrics" in content else None,
+        metrics=_wishes(metrics, file) if "metrics" in content else None,
         fresh=snapshot.texts("fresh") or (),
+        statements={_place(key, statements.title): statements.text(key) or "" for key in statements.values},
     )
 
 

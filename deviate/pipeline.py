@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from deviate import analysis, config, instrument, records, replay, selection
+from deviate import analysis, config, instrument, records, replay, saving, selection
 from deviate.command import Target, project_root
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Experiment, Findings, Selection, Snapshot
@@ -24,14 +24,35 @@ CONFIG = "deviate.toml"
 class Prepared:
     """A command whose script is understood: what it reports, and what of it the user wants.
 
-    `note` tells of a `deviate.toml` that was not obeyed; empty when there is none.
+    `notes` tell of a `deviate.toml` that was not obeyed, and of sections whose statements have moved.
     """
 
     target: Target
     analysis: Analysis
     selection: Selection
     config: config.Config
-    note: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A script as it was found, and what each section of its `deviate.toml` stands for there.
+
+    Attributes:
+        matches: None without a metrics part.
+        notes: why a `deviate.toml` is not obeyed.
+    """
+
+    target: Target
+    analysis: Analysis
+    config: config.Config
+    matches: tuple[selection.Match, ...] | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def config_path(self) -> Path:
+        """The `deviate.toml` of the project."""
+        return self.target.root / CONFIG
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +91,52 @@ class Judging:
     analysis_seed: int = 0
 
 
+def look(target: Target) -> Looked:
+    """Analyse the script and read the user's `deviate.toml`; whether its sections fit is not asked yet.
+
+    Raises:
+        InputError: the script or the file cannot be used.
+    """
+    found = analysis.analyze(target.script, target.root)
+    settings = config.load(target.root / CONFIG)
+    if not settings.is_for(found.script):
+        return Looked(target, found, config.Config(), None, (f"{CONFIG} is for {settings.train}: left aside",))
+    found, matches = selection.match(found, settings)
+    return Looked(target, found, settings, None if settings.metrics is None else matches)
+
+
 def prepare(target: Target) -> Prepared:
     """Analyse the script and apply the user's `deviate.toml`.
 
     Raises:
         InputError: the script or the file cannot be used, or nothing is left to record.
     """
-    found = analysis.analyze(target.script, target.root)
-    settings = config.load(target.root / CONFIG)
-    note = ""
-    if not settings.is_for(found.script):
-        note = f"{CONFIG} is for {settings.train}: left aside"
-        settings = config.Config()
-    found, selected = selection.select(found, settings)
-    return Prepared(target, found, selected, settings, note)
+    return obey(look(target))
+
+
+def obey(looked: Looked) -> Prepared:
+    """Apply the user's `deviate.toml`.
+
+    Raises:
+        InputError: a section fits nothing, or nothing is left to record.
+    """
+    selected = selection.settle(looked.analysis, looked.matches)
+    moved = selection.told_moves(looked.matches or ())
+    return Prepared(
+        looked.target, looked.analysis, selected, looked.config, (*looked.notes, *([moved] if moved else []))
+    )
+
+
+def save(looked: Looked) -> tuple[Looked, saving.Saved]:
+    """Write what was found to `deviate.toml`, or bring it up to date.
+
+    Raises:
+        InputError: the file is for another script, or cannot be brought up to date or written.
+    """
+    settings = config.load(looked.config_path)
+    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
+    saved = saving.save(looked.analysis, looked.config, looked.matches or (), looked.config_path)
+    return look(looked.target), saved
 
 
 def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:

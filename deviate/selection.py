@@ -1,51 +1,114 @@
-"""The selection: `deviate.toml` applied to an analysis, and written from one for the user to edit."""
+"""The selection: `deviate.toml` applied to an analysis, its places followed where the script has changed."""
 
 import dataclasses
 import difflib
-import re
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from deviate.analysis import add_site, normalised
-from deviate.config import Config, Wish, load
+from deviate.config import Config, Wish
 from deviate.errors import InputError
-from deviate.model import Analysis, Metric, Rejected, SelectedMetric, Selection, Site
+from deviate.follow import follow
+from deviate.model import Analysis, Metric, Place, Rejected, SelectedMetric, Selection, Site
+from deviate.plan_file import section_lines
 
-BARE = re.compile(r"[A-Za-z0-9_-]+")
-NOTE = """\
-# What deviate records of {script}. {loop}
-# Take a section out to leave its metric out; rename a metric by the name of its section. A value that is not listed is
-# added by where (file:line) and expression. Also: direction (max, min, none), aggregate (last, best, mean, median, min,
-# max, at:K), unit, role (quality, time, other), primary = true, margin.
-"""
-NOT_RECORDED = """\
-# ---- Reported too, but not recorded. Take the comment signs away to record one of these.
-"""
+MOST_MOVES = 3
 
 
-def select(analysis: Analysis, config: Config) -> tuple[Analysis, Selection]:
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A section of `deviate.toml` and what it stands for now.
+
+    Attributes:
+        written: the section as it is in the file.
+        wish: the section with the places where its statements stand now.
+        found: its metric, or why there is none.
+        stood: what stood at its place when the file was saved; empty when nothing is remembered.
+    """
+
+    written: Wish
+    wish: Wish
+    found: Metric | InputError
+    stood: str = ""
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether its statement stands elsewhere than the file says."""
+        return isinstance(self.found, Metric) and self.written.where != self.wish.where
+
+
+def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ...]]:
+    """What each section of the file stands for.
+
+    Returns: the analysis, with a site and a metric more for each value that only the user named; and a match for each
+        section, in order.
+    """
+    written = config.metrics or ()
+    matches: list[Match] = []
+    for old, now in zip(written, follow(analysis, written, config.statements), strict=True):
+        stood = config.statements.get(old.where, "") if old.where else ""
+        try:
+            analysis, metric = _resolve(analysis, now)
+            matches.append(Match(old, now, metric, stood))
+        except InputError as error:
+            matches.append(Match(old, now, error, stood))
+    return analysis, tuple(matches)
+
+
+def settle(analysis: Analysis, matches: Sequence[Match] | None) -> Selection:
     """The metrics that the user wants: all that were found, or exactly those that the file lists.
 
-    Returns: the analysis, with a site and a metric more for each value that only the user named; and the selection.
+    Args:
+        matches: None without a metrics part.
 
     Raises:
         InputError: the file names a metric that the script does not report, or one that cannot be told apart.
     """
-    if config.metrics is None:
-        return analysis, Selection(tuple(_selected(metric, Wish(metric.name)) for metric in analysis.metrics))
+    if matches is None:
+        return Selection(tuple(_selected(metric, Wish(metric.name)) for metric in analysis.metrics))
+    if not matches:
+        raise InputError(
+            "deviate.toml has an empty metrics part: nothing is left to record", "List a metric, or delete it."
+        )
+    errors = [(one, one.found) for one in matches if isinstance(one.found, InputError)]
+    if errors:
+        raise _explained(analysis, errors)
     chosen: list[SelectedMetric] = []
-    for wish in config.metrics:
-        analysis, metric = _resolve(analysis, wish)
+    for one, metric in ((one, one.found) for one in matches if isinstance(one.found, Metric)):
         if any(other.metric.id == metric.id for other in chosen):
             raise InputError(
                 f"two sections of deviate.toml name {metric.expression} at {metric.file}:{metric.line}", "Delete one."
             )
-        chosen.append(_selected(metric, wish))
-    if not chosen:
-        raise InputError(
-            "deviate.toml has an empty metrics part: nothing is left to record", "List a metric, or delete it."
-        )
-    return analysis, Selection(tuple(chosen))
+        chosen.append(_selected(metric, one.wish))
+    return Selection(tuple(chosen))
+
+
+def told_moves(matches: Sequence[Match]) -> str:
+    """A sentence on the sections whose statements have moved; empty when none has."""
+    moved = [f"{one.wish.name} from {one.written.where} to {one.wish.where}" for one in matches if one.has_moved]
+    if not moved:
+        return ""
+    more = f" and {len(moved) - MOST_MOVES} more" if len(moved) > MOST_MOVES else ""
+    return (
+        f"moved with the script: {', '.join(moved[:MOST_MOVES])}{more}; analyze --save brings deviate.toml up to date"
+    )
+
+
+def _explained(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> InputError:
+    """One error for all sections that do not fit, and whether it is the script that has changed."""
+    has_changed = any(one.stood for one, _ in errors)
+    if len(errors) == 1 and not has_changed:
+        return errors[0][1]
+    shown = "".join(
+        f"\n  [metrics.{one.wish.name}] {error.message}" + (f"\n    it stood in: {one.stood}" if one.stood else "")
+        for one, error in errors
+    )
+    if not has_changed:
+        return InputError(f"deviate.toml does not fit {analysis.script}:{shown}", errors[0][1].hint)
+    return InputError(
+        f"{analysis.script} has changed, and deviate.toml no longer fits:{shown}",
+        f"Choose anew with deviate analyze {analysis.script} --review; --save comments out what is gone.",
+    )
 
 
 def _selected(metric: Metric, wish: Wish) -> SelectedMetric:
@@ -87,11 +150,24 @@ def _resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
         ]
         if told:
             raise _ambiguous(wish, told)
+    return _added(analysis, wish, wish.where, wish.expression)
+
+
+def _added(analysis: Analysis, wish: Wish, where: Place, expression: str) -> tuple[Analysis, Metric]:
+    """The metric for a value that was rejected or not seen at all, with a site of its own where it has none yet."""
     known = next((item for item in analysis.rejected if _is_at(item, wish)), None)
     site = next((site for site in analysis.sites if known is not None and site.id == known.site), None)
-    if site is None:
-        analysis, site = add_site(analysis, wish.where.file, wish.where.line, wish.expression)
-    return _with_metric(analysis, site, wish)
+    if site is not None:
+        return _with_metric(analysis, site, wish)
+    if not (analysis.root / where.file).is_file():
+        raise InputError(
+            f"deviate.toml [metrics.{wish.name}] names {where}, and the project has no such file",
+            f"Name files from the folder of the project on, for example {analysis.script}:{where.line}.",
+        )
+    extended, site = add_site(analysis, where.file, where.line, expression)
+    twins = {other.id for other in analysis.sites if (other.file, other.span) == (site.file, site.span)}
+    metric = next((metric for metric in analysis.metrics if metric.site in twins), None)
+    return (analysis, metric) if metric is not None else _with_metric(extended, site, wish)
 
 
 def _with_metric(analysis: Analysis, site: Site, wish: Wish) -> tuple[Analysis, Metric]:
@@ -127,8 +203,8 @@ def _is_at(item: Metric | Rejected, wish: Wish) -> bool:
     return wish.expression is None or normalised(item.expression) == normalised(wish.expression)
 
 
-def _ambiguous(wish: Wish, found: Iterable[Metric]) -> InputError:
-    shown = "".join(f"\n  {metric.name}: {_keys(metric)}" for metric in found)
+def _ambiguous(wish: Wish, found: Sequence[Metric]) -> InputError:
+    shown = "".join(f"\n  {metric.name}: {', '.join(section_lines(wish_of(metric)))}" for metric in found)
     return InputError(
         f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{shown}",
         "Add the expression, path or label of the one you mean.",
@@ -144,94 +220,14 @@ def _unknown_name(analysis: Analysis, wish: Wish) -> InputError:
     )
 
 
-def save(analysis: Analysis, path: Path) -> None:
-    """Write the metrics of an analysis for the user to edit; a file without a metrics part is added to.
-
-    Raises:
-        InputError: the file has a metrics part already, or cannot be written.
-    """
-    present = load(path)
-    if present.metrics is not None:
-        raise InputError(
-            f"{path} lists metrics already and is left as it is",
-            "Move it away, or delete its [metrics.…] sections, and save again.",
-        )
-    if present.train is not None and not present.is_for(analysis.script):
-        raise InputError(f"{path} is for {present.train}, not for {analysis.script}", "Move it away and save again.")
-    try:
-        before = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
-        path.write_text(before + plan_text(analysis, has_experiment="[experiment]" in before), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}", "Check the folder and its permissions.") from None
-
-
-def plan_text(analysis: Analysis, *, has_experiment: bool = False) -> str:
-    """The plan part of `deviate.toml`: selected metrics with evidence, rejected values commented out."""
-    loop = analysis.main_loop
-    told = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
-    parts = [NOTE.format(script=analysis.script, loop=told)]
-    if not has_experiment:
-        parts.append(f"[experiment]\ntrain = {_quoted(analysis.script)}\n")
-    parts += [
-        f"# {'; '.join(_one_line(reason) for reason in metric.evidence)}\n" + _section(metric)
-        for metric in analysis.metrics
-    ]
-    left = [item for item in analysis.rejected if item.site is not None]
-    if left:
-        parts.append(NOT_RECORDED)
-    taken = {metric.name for metric in analysis.metrics}
-    for item in left:
-        name = _free_name(item.expression, taken)
-        lines = [
-            f"[metrics.{name}]",
-            f"where = {_quoted(f'{item.file}:{item.line}')}",
-            f"expression = {_quoted(item.expression)}",
-        ]
-        parts.append("".join(f"# {line}\n" for line in (_one_line(item.reason), *lines)))
-    return "\n".join(parts)
-
-
-def _section(metric: Metric) -> str:
-    lines = [f"[metrics.{metric.name if BARE.fullmatch(metric.name) else _quoted(metric.name)}]"]
-    lines += [f"where = {_quoted(f'{metric.file}:{metric.line}')}", f"expression = {_quoted(metric.expression)}"]
-    if metric.path:
-        lines.append(f"path = [{', '.join(_quoted(str(place)) for place in metric.path)}]")
-    if metric.label is not None:
-        lines.append(f"label = {_quoted(metric.label)}")
-    if metric.direction is not None:
-        lines.append(f"direction = {_quoted(metric.direction)}")
-    if metric.role != "quality":
-        lines.append(f"role = {_quoted(metric.role)}")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _keys(metric: Metric) -> str:
-    return ", ".join(_section(metric).splitlines()[1:])
-
-
-def _free_name(expression: str, taken: set[str]) -> str:
-    base = "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
-    name, number = base, 1
-    while name in taken:
-        number += 1
-        name = f"{base}_{number}"
-    taken.add(name)
-    return name
-
-
-def _one_line(text: str) -> str:
-    return "".join(" " if ord(character) < 32 or ord(character) == 127 else character for character in text)
-
-
-def _quoted(text: str) -> str:
-    """A TOML text: as it is between single quotes where it holds double ones, else a basic string."""
-    if "'" not in text and ("\\" in text or '"' in text) and text.isprintable():
-        return f"'{text}'"
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"'
-        + "".join(
-            c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}" for c in escaped
-        )
-        + '"'
+def wish_of(metric: Metric) -> Wish:
+    """The section that stands for a metric as it was found."""
+    return Wish(
+        name=metric.name,
+        where=Place(metric.file, metric.line),
+        expression=metric.expression,
+        path=metric.path or None,
+        label=metric.label,
+        direction=metric.direction,
+        role=None if metric.role == "quality" else metric.role,
     )

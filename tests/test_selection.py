@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from deviate.analysis import analyze
-from deviate.config import Config, load
+from deviate.config import parse
 from deviate.errors import InputError
 from deviate.model import Analysis, Selection
-from deviate.selection import plan_text, save, select
+from deviate.selection import match, settle, told_moves
 
 SCRIPT = """
 def evaluate(model, loader):
@@ -31,9 +31,9 @@ def analysis(tmp_path: Path) -> Analysis:
 
 
 def chosen(analysis: Analysis, text: str) -> tuple[Analysis, Selection]:
-    path = analysis.root / "deviate.toml"
-    path.write_text(textwrap.dedent(text), encoding="utf-8")
-    return select(analysis, load(path))
+    config = parse(textwrap.dedent(text), "deviate.toml")
+    analysis, matches = match(analysis, config)
+    return analysis, settle(analysis, None if config.metrics is None else matches)
 
 
 def refusal(analysis: Analysis, text: str) -> str:
@@ -43,31 +43,10 @@ def refusal(analysis: Analysis, text: str) -> str:
     return f"{caught.value.message} {caught.value.hint}"
 
 
-def test_without_a_file_every_metric_is_selected_under_its_own_name(analysis: Analysis) -> None:
-    config = load(analysis.root / "deviate.toml")
-    assert config == Config()
-    _, selection = select(analysis, config)
-    assert [item.name for item in selection.metrics] == ["train_acc", "test_acc", "loss"]
-
-
-def test_a_saved_plan_gives_the_same_selection_again(analysis: Analysis) -> None:
-    path = analysis.root / "deviate.toml"
-    save(analysis, path)
-    again, selection = select(analysis, load(path))
+def test_without_a_metrics_part_every_metric_is_selected_under_its_own_name(analysis: Analysis) -> None:
+    again, selection = chosen(analysis, "")
     assert again == analysis
-    assert selection == select(analysis, Config())[1]
-    assert load(path).is_for("train.py")
-    assert not load(path).is_for("other.py")
-
-
-def test_every_rejected_value_can_be_switched_on_by_taking_its_comment_signs_away(analysis: Analysis) -> None:
-    text = plan_text(analysis)
-    begin = text.index("[metrics.epoch]") - 2
-    switched = text[:begin] + text[begin:].replace("# [", "[").replace("# where", "where").replace("# expr", "expr")
-    added, selection = chosen(analysis, switched)
-    assert selection.metrics[-1].name == "epoch"
-    assert selection.metrics[-1].metric.site in {item.site for item in analysis.rejected}
-    assert added.sites == analysis.sites
+    assert [item.name for item in selection.metrics] == ["train_acc", "test_acc", "loss"]
 
 
 def test_only_the_listed_metrics_are_selected_with_what_the_user_says(analysis: Analysis) -> None:
@@ -130,8 +109,9 @@ def test_a_value_that_the_analysis_did_not_list_is_added_with_a_site(analysis: A
         ("[metrics.a]\nwhere = 'train.py:4'\nexpression = 'acc'\npath = ['train.py:7']\n", ["train.py:9", "path"]),
         ("[metrics.a]\nwhere = 'train.py:11'\n", ["no metric was found at train.py:11", "expression"]),
         ("[metrics.a]\nwhere = 'train.py:11'\nexpression = 'b[1]'\n", ["b[0]"]),
-        ("[metrics.a]\nwhere = 'train.py:2'\nexpression = 'b[0]'\n", ["It stands at train.py:11"]),
-        ("[metrics.a]\nwhere = 'util.py:2'\nexpression = 'x'\n", ["util.py:2"]),
+        ("[metrics.a]\nwhere = 'train.py:2'\nexpression = 'x'\n", ["It stands at train.py:6, train.py:8"]),
+        ("[metrics.a]\nwhere = 'train.py:99'\nexpression = 'x + y'\n", ["train.py:99", "beyond the end"]),
+        ("[metrics.a]\nwhere = 'util.py:2'\nexpression = 'x'\n", ["util.py:2", "no such file", "train.py:2"]),
         ("[metrics.test_acc]\naggregate = 'best'\ndirection = 'none'\n", ["best", "direction"]),
         ("[metrics.loss]\n[metrics.b]\nwhere = 'train.py:8'\n", ["two sections"]),
     ],
@@ -142,22 +122,47 @@ def test_what_cannot_be_obeyed_is_answered_with_what_to_do(analysis: Analysis, t
         assert word in answer
 
 
-def test_saving_leaves_what_the_user_wrote(analysis: Analysis) -> None:
-    path = analysis.root / "deviate.toml"
-    path.write_text('# mine\n[experiment]\nruns = 7\n\n[snapshot]\nfresh = ["out/"]\n', encoding="utf-8")
-    save(analysis, path)
-    assert path.read_text(encoding="utf-8").startswith("# mine\n[experiment]\nruns = 7\n")
-    config = load(path)
-    assert (config.runs, config.fresh) == (7, ("out/",))
-    assert select(analysis, config)[1] == select(analysis, Config())[1]
-    before = path.read_bytes()
-    with pytest.raises(InputError, match="lists metrics already"):
-        save(analysis, path)
-    assert path.read_bytes() == before
+def test_a_value_that_was_rejected_keeps_its_site(analysis: Analysis) -> None:
+    added, selection = chosen(analysis, "[metrics.step]\nwhere = 'train.py:8'\nexpression = 'epoch'\n")
+    assert selection.metrics[0].metric.site in {item.site for item in analysis.rejected}
+    assert added.sites == analysis.sites
 
 
-def test_a_plan_for_another_script_is_not_added_to(analysis: Analysis) -> None:
-    path = analysis.root / "deviate.toml"
-    path.write_text('[experiment]\ntrain = "other.py"\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"other\.py"):
-        save(analysis, path)
+def test_a_line_inside_a_statement_is_as_good_as_its_first(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("for epoch in range(3):\n    loss.backward()\n    print(\n        'loss', loss\n    )\n")
+    found = analyze(script, tmp_path)
+    added, selection = chosen(found, "[metrics.x]\nwhere = 'train.py:4'\nexpression = 'loss'\n")
+    assert selection.metrics[0].metric.name == "loss"
+    assert added == found
+
+
+MOVED = """
+[metrics.b]
+where = "train.py:8"
+expression = "combine(a, b[0])"
+[statements]
+"train.py:8" = "hidden = combine(a, b[0])"
+"""
+
+
+def test_a_section_whose_statement_has_moved_is_followed_and_told(analysis: Analysis) -> None:
+    config = parse(MOVED, "deviate.toml")
+    analysis, matches = match(analysis, config)
+    (item,) = settle(analysis, matches).metrics
+    assert item.metric.line == 11
+    assert "b from train.py:8 to train.py:11" in told_moves(matches)
+    assert told_moves([]) == ""
+
+
+def test_a_section_whose_statement_is_gone_says_what_stood_there_and_what_to_do(analysis: Analysis) -> None:
+    text = '[metrics.c]\nwhere = "train.py:7"\nexpression = "c"\n' + MOVED.replace("b[0]", "b[7]")
+    config = parse(text, "deviate.toml")
+    with pytest.raises(InputError) as caught:
+        settle(analysis, match(analysis, config)[1])
+    message = caught.value.message
+    assert message.startswith("train.py has changed, and deviate.toml no longer fits:")
+    assert "[metrics.b]" in message
+    assert "it stood in: hidden = combine(a, b[7])" in message
+    assert "[metrics.c]" in message
+    assert "--review" in caught.value.hint

@@ -4,5 +4,16 @@ from .additions import add_site, normalised
 from .analyze import analyze
 from .document import explain_nothing_found, to_document
 from .entries import Entries, rank_scripts
+from .statements import Statements, read_statements
 
-__all__ = ["Entries", "add_site", "analyze", "explain_nothing_found", "normalised", "rank_scripts", "to_document"]
+__all__ = [
+    "Entries",
+    "Statements",
+    "add_site",
+    "analyze",
+    "explain_nothing_found",
+    "normalised",
+    "rank_scripts",
+    "read_statements",
+    "to_document",
+]

@@ -1,41 +1,19 @@
-"""Judgement: whether a reported value is a metric, weighed from its origin, its words and how it is shown."""
+"""Judgement: whether a reported value is a metric, by the most telling evidence."""
 
 from dataclasses import dataclass
 
 from deviate.model import Direction, Role
 
+from .evidence import EVIDENCE, Evidence, View
 from .origin import Origin, Origins
-from .templates import decimals, is_integer_spec
-from .tree import dotted, identifiers
+from .templates import decimals
+from .tree import identifiers
 from .values import Value
-from .words import (
-    COUNTERS,
-    ESTIMATES,
-    MEMORY,
-    NEUTRAL,
-    QUALIFIERS,
-    QUALITY,
-    RATES,
-    SHORT_TIMES,
-    SPEEDS,
-    all_words,
-    clause,
-    direction_of,
-    unit_after,
-    words,
-)
+from .words import SPEEDS, all_words, clause, direction_of, unit_after, words
 
-REFUSED = {
-    "counter": "counter",
-    "size": "size",
-    "setting": "setting",
-    "rate": "setting",
-    "clock": "clock",
-    "memory": "memory",
-    "text": "name",
-    "constant": "constant",
-    "object": "object",
-}
+__all__ = ["Candidate", "Decision", "Judge"]
+
+UNTOLD = "nothing marks it as a measurement: no telling word, no float format"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,89 +59,46 @@ class Judge:
 
     def decide(self, candidate: Candidate) -> Decision:
         """Metric or not, with reasons."""
+        view = self._view(candidate)
+        found = [evidence for rule in EVIDENCE if (evidence := rule(view)) is not None]
+        if not found:
+            return Decision(None, reason=UNTOLD)
+        decisive = found[0]
+        if decisive.role is None:
+            return Decision(None, reason=decisive.text)
+        agreeing = [evidence.text for evidence in found if evidence.role == decisive.role]
+        told = (*agreeing, self._change(candidate), _shown(candidate))
+        return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(told))))
+
+    def _view(self, candidate: Candidate) -> View:
         value = candidate.value
-        origin = self.origin(value)
-        own = all_words([*identifiers(value.source), value.path])
-        near = words(clause(candidate.before))
-        refused = self._refuse(candidate, origin, own, near)
-        if refused:
-            return Decision(None, reason=refused)
-        evidence = self._evidence(candidate, origin, own, near)
-        role = self._role(candidate, origin, own, near)
-        if role is None:
-            return Decision(None, reason="nothing marks it as a measurement: no telling word, no float format")
-        direction = direction_of([*own, *near]) if role == "quality" else None
-        if role == "time":
-            is_speed = origin.kind == "speed" or unit_after(candidate.after)[0] == "speed" or SPEEDS & {*own, *near}
-            direction = "max" if is_speed else "min"
-        elif role == "quality":
-            direction = direction_of(near) or direction_of(own)
-        return Decision(role, direction, evidence)
+        text = clause(candidate.before)
+        return View(
+            value=value,
+            origin=self.origin(value),
+            own=all_words([*identifiers(value.source), value.path]),
+            near=words(text),
+            text=text.strip(" :=(%/"),
+            unit=unit_after(candidate.after)[0],
+            sink=candidate.sink,
+            digits=decimals(value.spec),
+        )
 
-    def _refuse(self, candidate: Candidate, origin: Origin, own: list[str], near: list[str]) -> str:
-        named = set(own) | set(near)
-        if RATES & set(own) or (RATES & set(near[-2:]) and origin.kind not in ("quality", "duration", "speed")):
-            return "setting: learning rate"
-        if ESTIMATES & named and origin.kind != "quality" and not QUALITY & set(own):
-            return "estimate: time left"
-        if (MEMORY & set(near[-3:]) and not QUALITY & set(own)) or MEMORY & set(own):
-            return "memory: use of memory"
-        if origin.kind in REFUSED and not _is_named_for_quality(candidate, origin, own, near):
-            prefix = REFUSED[origin.kind]
-            reason = origin.reason or prefix
-            return reason if reason.startswith(prefix) else f"{prefix}: {reason}"
-        if is_integer_spec(candidate.value.spec) and not QUALITY & named and origin.kind not in ("duration", "speed"):
-            return "counter: shown as a whole number"
-        counts = bool(own) and own[-1] in COUNTERS and origin.kind in {"unknown", "computed"}
-        if counts and decimals(candidate.value.spec) is None and not QUALITY & named:
-            return f"counter: named {dotted(candidate.value.source) or own[-1]}"
-        return ""
-
-    def _role(self, candidate: Candidate, origin: Origin, own: list[str], near: list[str]) -> Role | None:
-        digits = decimals(candidate.value.spec)
-        if origin.kind in ("duration", "speed"):
-            return "time"
-        names_other = digits is None and bool(near) and near[-1] in QUALIFIERS
-        if origin.kind == "quality" or (QUALITY - NEUTRAL) & set(own):
-            return "quality"
-        if (SHORT_TIMES | SPEEDS) & set(own) and not QUALITY & set(near):
-            return "time"
-        if not names_other:
-            if QUALITY & set(near) or NEUTRAL & set(own):
-                return "quality"
-            if (SHORT_TIMES | SPEEDS) & set(near) or unit_after(candidate.after)[0]:
-                return "time"
-        if NEUTRAL & set(own):
-            return "quality"
-        if digits is not None and digits >= 1 and origin.kind in ("computed", "unknown"):
-            return "quality" if origin.kind == "computed" else "other"
-        return None
-
-    def _evidence(self, candidate: Candidate, origin: Origin, own: list[str], near: list[str]) -> tuple[str, ...]:
-        found = []
-        telling = QUALITY | SHORT_TIMES | SPEEDS
-        texts = [word for word in near if word in telling]
-        names = [word for word in own if word in telling]
-        if texts:
-            found.append(f'called "{clause(candidate.before).strip(" :=(%/)")}" in the message')
-        if names:
-            found.append(f"named with {', '.join(dict.fromkeys(names))}")
-        if origin.kind in ("quality", "duration", "speed", "computed") and origin.reason:
-            found.append(origin.reason)
-        digits = decimals(candidate.value.spec)
-        shown = "" if digits is None else f"shown with {digits} decimal{'' if digits == 1 else 's'} "
-        found.append(f"{shown or 'reported '}by {candidate.sink} ({candidate.value.style})")
-        return tuple(found)
+    def _change(self, candidate: Candidate) -> str:
+        line = self.origins.changing_line(candidate.value.source, candidate.value.function)
+        return f"set anew in each turn of the loop at line {line}" if line else ""
 
 
-def _is_named_for_quality(candidate: Candidate, origin: Origin, own: list[str], near: list[str]) -> bool:
-    """Whether a value that is computed from counters alone is nevertheless told to be a measurement.
+def _direction(decisive: Evidence, view: View) -> Direction | None:
+    if decisive.role == "time":
+        is_speed = view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.own, *view.near}
+        return "max" if is_speed else "min"
+    if decisive.role == "quality":
+        return direction_of(view.near) or direction_of(view.own) or direction_of(words(view.origin.reason))
+    return None
 
-    Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
-    """
-    if origin.kind != "counter" or not origin.reason.startswith("counter: computed") or COUNTERS & set(own[-1:]):
-        return False
-    if is_integer_spec(candidate.value.spec):
-        return False
-    telling = QUALITY - NEUTRAL
-    return bool(telling & set(own)) or (decimals(candidate.value.spec) is not None and bool(telling & set(near[-1:])))
+
+def _shown(candidate: Candidate) -> str:
+    digits = decimals(candidate.value.spec)
+    shown = "reported" if digits is None else f"shown with {digits} decimal{'' if digits == 1 else 's'}"
+    return f"{shown} by {candidate.sink} ({candidate.value.style})"

@@ -1,35 +1,35 @@
-"""Words that tell what a value is: taken from identifiers and from the text before it."""
+"""Words of messages and identifiers: what `wording` says of keys, and what only stands around a value in a message."""
 
 import re
 from collections.abc import Iterable
 
-from deviate.model import Direction
+from deviate.wording import (
+    COUNTERS,
+    ESTIMATES,
+    HIGHER,
+    LOWER,
+    MEMORY,
+    NEUTRAL,
+    QUALITY,
+    RATES,
+    SHORT_TIMES,
+    SPEEDS,
+    direction_of,
+    listed,
+    words,
+)
 
-from .tree import listed
+__all__ = [
+    "COUNTERS", "ESTIMATES", "FILLERS", "HIGHER", "LOWER", "MEMORY", "NEUTRAL", "PHASES", "QUALIFIERS", "QUALITY",
+    "RATES", "SHORT_TIMES", "SPEEDS", "TUNED", "all_words", "clause", "direction_of", "unit_after", "words",
+]  # fmt: skip
 
-HIGHER = listed(
-    "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall ap map "
-    "iou miou dice bleu rouge psnr ssim reward rewards return returns score scores r2 correct corrects ndcg mrr hit "
-    "hits likelihood sensitivity specificity specificities kappa mcc jaccard inception em sharpe explained win wins "
-    "agreement elbo"
+# What papers and command lines call what is chosen, not measured.
+TUNED = listed(
+    "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
+    "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
+    "parameters progress percent"
 )
-LOWER = listed(
-    "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
-    "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong"
-)
-NEUTRAL = listed(
-    "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin"
-)
-QUALITY = HIGHER | LOWER | NEUTRAL
-SHORT_TIMES = listed("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
-SPEEDS = listed("throughput speed fps sps ips mfu persec it/s persecond")
-RATES = listed("lr lrs learningrate")
-COUNTERS = listed(
-    "epoch epochs step steps iter iters iteration iterations batch batches idx index episode episodes round rounds "
-    "generation generations fold count counter num number total seen timestep timesteps update updates rank"
-)
-ESTIMATES = listed("eta remaining left estimated")
-MEMORY = listed("mem memory gb mb gib mib vram ram bytes")
 QUALIFIERS = listed("on of at for in to after over during with by from class task fold and label per")
 FILLERS = listed(
     "a an the of set over is at in on for with after so far was are now data dataset epoch step iter iteration "
@@ -41,32 +41,10 @@ PHASES = {
     "val": "val", "valid": "val", "validation": "val", "validate": "val", "dev": "val",
     "eval": "eval", "evaluation": "eval", "evaluate": "eval",
 }  # fmt: skip
-WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
-
-
-def words(text: str) -> list[str]:
-    """Lower-case words of an identifier or a text: `valAcc_top1` gives val, acc, top1."""
-    joined = re.sub(r"learning[ _]rate", "learningrate", text, flags=re.IGNORECASE)
-    joined = re.sub(r"cross[ _-]entropy", "crossentropy", joined, flags=re.IGNORECASE)
-    return [word.lower() for word in WORD.findall(joined)]
 
 
 def all_words(texts: Iterable[str]) -> list[str]:
     return [word for text in texts for word in words(text)]
-
-
-def direction_of(found: Iterable[str]) -> Direction | None:
-    """Whether more or less is better, by the last word that says so."""
-    listed_words = list(found)
-    if {"neg", "negative"}.intersection(listed_words):
-        told = direction_of(word for word in listed_words if word not in {"neg", "negative"})
-        return "min" if told == "max" else None
-    for word in reversed(listed_words):
-        if word in LOWER or word in SHORT_TIMES:
-            return "min"
-        if word in HIGHER or word in SPEEDS:
-            return "max"
-    return None
 
 
 def clause(text: str) -> str:

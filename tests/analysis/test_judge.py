@@ -26,6 +26,17 @@ for epoch in range(args.epochs):
 """
 
 
+SINCE = """
+import time
+def since(start):
+    s = time.time() - start
+    return {}
+for epoch in range(3):
+    loss.backward()
+    print('%s %.4f' % (since(0), loss))
+"""
+
+
 def judge(analyse: Analyse, argument: str) -> Analysis:
     return analyse(SCRIPT.format(argument))
 
@@ -76,14 +87,16 @@ def test_measurements_get_role_and_direction(analyse: Analyse, argument: str, ro
     assert [(metric.role, metric.direction) for metric in analysis.metrics] == [(role, direction)]
 
 
-def test_what_a_function_formats_is_a_text_even_if_it_is_a_time(analyse: Analyse) -> None:
-    function = "import time\ndef since(start):\n    s = time.time() - start\n    return {}\n"
-    loop = "for epoch in range(3):\n    loss.backward()\n    print('%s %.4f' % (since(0), loss))\n"
-    for returned, metrics in (("'%dm %ds' % (s // 60, s)", ["loss"]), ("'after ' + str(s)", ["loss"])):
-        analysis = analyse(function.format(returned) + loop)
-        assert [metric.name for metric in analysis.metrics] == metrics
-        assert {"a text" in item.reason for item in analysis.rejected if "since" in item.expression} == {True}
-    assert len(analyse(function.format("s % 60") + loop).metrics) == 2
+@pytest.mark.parametrize("returned", ["'%dm %ds' % (s // 60, s)", "f'{s // 60:.0f}:{s % 60:.0f}'", "str(s) + 's'"])
+def test_a_duration_that_a_function_writes_out_is_a_time(analyse: Analyse, returned: str) -> None:
+    analysis = analyse(SINCE.format(returned))
+    assert [(metric.name, metric.role) for metric in analysis.metrics] == [("since", "time"), ("loss", "quality")]
+
+
+def test_a_duration_among_other_words_is_a_text(analyse: Analyse) -> None:
+    analysis = analyse(SINCE.format("'after ' + str(s)"))
+    assert [metric.name for metric in analysis.metrics] == ["loss"]
+    assert {"a text" in item.reason for item in analysis.rejected if "since" in item.expression} == {True}
 
 
 def test_precision_of_the_format_is_evidence(analyse: Analyse) -> None:
@@ -124,3 +137,37 @@ def test_values_are_followed_through_functions_and_parameters(analyse: Analyse) 
     )
     assert [metric.expression for metric in analysis.metrics] == ["b"]
     assert [item.reason.split()[0].strip(":") for item in analysis.rejected] == ["counter", "size"]
+
+
+TRACKED = """
+from torch.utils.tensorboard import SummaryWriter
+writer = SummaryWriter()
+for step in range(3):
+    loss.backward()
+    writer.add_scalar({}, step)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "role"),
+    [
+        ('"charts/length", info["episode"]["l"]', "other"),
+        ('"spread", measure(model)', "other"),
+        ('"train/accuracy", measure(model)', "quality"),
+    ],
+)
+def test_what_is_handed_to_a_tracker_under_a_name_is_a_measurement(analyse: Analyse, arguments: str, role: str) -> None:
+    assert [metric.role for metric in analyse(TRACKED.format(arguments)).metrics] == [role]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '"charts/learning_rate", rate(step)',
+        '"epoch", position(step)',
+        '"epsilon", schedule(step)',
+        '"x", step',
+    ],
+)
+def test_settings_and_counters_that_a_tracker_is_given_are_none(analyse: Analyse, arguments: str) -> None:
+    assert analyse(TRACKED.format(arguments)).metrics == ()

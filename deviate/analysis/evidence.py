@@ -1,0 +1,224 @@
+"""Evidence: what speaks for or against taking a reported value for a metric, the most telling rule first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from deviate.model import Role
+
+from .origin import Origin
+from .templates import is_integer_spec
+from .tree import dotted, listed
+from .values import Value
+from .words import (
+    COUNTERS,
+    ESTIMATES,
+    MEMORY,
+    NEUTRAL,
+    QUALIFIERS,
+    QUALITY,
+    RATES,
+    SHORT_TIMES,
+    SPEEDS,
+    TUNED,
+)
+
+# Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
+TRACKERS = listed(
+    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning metric-writer mlflow "
+    "neptune nni optuna ray sacred swanlab tensorboard tracker trackio transformers visdom wandb"
+)
+FIXED = {
+    "counter": "counter",
+    "size": "size",
+    "setting": "setting",
+    "rate": "setting",
+    "clock": "clock",
+    "memory": "memory",
+    "text": "name",
+    "constant": "constant",
+    "object": "object",
+}
+"""Kinds of origin that are no measurement, and the word by which a user knows them."""
+MEASURED = ("quality", "duration", "speed")
+TIMES = SHORT_TIMES | SPEEDS
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A candidate as the rules see it.
+
+    Attributes:
+        own: words of its expression; near: words of the text before it.
+        text: that text.
+        unit: kind of the unit behind it: `speed`, `time` or empty.
+        digits: decimals that its format asks for; None where that is no float format.
+    """
+
+    value: Value
+    origin: Origin
+    own: list[str]
+    near: list[str]
+    text: str
+    unit: str
+    sink: str
+    digits: int | None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is computed from counters alone and yet told to be a measurement.
+
+        Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
+        """
+        if self.origin.kind != "counter" or not self.origin.reason.startswith("counter: computed"):
+            return False
+        if COUNTERS & set(self.own[-1:]) or is_integer_spec(self.value.spec):
+            return False
+        telling = QUALITY - NEUTRAL
+        return bool(telling & set(self.own)) or (self.digits is not None and bool(telling & set(self.near[-1:])))
+
+    @property
+    def describes_other(self) -> bool:
+        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
+        return self.digits is None and bool(self.near) and self.near[-1] in QUALIFIERS
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one rule says: the role of a metric, or (role None) why it is none."""
+
+    role: Role | None
+    text: str
+
+
+Rule = Callable[[View], Evidence | None]
+
+
+# ---------------------------------------------------------------- against
+
+
+def learning_rate(view: View) -> Evidence | None:
+    """Learning rates are set, whoever computes them."""
+    is_named = RATES & set(view.own) or (RATES & set(view.near[-2:]) and view.origin.kind not in MEASURED)
+    return Evidence(None, "setting: learning rate") if is_named or view.origin.kind == "rate" else None
+
+
+def time_left(view: View) -> Evidence | None:
+    is_named = ESTIMATES & {*view.own, *view.near} and view.origin.kind != "quality" and not QUALITY & set(view.own)
+    return Evidence(None, "estimate: time left") if is_named else None
+
+
+def use_of_memory(view: View) -> Evidence | None:
+    is_named = MEMORY & set(view.own) or (MEMORY & set(view.near[-3:]) and not QUALITY & set(view.own))
+    return Evidence(None, "memory: use of memory") if is_named else None
+
+
+def fixed_origin(view: View) -> Evidence | None:
+    """Counters, sizes, settings, clocks and texts."""
+    word = FIXED.get(view.origin.kind)
+    if word is None or view.is_counted:
+        return None
+    reason = view.origin.reason or word
+    return Evidence(None, reason if reason.startswith(word) else f"{word}: {reason}")
+
+
+def whole_number(view: View) -> Evidence | None:
+    is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
+    is_named = QUALITY & {*view.own, *view.near}
+    return Evidence(None, "counter: shown as a whole number") if is_whole and not is_named else None
+
+
+def counter_name(view: View) -> Evidence | None:
+    is_named = bool(view.own) and view.own[-1] in COUNTERS and view.origin.kind in ("unknown", "computed")
+    if not is_named or view.digits is not None or QUALITY & {*view.own, *view.near}:
+        return None
+    return Evidence(None, f"counter: named {dotted(view.value.source) or view.own[-1]}")
+
+
+def tracked_setting(view: View) -> Evidence | None:
+    """What is handed to a tracker under the name of a counter or of something that is chosen."""
+    last = view.near[-1:]
+    if not _is_tracked(view) or view.origin.kind in MEASURED or QUALITY & {*view.own, *view.near}:
+        return None
+    if COUNTERS & set(last):
+        return Evidence(None, f'counter: called "{view.text}"')
+    return Evidence(None, f'setting: called "{view.text}"') if TUNED & set(last) else None
+
+
+# ---------------------------------------------------------------- for
+
+
+def timed(view: View) -> Evidence | None:
+    return Evidence("time", view.origin.reason) if view.origin.kind in ("duration", "speed") else None
+
+
+def measured(view: View) -> Evidence | None:
+    return Evidence("quality", view.origin.reason) if view.origin.kind == "quality" else None
+
+
+def named_for_quality(view: View) -> Evidence | None:
+    return _named(view, "quality") if (QUALITY - NEUTRAL) & set(view.own) else None
+
+
+def named_for_time(view: View) -> Evidence | None:
+    return _named(view, "time") if TIMES & set(view.own) and not QUALITY & set(view.near) else None
+
+
+def called_quality(view: View) -> Evidence | None:
+    is_called = QUALITY & set(view.near) and not view.describes_other
+    return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
+
+
+def named_neutrally(view: View) -> Evidence | None:
+    return _named(view, "quality") if NEUTRAL & set(view.own) else None
+
+
+def called_time(view: View) -> Evidence | None:
+    if view.describes_other or not (TIMES & set(view.near) or view.unit):
+        return None
+    if TIMES & set(view.near):
+        return Evidence("time", f'called "{view.text}" in the message')
+    return Evidence("time", "a unit of time follows" if view.unit == "time" else "a unit of speed follows")
+
+
+def tracked(view: View) -> Evidence | None:
+    """Somebody watches it under a name of its own."""
+    is_open = view.origin.kind in ("unknown", "computed")
+    return Evidence("other", f'tracked as "{view.text}"') if is_open and _is_tracked(view) else None
+
+
+def float_format(view: View) -> Evidence | None:
+    if not view.digits:
+        return None
+    if view.origin.kind == "computed":
+        return Evidence("quality", view.origin.reason)
+    return Evidence("other", "shown with decimals") if view.origin.kind == "unknown" else None
+
+
+EVIDENCE: tuple[Rule, ...] = (
+    learning_rate,
+    time_left,
+    use_of_memory,
+    fixed_origin,
+    whole_number,
+    counter_name,
+    tracked_setting,
+    timed,
+    measured,
+    named_for_quality,
+    named_for_time,
+    called_quality,
+    called_time,
+    named_neutrally,
+    tracked,
+    float_format,
+)
+"""The most telling first: it decides, and those that agree with it are told beside it."""
+
+
+def _named(view: View, role: Role) -> Evidence:
+    telling = QUALITY if role == "quality" else TIMES
+    return Evidence(role, f"named with {', '.join(dict.fromkeys(word for word in view.own if word in telling))}")
+
+
+def _is_tracked(view: View) -> bool:
+    return view.sink in TRACKERS and any(len(word) > 1 for word in view.near)

@@ -1,0 +1,138 @@
+"""What each statement of a file says, in a form that stays the same when lines move: how a place is found again."""
+
+import ast
+import copy
+import hashlib
+import warnings
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from .additions import normalised
+
+LONGEST = 110
+"""Characters of a statement that are kept; a longer one is told by its beginning and a hash of the whole."""
+
+INNER = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
+
+
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """The statements of one file.
+
+    Attributes:
+        texts: first line of each statement to what it says: the functions and classes around it, a colon, its code
+            (of a compound statement the header), and a number from the second of its kind. No two are equal.
+        lines: text of the file, where it is no Python that this interpreter reads: then each line is a statement.
+    """
+
+    texts: dict[int, str]
+    nodes: tuple[tuple[int, ast.stmt], ...] = ()
+    lines: tuple[str, ...] = ()
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return sorted(self.texts)
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        return {text: line for line, text in self.texts.items()}
+
+    def start(self, line: int) -> int:
+        """First line of the statement that a line belongs to."""
+        place = bisect_right(self._starts, line)
+        return self._starts[place - 1] if place else line
+
+    def text_at(self, line: int) -> str | None:
+        """What the statement at a line says; None where there is none."""
+        return self.texts.get(self.start(line))
+
+    def line_of(self, text: str) -> int | None:
+        """Where the statement with that text begins; None when there is none."""
+        return self._by_text.get(text)
+
+    def lines_with(self, expression: str) -> list[int]:
+        """First lines of the statements in which an expression is evaluated, in order."""
+        if self.lines:
+            wanted = "".join(expression.split())
+            return [number for number, line in enumerate(self.lines, 1) if wanted in "".join(line.split())]
+        wanted = normalised(expression)
+        head = wanted.removeprefix("Expression(body=").partition("(")[0]
+        found = (
+            line
+            for line, node in self.nodes
+            for part in _own_expressions(node)
+            if type(part).__name__ == head and ast.dump(ast.Expression(part)) == wanted
+        )
+        return list(dict.fromkeys(found))
+
+
+def read_statements(path: Path) -> Statements:
+    """The statements of a file; none when it cannot be read."""
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError):
+        return Statements({})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\d": the script's own affair
+            tree = ast.parse(content)
+        found = [(line, f"{scope}: {text}" if scope else text, node) for line, scope, text, node in _said(tree, "")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        lines = tuple(content.decode("utf-8", errors="replace").splitlines())
+        return Statements(_told_apart([(number, line.strip()) for number, line in enumerate(lines, 1)]), (), lines)
+    return Statements(
+        _told_apart([(line, text) for line, text, _ in found]), tuple((line, node) for line, _, node in found)
+    )
+
+
+def _said(tree: ast.AST, scope: str) -> Iterator[tuple[int, str, str, ast.stmt]]:
+    """Line, scope, code and node of each statement below a node, in source order."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.stmt):
+            yield node.lineno, scope, _shortened(_header(node)), node
+        inside = scope
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inside = f"{scope}.{node.name}" if scope else node.name
+        if not isinstance(node, ast.expr):
+            yield from _said(node, inside)
+
+
+def _header(node: ast.stmt) -> str:
+    """The code of a statement without what stands inside it, on one line."""
+    bare = copy.copy(node)
+    for name in INNER:
+        if hasattr(bare, name):
+            setattr(bare, name, [])
+    return " ".join(ast.unparse(bare).split())
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - 12]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _told_apart(said: list[tuple[int, str]]) -> dict[int, str]:
+    """The first statement of each line; equal ones are numbered from the second on."""
+    seen: Counter[str] = Counter()
+    texts: dict[int, str] = {}
+    for line, text in said:
+        if line not in texts:
+            seen[text] += 1
+            texts[line] = text if seen[text] == 1 else f"{text} ({seen[text]})"
+    return texts
+
+
+def _own_expressions(node: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions of a statement without those of the statements inside it."""
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        for part in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(part, ast.expr):
+                yield part
+            if not isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case):
+                waiting.append(part)
