@@ -14,11 +14,13 @@ from .contexts import Context, contexts, reach
 from .hazards import output_paths, seed_calls
 from .index import LoopNode
 from .judge import Judge
+from .labels import tells_keys
 from .loops import LoopFinder, Training, loop_value
 from .managed import history_keys
 from .naming import Wanted, expression_words, give_names, phase_of, phases_in, text_words
 from .origin import Origins
 from .project import Project
+from .reports import GRAPH_SUMMARY
 from .source import read_source
 from .templates import decimals
 from .tree import identifiers
@@ -33,7 +35,7 @@ class _Found:
     """A metric before it has a name and a number."""
 
     judged: Judged
-    site: int
+    site: int | None
     context: Context
 
 
@@ -74,15 +76,19 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
     rejected: list[Rejected] = []
     ways: list[Way] = []
     for item in judged:
-        reached = reach(item.candidate.value.node, trainings, graph)
-        ways += graph.ways(item.candidate.value.node)
+        node = item.candidate.value.node
+        is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
+        reached = reach(node, () if is_drawn else trainings, graph)
+        ways += graph.ways(node)
         reason = item.decision.reason
         if not reason or reason.startswith(UNTOLD):
             reason = reached.reason or reason
-        site = _site(item, len(sites)) if _is_tappable(item, reason) else None
-        if site is not None and not reason:
+        site = _site(item, len(sites)) if _is_tappable(item, reason) and not is_drawn else None
+        if is_drawn and not reason:
+            found.append(_Found(item, None, Context(reached.ways[0], (), item.candidate.value.name)))
+        elif site is not None and not reason:
             told = contexts(item, reached.ways, graph)
-            if all(context.label is None for context in told):
+            if all(context.label is None for context in told) and not tells_keys(site.label, item.candidate, graph):
                 site = _without_label(site)
             found += [_Found(item, site.id, context) for context in told]
         elif site is not None:
@@ -224,7 +230,7 @@ def _wanted_alone(item: _Found) -> Wanted:
 def _metric(item: _Found, name: str) -> Metric:
     candidate, decision, context = item.judged.candidate, item.judged.decision, item.context
     evidence = decision.evidence
-    if context.label is not None:
+    if context.label is not None and item.site is not None:
         evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
     if context.path:
         evidence = (*evidence, f"reached by the calls at lines {' → '.join(str(place.line) for place in context.path)}")

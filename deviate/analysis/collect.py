@@ -2,26 +2,27 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
-from deviate.sinks import FormatTemplate, Message, Record, Row, Scalar, Summary, Template, find_sink
-from deviate.sinks.registry import Carried, Sink
+from deviate.sinks import FormatTemplate, Message, Record, Row, Scalar, Table, Template
+from deviate.sinks.registry import Carried
 
 from .calls import CallGraph
+from .holdings import Holdings
 from .index import Function
 from .judge import Candidate, Decision, Judge
-from .labels import label_of
-from .messages import Taker, holds_values
-from .tree import dotted, keywords, last_name, listed, positional
-from .values import PLAIN, Item, Scene, Stars, Value
+from .labels import graph_tag, label_of
+from .messages import Taker
+from .reports import GRAPH_SUMMARY, Report, Reports
+from .texts import holds_values
+from .tree import dotted
+from .values import PLAIN, Item, Scene, Starred, Stars, Value
 from .words import words
 
+UNTOLD = "nothing marks it"
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
-SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
-"""Attributes of progress bars and widgets that show what is assigned to them."""
-
 DEEPEST = 5
 MOST_SCENES = 40
 
@@ -41,83 +42,102 @@ class Collector:
         self.graph = graph
         self.nodes = graph.nodes
         self.judge = judge
-        self.taker = Taker(graph)
+        self.taker = Taker(graph, judge.origins)
+        self.holdings = Holdings(self.taker.displays, self.taker.meters)
         self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
 
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
-        for call, function in self.graph.calls:
-            sink = self._sink(call, function)
-            if sink is None:
-                continue
-            carried = sink.carried(positional(call), _arguments(call))
-            for items in self._messages(carried, call, function, PLAIN, DEEPEST):
-                self._judge(items, sink.name)
-        for function in self.graph.functions:
-            for target, value in function.assigned:
-                if target.attr.value in SHOWING and self._shows(target, value, function):
-                    for items in self._messages([Message(value)], value, function, PLAIN, DEEPEST):
-                        self._judge(items, "progress")
+        for report in Reports(self.graph, self.taker.texts):
+            for items in self._messages(report, PLAIN, DEEPEST):
+                self._judge(items, report.sink)
         order = {file: number for number, file in enumerate(self.graph.project.files())}
         return sorted(self.found.values(), key=lambda judged: self._position(judged, order))
 
-    def _sink(self, call: cst.Call, function: Function) -> Sink | None:
-        names = self.graph.resolver.names(call.func, function)
-        spelling = dotted(call.func)
-        found = (find_sink(name, "") for name in names)
-        exact = next((sink for sink in found if sink is not None), None)
-        if exact is not None or (names and not _is_object(names)):
-            return exact
-        if self.graph.resolver.functions(call.func, function):
-            return None  # the project's own: what it does with its arguments is seen inside
-        return find_sink(None, spelling)
-
-    def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
-        scope = self.graph.resolver.find(dotted(target.value), function)[0]
-        return scope.receiver != dotted(target.value) and self.taker.is_text(value, function)
-
     # ------------------------------------------------------------ messages
 
-    def _messages(
-        self, carried: list[Carried], node: cst.CSTNode, function: Function, scene: Scene, depth: int
-    ) -> Iterator[list[Item]]:
+    def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[Item]]:
         """The messages of one report: those of each call where the function around it writes what it is given."""
-        for one in self.taker.flows.turns(node, function, scene) if scene.known else (scene,):
+        flows, node, function = self.taker.flows, report.node, report.function
+        for one in flows.turns(node, function, scene) if scene.known else (scene,):
             self.taker.open.clear()
-            messages = list(self._taken(carried, function, one))
+            messages = list(self._taken(report, one))
             opened = dict(self.taker.open)
             scenes = self._scenes(opened, messages, one) if opened and depth else []
             if not scenes:
-                yield from messages
+                yield from self._turned(report, messages) if one is PLAIN else messages
             for inner in scenes[:MOST_SCENES]:
-                yield from self._messages(carried, node, function, inner, depth - 1)
+                yield from self._messages(report, inner, depth - 1)
 
-    def _taken(self, carried: list[Carried], function: Function, scene: Scene) -> Iterator[list[Item]]:
+    def _turned(self, report: Report, messages: list[list[Item]]) -> list[list[Item]]:
+        """The same messages, with what a loop over a container written down beside them takes out of it."""
+        values = [item.node for message in messages for item in message if isinstance(item, Value)]
+        reported = {node.value for node in values if isinstance(node, cst.Name)}
+        scenes = self.taker.flows.turns_of_displays(report.node, report.function, reported) if reported else []
+        return [message for scene in scenes[:MOST_SCENES] for message in self._taken(report, scene)] or messages
+
+    def _taken(self, report: Report, scene: Scene) -> Iterator[list[Item]]:
+        """The messages of the arguments of one report; those that are texts are one line together."""
         line: list[Item] = []
-        for part in carried:
-            match part:
-                case Message():
-                    line += [*self.taker.take(part.value, function, scene), " "]
-                case Template():
-                    line += [*self.taker.template(part.template, list(part.arguments), function, scene), " "]
-                case FormatTemplate():
-                    given = list(part.arguments), dict(part.named)
-                    line += [*self.taker.format_template(part.template, *given, function, scene), " "]
-                case Scalar():
-                    yield [*self._named(part.name, part.prefix, function, scene), *self._scalar(part, function, scene)]
-                case Record():
-                    prefix = self._named(None, part.prefix, function, scene)
-                    for items in self.taker.record(part.mapping, function, scene):
-                        yield [*prefix, *items]
-                case Row():
-                    yield from self.taker.row(part.values, function, scene)
-                case Summary():
-                    pass
+        for number, part in enumerate(report.carried):
+            starred = self._starred(report, number)
+            if starred is not None:
+                line += [starred, " "]
+            elif isinstance(part, Message | Template | FormatTemplate):
+                line += [*self._shown(part, report.function, scene), " "]
+            else:
+                yield from self._held(part, report, scene)
         if line:
             yield line
 
-    def _scalar(self, part: Scalar, function: Function, scene: Scene) -> list[Item]:
-        return self.taker.scalar(part.value, function, scene)
+    def _shown(self, part: Message | Template | FormatTemplate, function: Function, scene: Scene) -> list[Item]:
+        match part:
+            case Message():
+                return self.taker.take(part.value, function, scene)
+            case Template():
+                return self.taker.template(part.template, list(part.arguments), function, scene)
+            case FormatTemplate():
+                given = list(part.arguments), dict(part.named)
+                return self.taker.format_template(part.template, *given, function, scene)
+
+    def _held(self, part: Carried, report: Report, scene: Scene) -> Iterator[list[Item]]:
+        function, taker = report.function, self.taker
+        match part:
+            case Scalar():
+                named = self._named(part.name, part.prefix, function, scene)
+                values = taker.scalar(part.value, function, scene)
+                if report.sink == GRAPH_SUMMARY:
+                    tag = graph_tag(named, report.node, self.nodes)
+                    values = [replace(it, name=tag) if isinstance(it, Value) else it for it in values]
+                yield [*named, *values]
+            case Record():
+                prefix = self._named(None, part.prefix, function, scene)
+                for items in taker.record(part.mapping, function, scene):
+                    yield [*prefix, *items]
+            case Row():
+                yield from taker.row(part.values, function, scene)
+            case Table():
+                yield from taker.table(part.rows, function, scene)
+
+    def _starred(self, report: Report, number: int) -> Value | None:
+        """What the part of that number unpacks; the guest asks the sink for that part, or for all that follow it."""
+        part = report.carried[number]
+        inside: list[object] = []
+        match part:
+            case Message():
+                inside = [part.value]
+            case Template() | FormatTemplate():
+                inside = [part.template, *part.arguments]
+            case Scalar():
+                inside = [part.name, part.value]
+            case Record():
+                inside = [part.mapping]
+        starred = next((it for it in inside if isinstance(it, Starred)), None)
+        if starred is None or not isinstance(report.node, cst.Call):
+            return None
+        behind = len(report.carried) - number - 1
+        wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
+        return self.taker.starred(starred, report.node.func, report.function, (report.key, wanted))
 
     def _named(self, name: object, prefix: object, function: Function, scene: Scene) -> list[Item]:
         items: list[Item] = []
@@ -163,19 +183,31 @@ class Collector:
                     break
                 earlier.append(texts[back])
             line = self.nodes.statement_line(value.node)
-            told = label if label != value.spelled and value.form in ("value", "shown") else None
-            if told is not None and value.function is not _function_of(label, values):
-                told = None
+            is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
+            told = label.spelled if label is not None and is_told and label.function is value.function else None
             candidate = Candidate(value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), told)
             if self._is_ignored(line, value):
                 decision = Decision(None, reason="ignored: a comment in the script says so")
             else:
-                decision = self.judge.decide(candidate)
+                decision = self._decide(candidate)
             judged.append(Judged(candidate, decision))
             key = (value.node, value.fields or (value.spelled,))
             known = self.found.get(key)
             if known is None or (known.decision.role is None and decision.role is not None):
                 self.found[key] = judged[-1]
+
+    def _decide(self, candidate: Candidate) -> Decision:
+        """The judgement; a container that tells nothing by itself is judged by what it holds."""
+        decision = self.judge.decide(candidate)
+        if decision.role is not None or not decision.reason.startswith(UNTOLD):
+            return decision
+        value = candidate.value
+        for key, node, function in self.holdings.of(value.source, value.function):
+            inside = Value(node, node, function, self.nodes.code(node))
+            told = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
+            if told.role is not None:
+                return Decision(told.role, None, (f'holds "{key}", {told.evidence[0]}', *told.evidence[1:]))
+        return decision
 
     def _is_ignored(self, line: int, value: Value) -> bool:
         source = value.function.source
@@ -188,20 +220,6 @@ class Collector:
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
 
 
-def _is_object(names: list[str]) -> bool:
-    """Whether names tell of an object only: what a call of a library gave, whose methods are known by spelling."""
-    return any("()" in name for name in names)
-
-
-def _arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:
-    """Named arguments; an unpacked mapping whose items are not known under a key that begins with `**`."""
-    named = keywords(call)
-    for number, argument in enumerate(call.args):
-        if argument.star == "**":
-            named[f"**{number}"] = argument.value
-    return named
-
-
 def _is_built(given: object, taker: Taker) -> bool:
     """Whether an argument is built for being reported: a text with values, a list or a dict, or an unpacked one."""
     if isinstance(given, Stars):
@@ -211,15 +229,11 @@ def _is_built(given: object, taker: Taker) -> bool:
     node, function = given
     if not isinstance(node, cst.BaseExpression):
         return False
-    if taker.is_text(node, function):
+    if taker.texts.is_text(node, function):
         return holds_values(node)
     if isinstance(node, cst.DictComp):
         return True
-    return taker.flows.display(node, function) is not None or taker.flows.listed(node, function) is not None
-
-
-def _function_of(label: str | None, values: list[Value]) -> Function | None:
-    return next((value.function for value in values if last_name(value.node) == label), None)
+    return taker.displays.display(node, function) is not None or taker.displays.listed(node, function) is not None
 
 
 def _texts_between(items: list[Item]) -> list[str]:

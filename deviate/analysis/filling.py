@@ -42,8 +42,13 @@ def percent(
     scene: Scene,
 ) -> list[Item]:
     """Items of a `%` template; `mapping` where the right side is a dict display."""
+    parts = percent_fields(text)
+    places = [place for place, part in enumerate(parts) if isinstance(part, Field) and isinstance(part.argument, int)]
+    if len(arguments) == 1 and len(places) > 1:
+        texts = [[part for part in side if isinstance(part, str)] for side in _around(parts, places)]
+        return [*texts[0], _whole(taker, arguments[0], function), *texts[1]]
     items: list[Item] = []
-    for part in percent_fields(text):
+    for part in parts:
         if isinstance(part, str):
             items.append(part)
         elif isinstance(part.argument, int) and part.argument < len(arguments):
@@ -53,6 +58,14 @@ def percent(
         elif isinstance(part.argument, str) and arguments:
             items.append(_inside(taker, arguments[0], part, function))
     return items
+
+
+def mapped(taker: "Taker", text: str, mapping: cst.BaseExpression, function: Function) -> list[Item]:
+    """Items of `template.format_map(mapping)`."""
+    return [
+        part if isinstance(part, str) else _inside(taker, mapping, part, function, "str.format")
+        for part in format_fields(text)
+    ]
 
 
 def format_call(
@@ -138,11 +151,29 @@ def _spec_text(spec: object) -> str:
     return "".join(part.value if isinstance(part, cst.FormattedStringText) else "{}" for part in spec)
 
 
-def _inside(taker: "Taker", container: cst.BaseExpression, part: Field, function: Function) -> Value:
-    """A value that a `%` template takes out of a mapping by itself: no expression of the file stands for it."""
+def _around(parts: list[str | Field], places: list[int]) -> tuple[list[str | Field], list[str | Field]]:
+    return parts[: places[0]], parts[places[-1] + 1 :]
+
+
+def _whole(taker: "Taker", node: cst.BaseExpression, function: Function) -> Value:
+    """One value that fills several fields: recorded item by item, or as the duration that a call takes to pieces."""
+    if isinstance(node, cst.Call) and dotted(node.func) in ("tuple", "list") and len(node.args) == 1:
+        node = node.args[0].value
+    spelled = taker.nodes.code(node)
+    if isinstance(node, cst.Call) and len(node.args) == 1:
+        given = node.args[0].value
+        if taker.origins.of(given, function).kind == "duration":
+            return Value(given, given, function, spelled, style="% template")
+    return Value(node, node, function, spelled, style="% template")
+
+
+def _inside(
+    taker: "Taker", container: cst.BaseExpression, part: Field, function: Function, style: str = "% template"
+) -> Value:
+    """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
     is_scope = isinstance(container, cst.Call) and dotted(container.func) in ("locals", "vars", "globals")
     key = str(part.argument)
     spelled = key if is_scope else attributed(taker.nodes.code(container), container, f"[{key!r}]")
     source = cst.Name(key) if is_scope else container
     path = "" if is_scope else f".{key}"
-    return Value(container, source, function, spelled, part.spec, "% template", "mapping", (key,), path)
+    return Value(container, source, function, spelled, part.spec, style, "mapping", (key,), path)

@@ -1,124 +1,28 @@
-"""How values flow into what is reported: through displays, lists filled before, parameters and loops over them."""
+"""How values flow into what is reported: through parameters, and loops over containers."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TypeGuard
 
 import libcst as cst
 
 from .calls import CallGraph
+from .displays import Displays
 from .index import Binding, Function
 from .things import Argument, Edge
-from .tree import constant_text, element, keywords, last_name, positional, walk
-from .values import Given, Scene, Stars
-
-if TYPE_CHECKING:
-    from .messages import Taker
-
-Shown = tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]
-"""An item of a mapping: key (None for one unpacked into it), value, and the function they stand in."""
+from .tree import constant_number, constant_text, element, last_name, positional, walk
+from .values import PLAIN, Given, Scene, Stars
 
 PEELED = ("sorted", "list", "tuple", "reversed", "iter", "tqdm", "map")
-MAPPINGS = ("dict", "OrderedDict")
-ADDING = {"append": 0, "add": 0, "insert": 1, "write": 0, "extend": 0, "appendleft": 0}
 
 
 class Flows:
-    """Answers where the parts of a container, a parameter or a loop variable are written down."""
+    """Answers what a parameter or a loop variable stands for."""
 
-    def __init__(self, graph: CallGraph) -> None:
+    def __init__(self, graph: CallGraph, displays: Displays) -> None:
+        self.displays = displays
         self.graph = graph
         self.resolver = graph.resolver
         self.nodes = graph.nodes
-
-    # ------------------------------------------------------------ displays
-
-    def display(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Shown] | None:
-        """The items of a mapping that is written down, here or where its variable is set; None for any other."""
-        if isinstance(node, cst.Dict):
-            return [
-                (item.key if isinstance(item, cst.DictElement) else None, item.value, function)
-                for item in node.elements
-            ]
-        if isinstance(node, cst.Call) and last_name(node.func) in MAPPINGS:
-            return self._made(node, function)
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
-            return [(None, node.left, function), (None, node.right, function)]
-        if isinstance(node, cst.Name) and depth:
-            scope, bindings = self.resolver.find(node.value, function)
-            assigned = [binding for binding in bindings if binding.how == "assign" and not binding.way]
-            if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
-                return self.display(assigned[0].value, scope, depth - 1)
-        return None
-
-    def _made(self, node: cst.Call, function: Function) -> list[Shown] | None:
-        shown: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
-        for given in positional(node):
-            if isinstance(given, cst.Dict):
-                shown += self.display(given, function) or []
-            elif isinstance(given, cst.List | cst.Tuple):
-                pairs = [(element(item.value, 0), element(item.value, 1)) for item in given.elements]
-                if any(key is None or value is None for key, value in pairs):
-                    return None
-                shown += [(key, value, function) for key, value in pairs if value is not None]
-            else:
-                shown.append((None, given, function))
-        return shown or None
-
-    def listed(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Argument] | None:
-        """The items of a sequence that is written down or filled item by item; None for any other."""
-        if isinstance(node, cst.List | cst.Tuple | cst.Set):
-            found: list[Argument] = []
-            for item in node.elements:
-                if isinstance(item, cst.StarredElement):
-                    found += self.listed(item.value, function, depth - 1) or [(item.value, function)]
-                else:
-                    found.append((item.value, function))
-            return found
-        if isinstance(node, cst.GeneratorExp | cst.ListComp):
-            return [(node.elt, function)]
-        if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args and depth:
-            return self.listed(node.args[0].value, function, depth - 1)
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and depth:
-            left, right = (self.listed(side, function, depth - 1) for side in (node.left, node.right))
-            return None if left is None and right is None else [*(left or ()), *(right or ())]
-        if isinstance(node, cst.Name) and depth:
-            return self._filled(node.value, function, depth)
-        return None
-
-    def _filled(self, name: str, function: Function, depth: int) -> list[Argument] | None:
-        scope, bindings = self.resolver.find(name, function)
-        found: list[Argument] = []
-        is_list = False
-        for binding in bindings:
-            if binding.how in ("assign", "add") and not binding.way and isinstance(binding.value, cst.BaseExpression):
-                inner = self.listed(binding.value, self.nodes.function_of(binding.node), depth - 1)
-                is_list = is_list or inner is not None
-                found += inner or []
-        if not is_list:
-            return None
-        return [*found, *self._added(name, scope)]
-
-    def _added(self, name: str, scope: Function) -> Iterator[Argument]:
-        for function in scope.module.scopes:
-            for call in function.calls:
-                if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
-                    continue
-                given, place = positional(call), ADDING[call.func.attr.value]
-                held = call.func.value
-                if not isinstance(held, cst.Name) or held.value != name or place >= len(given):
-                    continue
-                if self.resolver.find(name, function)[0] is scope:
-                    inner = self.listed(given[place], function, 1) if call.func.attr.value == "extend" else None
-                    yield from inner or [(given[place], function)]
-
-    def texts_in(self, node: cst.Name, function: Function, taker: "Taker") -> list[Argument]:
-        """The items of a list variable that is shown as a whole, where they are texts with values."""
-        items = self.listed(node, function) or []
-        return [
-            (value, where)
-            for value, where in items
-            if isinstance(value, cst.BaseExpression) and constant_text(value) is None and taker.is_text(value, where)
-        ]
 
     # ------------------------------------------------------------ parameters
 
@@ -155,43 +59,64 @@ class Flows:
         is_open = bool(bindings) and bindings[0].how in ("parameter", "stars") and root.value != owner.receiver
         return (owner, root.value) if is_open and len(bindings) == 1 else None
 
-    def turns(self, node: cst.CSTNode, function: Function, scene: Scene) -> Iterator[Scene]:
+    def turns(self, node: cst.CSTNode, function: Function, scene: Scene) -> list[Scene]:
         """The scene of each turn of the loops and comprehensions around a report that go over a given container."""
         scenes = [scene]
         for loop in self._loops(node):
             scenes = [more for one in scenes for more in self._turns_of(loop, function, one)]
-        yield from scenes
+        return scenes
+
+    def turns_of_displays(self, node: cst.CSTNode, function: Function, reported: set[str]) -> list[Scene]:
+        """The same for containers that are written down beside the report, if what they hold is what is reported.
+
+        Args:
+            reported: variables that are reported as they are.
+        """
+        scenes = [PLAIN]
+        for loop in self._loops(node):
+            turns = [turn for turn in self._written(loop, function) if self._tells(turn, reported)]
+            scenes = [scene.extended(turn) for scene in scenes for turn in turns] or scenes
+        return scenes if scenes != [PLAIN] else []
+
+    def _tells(self, turn: Mapping[tuple[Function, str], Given], reported: set[str]) -> bool:
+        """Whether a turn gives a reported variable something that is more than a constant."""
+        held = [value[0] for (_, name), value in turn.items() if name in reported and isinstance(value, tuple)]
+        return any(constant_text(value) is None and constant_number(value) is None for value in held)
 
     def _loops(self, node: cst.CSTNode) -> list[cst.For | cst.CompFor]:
         found: list[cst.For | cst.CompFor] = [it for it in self.nodes.loops_around(node) if isinstance(it, cst.For)]
         return found + [part for part in walk(node) if isinstance(part, cst.CompFor)]
 
-    def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> Iterator[Scene]:
-        iterable: cst.BaseExpression = loop.iter
-        names: list[cst.BaseExpression | None] = [loop.target]
-        if isinstance(iterable, cst.Call) and last_name(iterable.func) == "enumerate" and iterable.args:
-            names, iterable = [element(loop.target, 1)], iterable.args[0].value
-        while isinstance(iterable, cst.Call) and last_name(iterable.func) in PEELED and iterable.args:
-            iterable = iterable.args[-1].value if last_name(iterable.func) == "map" else iterable.args[0].value
-        kind = ""
-        if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Attribute) and not iterable.args:
-            kind, iterable = iterable.func.attr.value, iterable.func.value
-        given = self._given(iterable, function, scene)
-        if given is None or names[0] is None:
-            yield scene
-            return
-        target = names[0]
-        turns = list(self._items(given, kind, target))
-        for turn in turns:
-            bound = {(self.resolver.find(name, function)[0], name): value for name, value in turn.items()}
-            yield scene.extended(bound)
-        if not turns:
-            yield scene
+    def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> list[Scene]:
+        target, iterable, kind = _peeled(loop)
+        given = (
+            scene.get(self.resolver.find(iterable.value, function)[0], iterable.value) if _is_name(iterable) else None
+        )
+        if given is None or target is None:
+            return [scene]
+        return [scene.extended(turn) for turn in self._bound(given, kind, target, function)] or [scene]
 
-    def _given(self, iterable: cst.BaseExpression, function: Function, scene: Scene) -> Given | None:
-        if not isinstance(iterable, cst.Name):
-            return None
-        return scene.get(self.resolver.find(iterable.value, function)[0], iterable.value)
+    def _written(self, loop: cst.For | cst.CompFor, function: Function) -> Iterator[dict[tuple[Function, str], Given]]:
+        target, iterable, kind = _peeled(loop)
+        if target is None:
+            return
+        if isinstance(iterable, cst.Call) and last_name(iterable.func) == "zip":
+            columns = [self.displays.literal(value, function) for value in positional(iterable)]
+            for row in zip(*columns, strict=False):
+                turn: dict[tuple[Function, str], Given] = {}
+                for place, value in enumerate(row):
+                    name = element(target, place)
+                    if isinstance(name, cst.Name):
+                        turn[self.resolver.find(name.value, function)[0], name.value] = value
+                yield turn
+        elif self.displays.literal(iterable, function) or self.displays.display(iterable, function):
+            yield from self._bound((iterable, function), kind, target, function)
+
+    def _bound(
+        self, given: Given, kind: str, target: cst.BaseExpression, function: Function
+    ) -> Iterator[dict[tuple[Function, str], Given]]:
+        for turn in self._items(given, kind, target):
+            yield {(self.resolver.find(name, function)[0], name): value for name, value in turn.items()}
 
     def _items(self, given: Given, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Given]]:
         """What the names of a loop's target stand for in each turn."""
@@ -203,9 +128,9 @@ class Flows:
         first, second = element(target, 0), element(target, 1)
         if not isinstance(first, cst.Name) or not isinstance(second, cst.Name):
             return
-        for key, value in pairs if kind == "items" else map(_pair, plain):
-            if key is not None and value is not None:
-                yield {first.value: key, second.value: value}
+        for key, held in pairs if kind == "items" else map(_pair, plain):
+            if key is not None and held is not None:
+                yield {first.value: key, second.value: held}
 
     def _pairs(self, given: Given) -> tuple[list[tuple[Given, Given]], list[Given]]:
         """The items of a container: by key, and in order."""
@@ -218,28 +143,29 @@ class Flows:
             return [], []
         pairs: list[tuple[Given, Given]] = [
             (key if isinstance(key, str) else (key, where), (value, where))
-            for key, value, where in self.display(node, function) or ()
+            for key, value, where in self.displays.display(node, function) or ()
             if key is not None
         ]
-        plain: list[Given] = list(self.listed(node, function) or ())
+        plain: list[Given] = list(self.displays.listed(node, function) or ())
         # Where its items stand nowhere, the whole is reported.
         return (pairs, plain) if pairs or plain else ([("", given)], [given])
 
-    # ------------------------------------------------------------ formatters
 
-    def is_formatter(self, function: Function) -> bool:
-        """Whether a function makes a text of its arguments alone: nothing of it is reported but what it is given."""
-        if not function.parameters or (function.receiver is not None and len(function.parameters) == 1):
-            return False
-        for value in function.returns:
-            for part in walk(value):
-                if not isinstance(part, cst.Name):
-                    continue
-                scope, bindings = self.resolver.find(part.value, function)
-                is_outer = scope is not function and bindings and bindings[0].how in ("assign", "add", "for")
-                if part.value == function.receiver or is_outer:
-                    return False
-        return True
+def _is_name(node: cst.BaseExpression) -> TypeGuard[cst.Name]:
+    return isinstance(node, cst.Name)
+
+
+def _peeled(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst.BaseExpression, str]:
+    """Target and container of a loop without what only counts or orders, and which of a mapping's views is taken."""
+    target: cst.BaseExpression | None = loop.target
+    iterable, kind = loop.iter, ""
+    if isinstance(iterable, cst.Call) and last_name(iterable.func) == "enumerate" and iterable.args:
+        target, iterable = element(loop.target, 1), iterable.args[0].value
+    while isinstance(iterable, cst.Call) and last_name(iterable.func) in PEELED and iterable.args:
+        iterable = iterable.args[-1].value if last_name(iterable.func) == "map" else iterable.args[0].value
+    if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Attribute) and not iterable.args:
+        kind, iterable = iterable.func.attr.value, iterable.func.value
+    return target, iterable, kind
 
 
 def _pair(item: Given) -> tuple[Given | None, Given | None]:

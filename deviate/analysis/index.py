@@ -48,6 +48,7 @@ class Function:
         parent: the function around it; None for a top level.
         calls: calls that run in its frame, in source order; imports likewise.
         assigned: what is assigned to attributes of any object in its frame.
+        stored: what is assigned to items of anything in its frame.
         contexts: what its `with` statements enter.
     """
 
@@ -62,6 +63,7 @@ class Function:
     returns: list[cst.BaseExpression] = field(default_factory=list)
     calls: list[cst.Call] = field(default_factory=list)
     assigned: list[tuple[cst.Attribute, cst.BaseExpression]] = field(default_factory=list)
+    stored: list[tuple[cst.Subscript, cst.BaseExpression]] = field(default_factory=list)
     imports: list[cst.Import | cst.ImportFrom] = field(default_factory=list)
     contexts: list[cst.BaseExpression] = field(default_factory=list)
 
@@ -232,6 +234,8 @@ class Module:
                 piece = target.slice[0].slice
                 key = piece.value if isinstance(piece, cst.Index) else None
                 item = Binding("item", binding.value, binding.node, key=key)
+                if isinstance(binding.value, cst.BaseExpression):
+                    function.stored.append((target, binding.value))
                 self._bind_target(target.value, item, function, around)
 
     def _bind(self, function: Function, around: Class | None, name: str, binding: Binding) -> None:

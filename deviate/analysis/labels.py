@@ -1,23 +1,67 @@
 """Labels: variables whose constant texts tell apart what one statement reports."""
 
+import re
+
 import libcst as cst
 
 from .calls import CallGraph
-from .index import Function
-from .judge import Judge
+from .index import Binding, Function
+from .judge import Candidate, Judge
+from .nodes import Nodes
 from .things import Argument
-from .tree import constant_text
-from .values import Value
+from .tree import constant_text, last_name
+from .values import Item, Value
 
 
-def label_of(values: list[Value], judge: Judge, graph: CallGraph) -> str | None:
-    """The plain variable among the values of a message that holds one of some constant texts."""
-    for value in values:
-        if not isinstance(value.node, cst.Name) or judge.origin(value).kind != "text":
-            continue
-        if label_texts(value.node.value, value.function, graph):
-            return value.node.value
-    return None
+def label_of(values: list[Value], judge: Judge, graph: CallGraph) -> Value | None:
+    """The plain variable among the values of a message that tells by its text what is reported.
+
+    It holds one of some constant texts or, where none does, a key of a mapping that is known when the script runs.
+    """
+    names = [value for value in values if isinstance(value.node, cst.Name)]
+    for value in names:
+        if judge.origin(value).kind == "text" and label_texts(value.spelled, value.function, graph):
+            return value
+    return next((value for value in names if is_key(value.spelled, value.function, graph)), None)
+
+
+def is_key(name: str, function: Function, graph: CallGraph) -> bool:
+    """Whether a variable goes over the keys of a mapping."""
+    _, bindings = graph.resolver.find(name, function)
+    return bool(bindings) and all(binding.how == "for" and _is_over_keys(binding) for binding in bindings)
+
+
+def _is_over_keys(binding: Binding) -> bool:
+    iterable, way = binding.value, binding.way
+    while isinstance(iterable, cst.Call) and last_name(iterable.func) in ("sorted", "list", "enumerate", "reversed"):
+        way = way[1:] if last_name(iterable.func) == "enumerate" else way
+        iterable = iterable.args[0].value if iterable.args else None
+    if not isinstance(iterable, cst.Call) or not isinstance(iterable.func, cst.Attribute) or iterable.args:
+        return False
+    taken = iterable.func.attr.value
+    return (taken == "items" and way == (0,)) or (taken == "keys" and not way)
+
+
+def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> bool:
+    """Whether the label of a site is a variable whose texts are known when the script runs."""
+    return label is not None and is_key(label, candidate.value.function, graph)
+
+
+def graph_tag(named: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:
+    """The tag of a summary of a TensorFlow graph: its name behind those of the scopes that are open around it."""
+    if not all(isinstance(item, str) for item in named):
+        return ""
+    scopes = [
+        text
+        for parent in nodes.ancestors(node)
+        if isinstance(parent, cst.With)
+        for item in parent.items
+        if isinstance(item.item, cst.Call) and last_name(item.item.func) in ("name_scope", "variable_scope")
+        for text in [constant_text(argument.value) for argument in item.item.args[:1]]
+        if text is not None
+    ]
+    name = "".join(item for item in named if isinstance(item, str)).removesuffix(": ")
+    return "/".join([*reversed(scopes), re.sub(r"[^-/\w.]", "_", name)]).lstrip("/")
 
 
 def label_texts(name: str, function: Function, graph: CallGraph, depth: int = 6) -> list[str]:

@@ -90,11 +90,15 @@ class Meters:
             for call, function in self.graph.calls:
                 held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
                 is_feeding = isinstance(call.func, cst.Attribute) and call.func.attr.value in FEEDS
-                if not is_feeding or not call.args:
+                if not is_feeding or not call.args or self._is_handed_on(function):
                     continue
                 for home in dict.fromkeys(self._homes(held, function, DEEPEST)):
                     self._fed.setdefault(home, []).append((call, function))
         return self._fed
+
+    def _is_handed_on(self, function: Function) -> bool:
+        """Whether a function is itself fed: what a meter gives to its parts was counted when it was given to it."""
+        return function.owner is not None and function.name in FEEDS and self.writes_itself(function.owner)
 
     def _homes(self, node: cst.CSTNode, function: Function, depth: int) -> Iterator[Home]:
         """Where the object of an expression is kept."""

@@ -49,6 +49,13 @@ class Stars:
     named: tuple[tuple[str, Argument], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Starred:
+    """What a call unpacks into positional arguments, where its items stand nowhere."""
+
+    node: cst.BaseExpression
+
+
 Given = Argument | Stars | str
 """What a parameter or loop variable stands for: an expression elsewhere, or a text (a keyword used as a key)."""
 

@@ -1,6 +1,6 @@
 """Sinks: one file per way in which scripts report values. Each registers itself when it is imported."""
 
-from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Template
+from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Table, Template
 from .registry import SINKS, Sink, by_keyword, find_by_key, find_sink, given, methods, sink
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Scalar",
     "Sink",
     "Summary",
+    "Table",
     "Template",
     "by_keyword",
     "find_by_key",

@@ -60,6 +60,13 @@ class Row:
         self.values = values
 
 
+class Table:
+    """Rows that were put together before: a list of sequences or mappings."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+
 class Summary:
     """A `tf.Summary` message, as an object or serialized: names and values are known when the graph has run."""
 

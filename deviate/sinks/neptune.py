@@ -34,3 +34,9 @@ def log_metric(log_name: Any, x: Any, y: Any = None, *rest: Any, **options: Any)
 def log_metrics(data: Any, *rest: Any, **options: Any) -> Iterator[Record]:
     """`log_metrics(data, step)` of neptune_scale."""
     yield Record(data)
+
+
+@sink("neptune", [run + "[]=" for run in (*RUNS, "neptune.Run()", "neptune.new.Run()") if "*" not in run])
+def assign(key: Any, value: Any) -> Iterator[Scalar]:
+    """`run["best/acc"] = value`."""
+    yield Scalar(key, value)

@@ -13,9 +13,9 @@ import importlib
 import re
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, Union
 
-from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Template
+from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Table, Template
 
-Carried = Union[Message, Template, FormatTemplate, Scalar, Record, Row, Summary]
+Carried = Union[Message, Template, FormatTemplate, Scalar, Record, Row, Table, Summary]
 Carry = Callable[..., Iterator[Carried]]
 
 
@@ -26,7 +26,8 @@ class Sink:
         key: unique, and the same in the analysis and in the guest: file and function, such as `tensorboard.add_scalar`.
         name: what the user sees in tables and JSON.
         names: qualified names of the callables; a call's result is written `module.function()`. With `*` for any text,
-            as in `torch.*SummaryWriter().add_scalar`, for a class that can be imported from several places.
+            as in `torch.*SummaryWriter().add_scalar`, for a class that can be imported from several places. With `[]=`
+            behind it an assignment to an item, whose arguments are key and value: the analysis alone knows those.
         spellings: the callee's text, in lower case and with `*`, for receivers whose type cannot be known. The last
             name, of these and of `names`, is written out: callees are looked up by it.
     """

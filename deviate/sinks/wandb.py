@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .kinds import Record
+from .kinds import Record, Scalar
 from .registry import sink
 
 
@@ -22,3 +22,9 @@ def log(data: Any, *rest: Any, **options: Any) -> Iterator[Record]:
 def summary_update(d: Any) -> Iterator[Record]:
     """Results of the whole run."""
     yield Record(d)
+
+
+@sink("wandb", ["wandb.summary[]=", "wandb.*.summary[]="], ["*wandb.summary[]=", "*run.summary[]="])
+def summary_item(key: Any, value: Any) -> Iterator[Scalar]:
+    """`wandb.run.summary["best"] = value`."""
+    yield Scalar(key, value)

@@ -70,11 +70,6 @@ def test_a_value_is_found_in_every_style_of_message_and_the_counter_beside_it_is
     assert (analysis.main_loop.line, analysis.main_loop.end_line, analysis.main_loop.variable) == (4, 6, "epoch")
 
 
-def test_starred_arguments_have_no_site(analyse: Analyse) -> None:
-    analysis = analyse(LOOP.format('print(*[acc, epoch]); print("acc %.3f %.3f" % (*acc,))'))
-    assert analysis.sites == ()
-
-
 def test_a_template_that_takes_attributes_is_tapped_at_its_callee_one_site_per_field(analyse: Analyse) -> None:
     text = LOOP.format(
         "losses = track(acc); "

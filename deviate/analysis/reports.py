@@ -1,0 +1,154 @@
+"""Reports: the calls and assignments by which a script reports, and which of their arguments carry values."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from deviate.sinks import Message, find_sink
+from deviate.sinks.registry import Carried, Sink
+
+from .calls import CallGraph
+from .index import Function
+from .texts import Texts
+from .tree import dotted, keywords, last_name, listed, walk
+from .values import Starred
+
+SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
+"""Attributes of progress bars and widgets that show what is assigned to them."""
+
+ASSIGNED = "[]="
+"""Behind the name of what items are assigned to: `run.summary["acc"] = acc` reports as a call does."""
+
+GRAPH_SUMMARY = "graph-summary"
+"""The sink whose values are known when the graph has run: they are recorded by their tags."""
+
+KEEPING = listed("append setdefault update extend add")
+GRAPH_WRITERS = listed("add_summary merge_all merge_all_summaries FileWriter")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Something that reports.
+
+    Attributes:
+        node: the call, or what is assigned.
+        key: of the sink.
+    """
+
+    node: cst.BaseExpression
+    function: Function
+    sink: str
+    key: str
+    carried: list[Carried]
+
+
+class Reports:
+    """Finds the reports in what a script reaches."""
+
+    def __init__(self, graph: CallGraph, texts: Texts) -> None:
+        self.graph = graph
+        self.resolver = graph.resolver
+        self.texts = texts
+        self.is_graph_written = any(last_name(call.func) in GRAPH_WRITERS for call, _ in graph.calls)
+
+    def __iter__(self) -> Iterator[Report]:
+        for call, function in self.graph.calls:
+            sink = self._sink(call, function)
+            if sink is not None:
+                carried = sink.carried(self._positional(call, function), _named(call))
+                yield Report(call, function, self._name(sink), sink.key, carried)
+        for function in self.graph.functions:
+            for target, value in function.assigned:
+                if target.attr.value in SHOWING and self._shows(target, value, function):
+                    yield Report(value, function, "progress", "", [Message(value)])
+            for place, value in function.stored:
+                sink = self._assigned(place, function)
+                if sink is not None:
+                    yield Report(value, function, sink.name, sink.key, sink.carried([place.slice[0].slice, value], {}))
+
+    def _name(self, sink: Sink) -> str:
+        """Scalars of TensorFlow 1 are nodes of a graph whose values are known when it has run."""
+        is_node = sink.key == "tensorboard.scalar" and self.is_graph_written
+        return GRAPH_SUMMARY if is_node else sink.name
+
+    # ------------------------------------------------------------ sinks
+
+    def _sink(self, call: cst.Call, function: Function) -> Sink | None:
+        names = self.resolver.names(call.func, function)
+        found = (find_sink(name, "") for name in names)
+        exact = next((sink for sink in found if sink is not None), None)
+        if exact is not None or (names and not _is_object(names)):
+            return exact
+        inside = self.resolver.functions(call.func, function)
+        if inside and not any(_keeps(it.function) for it in inside):
+            return None  # the project's own: what it does with its arguments is seen inside
+        return find_sink(None, dotted(call.func))
+
+    def _assigned(self, place: cst.Subscript, function: Function) -> Sink | None:
+        names = self.resolver.names(place.value, function)
+        found = (find_sink(name + ASSIGNED, "") for name in names)
+        exact = next((sink for sink in found if sink is not None), None)
+        return exact or (find_sink(None, dotted(place.value) + ASSIGNED) if not names or _is_object(names) else None)
+
+    def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
+        scope = self.resolver.find(dotted(target.value), function)[0]
+        return scope.receiver != dotted(target.value) and self.texts.is_text(value, function)
+
+    # ------------------------------------------------------------ arguments
+
+    def _positional(self, call: cst.Call, function: Function) -> list[object]:
+        """Positional arguments; what is unpacked is taken apart where its items stand beside it."""
+        given: list[object] = []
+        for argument in call.args:
+            if argument.star == "*":
+                known = self.texts.displays.listed(argument.value, function)
+                if known and all(where is function for _, where in known):
+                    given += [value for value, _ in known]
+                else:
+                    given.append(Starred(argument.value))
+            elif argument.keyword is None and not argument.star:
+                given.append(argument.value)
+        return given
+
+
+def _named(call: cst.Call) -> dict[str, cst.BaseExpression]:
+    """Named arguments; an unpacked mapping whose items are not known under a key that begins with `**`."""
+    named = keywords(call)
+    for number, argument in enumerate(call.args):
+        if argument.star == "**":
+            named[f"**{number}"] = argument.value
+    return named
+
+
+def _is_object(names: list[str]) -> bool:
+    """Whether names tell of an object only: what a call of a library gave, whose methods are known by spelling."""
+    return any("()" in name for name in names)
+
+
+def _keeps(function: Function) -> bool:
+    """Whether a function puts what it is given into something that outlives the call, to be reported later."""
+    given = {name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")}
+    given.discard(function.receiver or "")
+
+    def outlives(place: cst.BaseExpression) -> bool:
+        root = place
+        while isinstance(root, cst.Attribute | cst.Subscript):
+            root = root.value
+        if not isinstance(root, cst.Name):
+            return False
+        held = [it for it in function.bindings.get(root.value, ()) if it.how != "item"]
+        return root.value == function.receiver or not held or root.value in function.globals
+
+    def is_given(value: cst.CSTNode) -> bool:
+        return any(isinstance(part, cst.Name) and part.value in given for part in walk(value))
+
+    if any(outlives(place) and is_given(value) for place, value in function.stored):
+        return True
+    return any(
+        isinstance(call.func, cst.Attribute)
+        and call.func.attr.value in KEEPING
+        and outlives(call.func.value)
+        and any(is_given(argument.value) for argument in call.args)
+        for call in function.calls
+    )
