@@ -70,14 +70,19 @@ def _observe_prints(debugging: Any, guest: Guest) -> None:
     original = debugging.debug_print
 
     def observed(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
-        file = guest.project.place(frame.f_code)
-        if not args or type(args[0]) is not str or file is None:
+        try:
+            file = guest.project.place(frame.f_code)
+            leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
+            # Without tracers the values are there already, for the tap at the call.
+            is_traced = any(isinstance(leaf, debugging.core.Tracer) for leaf in leaves)
+            if not is_traced or not args or type(args[0]) is not str or file is None:
+                return args
+            template = Template(args[0])
+            template.place = "%s:%d" % (file, frame.f_lineno)
+            template.recorder = guest.recorder
+        except Exception as error:
+            guest.recorder.fault("jax.debug.print", error)
             return args
-        if not any(isinstance(leaf, debugging.core.Tracer) for leaf in debugging.tree_util.tree_leaves((args, kwargs))):
-            return args  # the values are there already, for the tap at the call
-        template = Template(args[0])
-        template.place = "%s:%d" % (file, frame.f_lineno)
-        template.recorder = guest.recorder
         return (template, *args[1:])
 
     def debug_print(*args: Any, **kwargs: Any) -> Any:
@@ -94,23 +99,12 @@ def _observe_prints(debugging: Any, guest: Guest) -> None:
 
 
 class Template(str):
-    """A template that tells what it is filled with, each value as `file:line:field`.
-
-    JAX compiles prints of equal templates once; two calls are to be told apart.
-    """
+    """A template that tells what it is filled with, each value as `file:line:field`."""
 
     __slots__ = ("place", "recorder")
 
     place: str
     recorder: Recorder
-
-    def __eq__(self, other: object) -> bool:
-        return str.__eq__(self, other) and (not isinstance(other, Template) or self.place == other.place)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = str.__hash__
 
     def format(self, *args: object, **kwargs: object) -> str:
         try:
