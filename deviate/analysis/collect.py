@@ -17,8 +17,9 @@ from .labels import graph_tag, label_of
 from .messages import Taker
 from .reports import GRAPH_SUMMARY, Report, Reports
 from .texts import holds_values
+from .things import Edge
 from .tree import dotted
-from .values import PLAIN, Item, Scene, Starred, Stars, Value
+from .values import PLAIN, Given, Item, Scene, Starred, Stars, Value
 from .words import words
 
 UNTOLD = "nothing marks it"
@@ -80,9 +81,9 @@ class Collector:
         """The messages of the arguments of one report; those that are texts are one line together."""
         line: list[Item] = []
         for number, part in enumerate(report.carried):
-            starred = self._starred(report, number)
-            if starred is not None:
-                line += [starred, " "]
+            starred = self._starred(report, number, scene)
+            if starred:
+                line += [*starred, " "]
             elif isinstance(part, Message | Template | FormatTemplate):
                 line += [*self._shown(part, report.function, scene), " "]
             else:
@@ -119,7 +120,7 @@ class Collector:
             case Table():
                 yield from taker.table(part.rows, function, scene)
 
-    def _starred(self, report: Report, number: int) -> Value | None:
+    def _starred(self, report: Report, number: int, scene: Scene) -> list[Item]:
         """What the part of that number unpacks; the guest asks the sink for that part, or for all that follow it."""
         part = report.carried[number]
         inside: list[object] = []
@@ -134,10 +135,11 @@ class Collector:
                 inside = [part.mapping]
         starred = next((it for it in inside if isinstance(it, Starred)), None)
         if starred is None or not isinstance(report.node, cst.Call):
-            return None
+            return []
         behind = len(report.carried) - number - 1
         wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
-        return self.taker.starred(starred, report.node.func, report.function, (report.key, wanted))
+        fields = (report.key, wanted)
+        return self.taker.starred(starred.node, report.node.func, fields, report.function, scene)
 
     def _named(self, name: object, prefix: object, function: Function, scene: Scene) -> list[Item]:
         items: list[Item] = []
@@ -158,15 +160,26 @@ class Collector:
         """
         scope = next(iter(opened))[0]
         mine = [name for function, name in opened if function is scope]
-        edges = [edge for edge in self.graph.edges_into(scope) if not edge.is_handed]
+        passed = {scope, *(function for function, _ in scene.known)}  # what calls itself would never end
+        edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
         given = [self.taker.flows.given(edge) for edge in edges]
         if any(_is_built(one.get((scope, name)), self.taker) for one in given for name in mine):
-            return [scene.extended(one) for one in given]
+            return self._extended(scene, edges, given)
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, Value)]
         is_value = any(value.function is scope and dotted(value.node) in mine for value in values)
         texts = [item for item in items if isinstance(item, str)]
-        return [scene.extended(one) for one in given] if is_value and not any(map(words, texts)) else []
+        return self._extended(scene, edges, given) if is_value and not any(map(words, texts)) else []
+
+    def _extended(self, scene: Scene, edges: list[Edge], given: list[dict[tuple[Function, str], Given]]) -> list[Scene]:
+        """The scene of each call, and of each turn of a loop around it over a container that is written down there."""
+        found: list[Scene] = []
+        for edge, one in zip(edges, given, strict=True):
+            inner = scene.extended(one)
+            handed = {it[0].value for it in one.values() if isinstance(it, tuple) and isinstance(it[0], cst.Name)}
+            turns = self.taker.flows.turns_of_displays(edge.node, edge.caller, handed)
+            found += [inner.extended(turn.known) for turn in turns] or [inner]
+        return found
 
     # ------------------------------------------------------------ judgement
 
@@ -223,7 +236,7 @@ class Collector:
 def _is_built(given: object, taker: Taker) -> bool:
     """Whether an argument is built for being reported: a text with values, a list or a dict, or an unpacked one."""
     if isinstance(given, Stars):
-        return bool(given.named)
+        return bool(given.named or given.given)
     if not isinstance(given, tuple):
         return False
     node, function = given

@@ -37,7 +37,9 @@ class Flows:
                     found[callee, name] = argument
             elif bindings[0].how == "stars":
                 rest = edge.given[max(0, len(callee.parameters) - edge.skipped) :]
-                found[callee, name] = Stars(rest, tuple(it for it in edge.named if it[0] not in callee.parameters))
+                named = tuple(it for it in edge.named if it[0] not in callee.parameters)
+                mappings = [("", argument) for argument in _unpacked(edge, "**")]
+                found[callee, name] = Stars((*rest, *_unpacked(edge, "*")), (*named, *mappings))
         return found
 
     def _default(self, binding: Binding, callee: Function) -> Argument | None:
@@ -149,6 +151,12 @@ class Flows:
         plain: list[Given] = list(self.displays.listed(node, function) or ())
         # Where its items stand nowhere, the whole is reported.
         return (pairs, plain) if pairs or plain else ([("", given)], [given])
+
+
+def _unpacked(edge: Edge, star: str) -> list[Argument]:
+    """What a call unpacks, each as a whole."""
+    arguments = edge.node.args if isinstance(edge.node, cst.Call) else ()
+    return [(argument.value, edge.caller) for argument in arguments if argument.star == star]
 
 
 def _is_name(node: cst.BaseExpression) -> TypeGuard[cst.Name]:

@@ -57,9 +57,10 @@ class Holdings:
             if not isinstance(value, cst.BaseExpression):
                 continue
             where = self.nodes.function_of(value)
+            is_value_of_item = binding.how == "for" and binding.way == (1,)
             if binding.how == "item":
                 yield _text(binding.key), value, where
-            elif binding.how == "assign" and not binding.way:
+            elif is_value_of_item or (binding.how == "assign" and not binding.way):
                 yield from self.of(value, where, depth)
             elif binding.how == "assign":
                 for part, inside in self.resolver.containers.part(value, binding.way, where):

@@ -14,7 +14,7 @@ from .origin import Origins
 from .texts import DEEPEST, Texts, holds_values
 from .things import Argument, Instance
 from .tree import constant_text, last_name, listed, positional
-from .values import PLAIN, Item, Scene, Starred, Stars, Value
+from .values import PLAIN, Item, Scene, Stars, Value
 
 ARRAYS = listed("array asarray tensor Tensor FloatTensor")
 
@@ -89,7 +89,7 @@ class Taker:
     def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item]:
         """A value that is handed to a tracker: whole, as the script spells it."""
         if isinstance(node, cst.Name):
-            given = self._given(node.value, function, scene)
+            given = self.given(node.value, function, scene)
             if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
                 return self.scalar(given[0], given[1], scene)
         alone = _alone(node)
@@ -103,12 +103,13 @@ class Taker:
     def record(self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = "") -> list[list[Item]]:
         """The named values of a mapping, a message each; the whole as one where its items stand nowhere."""
         if isinstance(node, cst.Name):
-            given = self._given(node.value, function, scene)
+            given = self.given(node.value, function, scene)
             if isinstance(given, Stars):
                 return [
-                    [f"{prefix}{key}: ", *self.scalar(value, where, scene)]
+                    message
                     for key, (value, where) in given.named
                     if isinstance(value, cst.BaseExpression)
+                    for message in self._keyed(key, value, where, scene, prefix)
                 ]
             if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
                 return self.record(given[0], given[1], scene, prefix)
@@ -128,10 +129,18 @@ class Taker:
                 messages.append([prefix, *named, ": ", *self.scalar(value, where, scene)])
         return messages
 
+    def _keyed(
+        self, key: str, value: cst.BaseExpression, function: Function, scene: Scene, prefix: str
+    ) -> list[list[Item]]:
+        """A keyword argument; one without a key is a mapping that is unpacked."""
+        if not key:
+            return self.record(value, function, scene, prefix)
+        return [[f"{prefix}{key}: ", *self.scalar(value, function, scene)]]
+
     def row(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[list[Item]]:
         """The values of a row of a table."""
         if isinstance(node, cst.Name):
-            given = self._given(node.value, function, scene)
+            given = self.given(node.value, function, scene)
             if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
                 return self.row(given[0], given[1], scene)
         items = self.displays.listed(node, function)
@@ -151,10 +160,23 @@ class Taker:
             for message in self.row(value, where, scene)
         ]
 
-    def starred(self, part: Starred, callee: cst.BaseExpression, function: Function, fields: tuple[str, ...]) -> Value:
-        """What a call unpacks and nobody can tell before it runs: the callee is tapped."""
-        node = part.node
-        return Value(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)
+    def starred(
+        self,
+        node: cst.BaseExpression,
+        callee: cst.BaseExpression,
+        fields: tuple[str, ...],
+        function: Function,
+        scene: Scene,
+    ) -> list[Item]:
+        """What a call unpacks; the callee is tapped where nobody can tell before it runs."""
+        given = self.given(node.value, function, scene) if isinstance(node, cst.Name) else None
+        if isinstance(given, Stars):
+            return self.joined(
+                self.take(it, where, scene) for it, where in given.given if isinstance(it, cst.BaseExpression)
+            )
+        if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
+            return self.joined(self.row(given[0], given[1], scene))
+        return [Value(callee, node, function, self.nodes.code(node), "", "unpacked", "call", fields)]
 
     def joined(self, messages: Iterable[list[Item]]) -> list[Item]:
         return [item for message in messages for item in (*message, ", ")]
@@ -190,12 +212,12 @@ class Taker:
 
     def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[Item] | None:
         """What was put into a variable first, or handed to a function that writes it: the values where they stand."""
-        given = self._given(node.value, function, scene)
+        given = self.given(node.value, function, scene)
         if isinstance(given, str):
             return [given]
         if isinstance(given, Stars):
             return self.joined(
-                [f"{key}: ", *self.take(value, where, scene)]
+                [f"{key}: " if key else "", *self.take(value, where, scene)]
                 for key, (value, where) in given.named
                 if isinstance(value, cst.BaseExpression)
             )
@@ -219,7 +241,7 @@ class Taker:
             for item in self.take(value, where, scene)
         ]
 
-    def _given(self, name: str, function: Function, scene: Scene) -> Argument | Stars | str | None:
+    def given(self, name: str, function: Function, scene: Scene) -> Argument | Stars | str | None:
         """What a parameter or loop variable stands for here; a parameter of which that is not told yet is open."""
         scope, bindings = self.resolver.find(name, function)
         given = scene.get(scope, name)

@@ -95,7 +95,10 @@ def _format(
     given, named = positional(node), keywords(node)
     if last_name(node.func) == "format_map" and given:
         text = taker.texts.template(base, function)
-        return None if text is None else filling.mapped(taker, text, given[0], function)
+        known = filling.text_keys(given[0])
+        if text is None or known is None:
+            return None if text is None else filling.mapped(taker, text, given[0], function)
+        given, named = [], known
     if dotted(base) == "str" and given:  # str.format("…", x)
         base, given = given[0], given[1:]
     text = taker.texts.template(base, function)

@@ -7,7 +7,7 @@ from deviate.wording import HIGHER, LOWER, direction_of, listed, role_of, words
 
 CONTAINERS = listed(
     "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "
-    "value values loss losses output outputs report data item items history"
+    "value values v loss losses output outputs report data item items history"
 )
 """Last words of a name that say no more than that it holds things …"""
 TELLING = CONTAINERS & (HIGHER | LOWER)

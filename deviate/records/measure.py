@@ -64,7 +64,7 @@ class Catalog:
         """Value of the label variable, and the item of what is reported whole (empty when it is no item)."""
         if source.label is None or source.site is None:
             return source.label, ""
-        if not self._has_label_variable(source):
+        if not self._has_label_variable(source) or not self._tells_labels(source):
             return None, source.label
         label, _, item = source.label.partition(JOINT)
         return label, item
@@ -83,6 +83,10 @@ class Catalog:
 
     def _has_label_variable(self, source: Source) -> bool:
         return source.site is not None and self.manifest.sites.get(source.site, (None, False))[1]
+
+    def _tells_labels(self, source: Source) -> bool:
+        """Whether a metric of the site has a label: else its texts are keys that only the runs know."""
+        return any(metric.label is not None for metric in self._known() if metric.site == source.site)
 
     def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
         """The metric of an item, one for all the ways that lead to the metric that holds it."""

@@ -114,6 +114,12 @@ def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:
     ]
 
 
+def test_keys_that_only_the_runs_know_are_metrics_of_their_own(tmp_path: Path) -> None:
+    it = catalog(tmp_path, [make_metric("v")], label="key")
+    assert [it.name(item_source(label)) for label in ("loss", "acc", "loss")] == ["loss", "acc", "loss"]
+    assert [metric.direction for metric in it.added] == ["min", "max"]
+
+
 def test_items_under_a_label_variable_belong_to_its_metric(tmp_path: Path) -> None:
     a, b = make_metric("train_metrics", label="train"), make_metric("test_metrics", number=1, label="test")
     it = catalog(tmp_path, [a, b], label="split")
