@@ -21,6 +21,7 @@ from deviate.errors import DeviateError, InputError
 from deviate.model import Experiment, Findings
 from deviate.pipeline import Judging, Request
 from deviate.report.analysis_text import render_analysis
+from deviate.review import Terminal
 
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 DEFAULT_RUNS = 5
@@ -64,7 +65,8 @@ def analyze_command(
         list[str], typer.Argument(metavar="SCRIPT", help="The training script, a folder, or a command after --.")
     ],
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
-    save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, to look over and edit.")] = False,
+    save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, or bring it up to date.")] = False,
+    review: Annotated[bool, typer.Option("--review", help="Look it over question by question, then write it.")] = False,
 ) -> None:
     """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to.
 
@@ -81,19 +83,35 @@ def analyze_command(
         )
         return
     looked = pipeline.look(locate(command, here))
+    if review:
+        _review(looked)
+        return
     told = ""
     if save:
         looked, saved = pipeline.save(looked)
-        told = f"Saved      {looked.config_path}{f' ({saved})' if str(saved) else ''}"
+        told = f" ({saved})" if str(saved) else ""
     prepared = pipeline.obey(looked)
     if form is Form.json:
         typer.echo(_as_json(analysis.to_document(prepared.analysis)))
     else:
         typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()))
-    for line in (*(f"Note       {note}" for note in prepared.notes), *([told] if told else [])):
-        typer.echo(line, err=form is Form.json)
-    if told:
-        typer.echo(f"Next       look it over, then: deviate run {prepared.analysis.script}", err=form is Form.json)
+    for note in prepared.notes:
+        typer.echo(f"Note       {note}", err=form is Form.json)
+    if save:
+        _say_saved(looked, told, is_aside=form is Form.json)
+
+
+def _review(looked: pipeline.Looked) -> None:
+    reviewed = pipeline.review(looked, Terminal())
+    if reviewed is None:
+        typer.echo("Nothing was written.")
+    else:
+        _say_saved(reviewed, "", is_aside=False)
+
+
+def _say_saved(looked: pipeline.Looked, told: str, *, is_aside: bool) -> None:
+    typer.echo(f"Saved      {_nearest(looked.config_path)}{told}", err=is_aside)
+    typer.echo(f"Next       deviate run {shlex.quote(looked.analysis.script)}", err=is_aside)
 
 
 @app.command("run", epilog="Example: deviate run train.py --runs 10 -- --epochs 5")
@@ -323,5 +341,7 @@ def _run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:  # typer makes this code of an interruption by itself
-        typer.echo("Interrupted. What ran is on record; the same command goes on from there.", err=True)
+        is_run = arguments[:1] == ["run"]
+        done = "What ran is on record; the same command goes on from there." if is_run else "Nothing was written."
+        typer.echo(f"Interrupted. {done}", err=True)
     return code if isinstance(code, int) else DONE

@@ -16,6 +16,8 @@ from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Experiment, Findings, Selection, Snapshot
 from deviate.records import Plan, VariantPlan
 from deviate.replay import Outcome, RunUpdate
+from deviate.review import Screen
+from deviate.review import review as look_over
 
 CONFIG = "deviate.toml"
 
@@ -137,6 +139,21 @@ def save(looked: Looked) -> tuple[Looked, saving.Saved]:
     saving.refuse_other_script(looked.analysis, settings, looked.config_path)
     saved = saving.save(looked.analysis, looked.config, looked.matches or (), looked.config_path)
     return look(looked.target), saved
+
+
+def review(looked: Looked, screen: Screen) -> Looked | None:
+    """Let the user look over what was found, and write the choice to `deviate.toml`; None when nothing was written.
+
+    Raises:
+        InputError: the file is for another script, or cannot be written.
+    """
+    settings = config.load(looked.config_path)
+    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
+    chosen = look_over(looked.analysis, looked.config, looked.matches, screen)
+    if chosen is None:
+        return None
+    saving.write_plan(chosen.analysis, looked.config_path, chosen.entries, chosen.dropped, chosen.offered)
+    return look(looked.target)
 
 
 def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:

@@ -75,7 +75,10 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     )  # a listing by hand is not added to, only offered more
     gone = [match for match in matches if match not in kept]
     entries = [*(Entry(match.wish, match.written) for match in kept), *([] if is_own else new)]
-    offered = [*(new if is_own else []), *(rejected_entries(analysis, entries) if config.metrics is None else [])]
+    offered = [
+        *(new if is_own else []),
+        *(rejected_entries(analysis.rejected, entries) if config.metrics is None else []),
+    ]
     dropped = {match.written.name: GONE for match in gone}
     write_plan(analysis, path, entries, dropped, offered)
     return Saved(
@@ -85,6 +88,17 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
         left=tuple(metric.name for metric in left),
         offered=_names(new) if is_own else (),
     )
+
+
+def unlisted(
+    analysis: Analysis, config: Config, matches: Sequence[Match]
+) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
+    """The metrics that the file does not list: those that are new, and those that were there when it was saved."""
+    listed = {match.found.id for match in matches if isinstance(match.found, Metric)}
+    others = [metric for metric in analysis.metrics if metric.id not in listed]
+    known = places_now(analysis, config.statements)
+    left = [metric for metric in others if config.statements and known.issuperset(_places(wish_of(metric)))]
+    return tuple(metric for metric in others if metric not in left), tuple(left)
 
 
 def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
@@ -130,17 +144,20 @@ def new_entries(metrics: Iterable[Metric], taken: Iterable[str]) -> list[Entry]:
     ]
 
 
-def rejected_entries(analysis: Analysis, entries: Iterable[Entry]) -> list[Entry]:
-    """Sections for values that are reported and were not taken for metrics, with the reason."""
+def rejected_entries(rejected: Iterable[Rejected], entries: Iterable[Entry]) -> list[Entry]:
+    """Sections for values that are reported and can be recorded, but were not taken for metrics, with the reason."""
     names = {entry.wish.name for entry in entries}
-    left = [item for item in analysis.rejected if item.site is not None]
-    return [Entry(wish_of_rejected(item, names), None, item.reason) for item in left]
+    return [Entry(wish_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
 
 
 def wish_of_rejected(item: Rejected, taken: set[str]) -> Wish:
-    """The section for a value that was not taken for a metric, under a name made of its expression."""
-    name = "_".join(re.findall(r"[A-Za-z0-9]+", item.expression))[:40].strip("_").lower() or "value"
-    return Wish(free_name(name, taken), Place(item.file, item.line), item.expression)
+    """The section for a value that was not taken for a metric, under a name that is not taken."""
+    return Wish(free_name(name_from(item.expression), taken), Place(item.file, item.line), item.expression)
+
+
+def name_from(expression: str) -> str:
+    """A name made of the words of an expression."""
+    return "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
 
 
 def free_name(name: str, taken: set[str]) -> str:

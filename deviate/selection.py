@@ -48,7 +48,7 @@ def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ..
     for old, now in zip(written, follow(analysis, written, config.statements), strict=True):
         stood = config.statements.get(old.where, "") if old.where else ""
         try:
-            analysis, metric = _resolve(analysis, now)
+            analysis, metric = resolve(analysis, now)
             matches.append(Match(old, now, metric, stood))
         except InputError as error:
             matches.append(Match(old, now, error, stood))
@@ -68,7 +68,8 @@ def settle(analysis: Analysis, matches: Sequence[Match] | None) -> Selection:
         return Selection(tuple(_selected(metric, Wish(metric.name)) for metric in analysis.metrics))
     if not matches:
         raise InputError(
-            "deviate.toml has an empty metrics part: nothing is left to record", "List a metric, or delete it."
+            "the metrics part is empty: nothing is left to record",
+            "List a metric in deviate.toml, or delete that part.",
         )
     errors = [(one, one.found) for one in matches if isinstance(one.found, InputError)]
     if errors:
@@ -129,7 +130,12 @@ def _selected(metric: Metric, wish: Wish) -> SelectedMetric:
     )
 
 
-def _resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
+def resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
+    """The metric that a section stands for, and the analysis with it, should only the user have named it.
+
+    Raises:
+        InputError: it fits nothing, or several metrics.
+    """
     found = [metric for metric in analysis.metrics if _fits(metric, wish)]
     if len(found) > 1:
         found = [metric for metric in found if metric.name == wish.name] or found

@@ -124,6 +124,22 @@ def test_the_saved_file_is_obeyed(project: Path, deviate) -> None:  # type: igno
     assert {row["metric"] for row in rows} == {"loss", "accuracy", "noisy"}
 
 
+def test_a_saved_file_follows_the_script_until_what_it_names_is_gone(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    script = project / "train.py"
+    script.write_text(TRAIN)
+    assert "Saved      deviate.toml\n" in deviate("analyze", "train.py", "--save").out
+    script.write_text("import os\n" + TRAIN)
+    answer = deviate("run", "train.py", "--dry-run")
+    assert "Note     moved with the script: train_acc from train.py:7 to train.py:8" in answer.out
+    assert "Saved      deviate.toml (moved with the script: " in deviate("analyze", "train.py", "--save").out
+    assert "moved" not in deviate("run", "train.py", "--dry-run").out
+    script.write_text("import os\n" + TRAIN.replace('"loss %.4f" % loss', '"cost %.4f" % cost'))
+    answer = deviate("run", "train.py")
+    assert answer.code == 1
+    assert "train.py has changed, and deviate.toml no longer fits" in answer.err
+    assert "deviate analyze train.py --review" in answer.err
+
+
 def test_one_run_shows_its_value_and_no_spread(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(TRAIN)
     answer = deviate("run", "train.py", "--runs", "1", "--variants", "as-is")
