@@ -85,6 +85,7 @@ class Loop:
     """A loop whose steps are counted: the main loop, and every loop around a site or on the way to it.
 
     `span` is the iterable of a `for`, the condition of a `while`, the call of a managed loop (not rewritten).
+    `evidence` says why it is the main loop, or may be.
     """
 
     id: int
@@ -95,6 +96,7 @@ class Loop:
     variable: str | None
     span: Span
     is_main: bool
+    evidence: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,7 @@ class Analysis:
         outputs: constant paths that the script writes (relative to the working folder): they start empty in each run.
         files: files that were read, the script first.
         notices: what could not be followed, a sentence each.
+        alternatives: other loops that may be meant as the main loop, best first.
     """
 
     root: Path
@@ -171,6 +174,7 @@ class Analysis:
     outputs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    alternatives: tuple[Loop, ...] = ()
 
 
 # ---------------------------------------------------------------- selection

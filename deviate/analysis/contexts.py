@@ -1,5 +1,6 @@
-"""Contexts of a site: the call paths and constant labels under which it reports, and words that tell them apart."""
+"""Contexts of a site: the call paths and constant labels under which it reports, each with words that tell it apart."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,23 +10,31 @@ from deviate.model import Place
 
 from .calls import CallGraph, Way
 from .collect import Judged
+from .hints import hints_of
 from .index import Function
 from .labels import label_texts
-from .loops import Training, runs_after
-from .tree import constant_text, identifiers
-from .words import PHASES, words
+from .loops import Training
+from .order import is_dead, runs_after
+from .tree import constant_text
+from .words import words
 
 MOST_CONTEXTS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One way to a site, and the text of its label there."""
+    """One way to a site, and the text of its label there.
+
+    Attributes:
+        hint: words that tell it from the other contexts of the site; empty where none are needed.
+        is_final: whether it reports after the training, and never in it.
+    """
 
     way: Way
     path: tuple[Place, ...]
     label: str | None
     hint: str = ""
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,40 +50,102 @@ def reach(node: cst.CSTNode, trainings: Sequence[Training], graph: CallGraph) ->
     ways = graph.ways(node)
     if not ways:
         return Reach((), "not reached: its function is never called from the script")
+    alive = tuple(way for way in ways if not any(is_dead(frame.node, graph.nodes) for frame in way))
+    if not alive:
+        return Reach((), "not reached: it stands behind a statement that always leaves")
     if not trainings:
-        return Reach(tuple(ways))
-    counting = tuple(way for way in ways if any(_counts(way, training, graph) for training in trainings))
+        return Reach(alive)
+    counting = tuple(way for way in alive if is_inside(way, trainings, graph) or _is_after(way, trainings, graph))
     return Reach(counting, "" if counting else "reported before the main loop, or in a branch that never reaches it")
 
 
-def _counts(way: Way, training: Training, graph: CallGraph) -> bool:
-    if not training.is_managed and any(training.node in graph.nodes.loops_around(frame.node) for frame in way):
-        return True
-    if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in way):
-        return True  # the framework calls it, and it drives the training too
+def is_inside(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool:
+    """Whether a way leads through a training."""
+    for training in trainings:
+        if not training.is_managed and any(training.node in graph.nodes.loops_around(frame.node) for frame in way):
+            return True
+        if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in way):
+            return True  # the framework calls it, and it drives the training too
+    return False
+
+
+def _is_after(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool:
     return any(
         runs_after(frame, earlier, graph.nodes)
+        for training in trainings
         for there in graph.ways(training.node)
         for earlier in there
         for frame in way
     )
 
 
-def contexts(judged: Judged, ways: Sequence[Way], graph: CallGraph) -> list[Context]:
-    """The contexts of a site; a single one when nothing tells them apart, or when they are too many to be told."""
+def contexts(judged: Judged, ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph) -> list[Context]:
+    """The contexts of a site; a single one when no reader could tell them apart, or when they are too many."""
     found: list[Context] = []
     label = judged.candidate.label
     told = _told(ways, graph)
     for way, path in zip(ways, told, strict=True):
+        is_final = bool(trainings) and not is_inside(way, trainings, graph)
         texts: list[str] = _labels_on(label, way, graph) if label else []
         for text in texts or (None,):
             if all((other.path, other.label) != (path, text) for other in found):
-                found.append(Context(way, path, text))
+                found.append(Context(way, path, text, is_final=is_final))
     if len(found) > MOST_CONTEXTS:
-        return [Context(found[0].way, (), None)]
+        return [_whole(found, label=None)]
     if len({context.path for context in found}) == 1:
-        found = [Context(context.way, (), context.label) for context in found]
-    return _hinted(found) if len(found) > 1 else [Context(found[0].way, (), None)]
+        found = [dataclasses.replace(context, path=()) for context in found]
+    by_label: dict[str | None, list[Context]] = {}
+    for context in found:
+        by_label.setdefault(context.label, []).append(context)
+    kept = [context for group in by_label.values() for context in _hinted(group, graph)]
+    if len(by_label) == 1:
+        return kept if len(kept) > 1 else [_whole(found, label=None)]
+    return [_labelled(context) for context in kept]
+
+
+def _whole(found: Sequence[Context], label: str | None) -> Context:
+    """The one context that takes the values of all."""
+    return Context(found[0].way, (), label, is_final=all(context.is_final for context in found))
+
+
+def _labelled(context: Context) -> Context:
+    """The same with the words of its label in its hint."""
+    return dataclasses.replace(context, hint="_".join([*words(context.label or ""), *filter(None, [context.hint])]))
+
+
+def _hinted(found: list[Context], graph: CallGraph) -> list[Context]:
+    """The contexts that a reader can tell apart, those that none can joined in one.
+
+    What is joined reports the same thing called in the same manner; two metrics of it would need names made of line
+    numbers, which mean nothing in a report and change with the file.
+    """
+    if len(found) == 1:
+        return found
+    hints = hints_of([context.way for context in found], [context.is_final for context in found], graph)
+    groups: dict[str, list[Context]] = {}
+    for context, hint in zip(found, hints, strict=True):
+        groups.setdefault(hint, []).append(context)
+    return [
+        Context(
+            group[0].way,
+            _common_end([context.path for context in group]) if len(groups) > 1 else (),
+            group[0].label,
+            hint if len(groups) > 1 else "",
+            all(context.is_final for context in group),
+        )
+        for hint, group in groups.items()
+    ]
+
+
+def _common_end(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
+    """The calls with which all paths end: a value belongs to the metric with the longest path that fits."""
+    common = paths[0]
+    for path in paths[1:]:
+        length = 0
+        while length < min(len(common), len(path)) and common[-1 - length] == path[-1 - length]:
+            length += 1
+        common = common[len(common) - length :]
+    return common
 
 
 def _told(ways: Sequence[Way], graph: CallGraph) -> list[tuple[Place, ...]]:
@@ -117,54 +188,3 @@ def _default(name: str, function: Function) -> str | None:
     return next(
         (constant_text(binding.value) for binding in function.bindings[name] if binding.how == "parameter"), None
     )
-
-
-def _hinted(found: list[Context]) -> list[Context]:
-    """Add to each context the first kind of words by which all of them differ."""
-    labels = ["_".join(words(context.label or "")) for context in found]
-    if len(set(labels)) == len(found):
-        hints = labels
-    else:
-        sources = (_constants, _arguments, _targets)
-        told = [_differing([source(context.way) for context in found]) for source in sources]
-        combined = [["_".join(filter(None, pair)) for pair in zip(labels, hints, strict=True)] for hints in told]
-        lines = ["_".join(filter(None, (label, _line(context)))) for label, context in zip(labels, found, strict=True)]
-        hints = next((hints for hints in combined if len(set(hints)) == len(found)), lines)
-    return [Context(c.way, c.path, c.label, hint) for c, hint in zip(found, hints, strict=True)]
-
-
-def _differing(groups: Sequence[list[str]]) -> list[str]:
-    """What is left of each list of words without those that all lists share; phases in their short form."""
-    common = set(groups[0]).intersection(*groups[1:])
-    kept = [[PHASES.get(word, word) for word in dict.fromkeys(group) if word not in common] for group in groups]
-    telling = [[word for word in group if word in PHASES.values()] for group in kept]
-    if len({tuple(group[:1]) for group in telling}) == len(groups):
-        return ["_".join(group[:1]) for group in telling]
-    return ["_".join(group[:3]) for group in kept]
-
-
-def _constants(way: Way) -> list[str]:
-    texts = [constant_text(value) for call in _calls(way) for value in _values(call)]
-    return [word for text in texts if text for word in words(text)]
-
-
-def _arguments(way: Way) -> list[str]:
-    names = [name for call in _calls(way) for value in _values(call) for name in identifiers(value)]
-    return [word for name in names for word in words(name)]
-
-
-def _targets(way: Way) -> list[str]:
-    functions = [frame.function.name for frame in way[1:-1]]
-    return [word for name in functions for word in words(name)]
-
-
-def _calls(way: Way) -> list[cst.Call]:
-    return [frame.node for frame in way[:-1] if isinstance(frame.node, cst.Call)]
-
-
-def _values(call: cst.Call) -> list[cst.BaseExpression]:
-    return [argument.value for argument in call.args]
-
-
-def _line(context: Context) -> str:
-    return "line_" + "_".join(str(place.line) for place in context.path[-1:])

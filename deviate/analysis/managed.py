@@ -1,93 +1,161 @@
-"""Managed loops: training that Keras drives by itself, and the values that it will report."""
+"""Managed loops: training that a framework drives by itself, told by the call that starts it."""
 
-import re
+from dataclasses import dataclass
 
 import libcst as cst
 
 from .calls import CallGraph
-from .index import Function
-from .tree import constant_text, keywords, last_name, positional
+from .tree import dotted, keywords, last_name, listed, positional
+from .words import words
 
-VALIDATION = ("validation_data", "validation_split")
-VALIDATION_POSITIONS = (6, 7)
+FIT_ARGUMENTS = listed("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
+EVALUATORS = listed("eval evaluator evaluate val valid validation validator test tester inference")
 
 
-def is_managed(call: cst.Call, graph: CallGraph) -> bool:
-    """Whether a call is `fit` of a Keras model: of a model that is compiled here, or with Keras's own arguments."""
-    if last_name(call.func) not in ("fit", "fit_generator") or not isinstance(call.func, cst.Attribute):
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """Something that trains when it is told to.
+
+    Attributes:
+        packages: what the full names of its objects begin with.
+        methods: the calls that train.
+        owners: parts of names of which the full name holds one; none where any will do.
+        spelled: words of the name of its object, by which a call is known whose object cannot be resolved.
+        is_last_resort: it counts only where nothing else trains: it may as well be a tool beside the training.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    methods: frozenset[str]
+    owners: tuple[str, ...] = ()
+    spelled: frozenset[str] = frozenset()
+    is_last_resort: bool = False
+
+
+KERAS = Framework(
+    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), listed("fit fit_generator")
+)
+TRANSFORMERS = Framework(
+    "the Trainer of Transformers",
+    ("transformers", "trl", "adapters", "sentence_transformers", "setfit", "optimum"),
+    listed("train"),
+    ("Trainer",),
+    listed("trainer"),
+)
+LIGHTNING = Framework("Lightning", ("lightning", "pytorch_lightning"), listed("fit"), ("Trainer",), listed("trainer"))
+FRAMEWORKS = (
+    KERAS,
+    TRANSFORMERS,
+    LIGHTNING,
+    Framework("LightningCLI", ("lightning", "pytorch_lightning"), listed("LightningCLI")),
+    Framework("tf.estimator", ("tensorflow",), listed("train train_and_evaluate"), ("stimator",)),
+    Framework(
+        "fastai",
+        ("fastai",),
+        listed("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
+        spelled=listed("learn learner"),
+    ),
+    Framework("Ignite", ("ignite",), listed("run"), ("Engine()", "_trainer()"), listed("trainer")),
+    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), listed("learn")),
+    Framework("Composer", ("composer",), listed("fit"), ("Trainer",)),
+    Framework("Detectron2", ("detectron2",), listed("train"), ("Trainer",)),
+    Framework("MMEngine", ("mmengine", "mmcv"), listed("train run"), ("Runner",)),
+    Framework("Ultralytics", ("ultralytics",), listed("train")),
+    Framework("Flair", ("flair",), listed("train fine_tune"), ("Trainer",)),
+    Framework("Sentence Transformers", ("sentence_transformers",), listed("fit")),
+    Framework("Simple Transformers", ("simpletransformers",), listed("train_model")),
+    Framework("Paddle", ("paddle",), listed("fit")),
+    Framework("Skorch", ("skorch",), listed("fit")),
+    Framework(
+        "the library",
+        ("sklearn", "xgboost", "lightgbm", "catboost", "imblearn", "ngboost", "cuml", "autogluon", "flaml"),
+        listed("fit train"),
+        is_last_resort=True,
+    ),
+)
+PREPARING = listed(
+    "preprocessing decomposition extraction selection impute compose manifold cluster scaler encoder vectorizer "
+    "binarizer imputer over under"
+)
+"""Words in the full names of what is fitted to data before a model is."""
+
+
+def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
+    """The framework that trains by itself when a call runs; None for a call that starts no managed loop."""
+    method = last_name(call.func)
+    known = [framework for framework in FRAMEWORKS if method in framework.methods]
+    if not known:
+        return None
+    function = graph.nodes.function_of(call)
+    if isinstance(call.func, cst.Attribute) and EVALUATORS & set(words(dotted(call.func.value).rpartition(".")[2])):
+        return None
+    names = [name for name in graph.resolver.names(call.func, function) if not name.startswith("builtins.")]
+    for framework in known:
+        if any(_is_of(name, framework) for name in names):
+            return framework
+    if any(not _is_untold(name) for name in names) or graph.resolver.functions(call.func, function):
+        return None
+    return next((framework for framework in known if _is_spelled(call, framework, graph)), None)
+
+
+def _is_of(name: str, framework: Framework) -> bool:
+    inside = any(name.startswith((f"{package}.", f"{package}()")) for package in framework.packages)
+    if not inside or not any(owner in name for owner in framework.owners or ("",)):
         return False
-    if not {"keras", "tensorflow", "tf_keras"} & graph.imported:
+    if framework.is_last_resort:
+        return PREPARING.isdisjoint(words(name))
+    return framework is not TRANSFORMERS or "from_pretrained" not in name
+
+
+def _is_untold(name: str) -> bool:
+    """Whether a full name leaves the kind of the object open: what is made from a configuration, or by code unseen."""
+    return not any(name.startswith(f"{package}.") for framework in FRAMEWORKS for package in framework.packages)
+
+
+def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
+    if not isinstance(call.func, cst.Attribute):
         return False
-    told = {"epochs", "validation_data", "validation_split", "steps_per_epoch", "batch_size"}
-    return bool(told & keywords(call).keys()) or bool(_compiles(call, graph))
+    imported = {package.split(".")[0] for package in framework.packages} & graph.imported
+    if not imported:
+        return False
+    if framework is KERAS:
+        return bool(FIT_ARGUMENTS & keywords(call).keys()) or bool(compiles(call, graph))
+    return bool(framework.spelled & set(words(dotted(call.func.value))))
 
 
-def history_keys(call: cst.Call, graph: CallGraph) -> list[str]:
-    """Keys that the history of a fit call will have, as far as `compile` and the validation data tell."""
-    keys = ["loss"]
-    for compiled in _compiles(call, graph)[:1]:
-        metrics = keywords(compiled).get("metrics")
-        if metrics is None and len(positional(compiled)) > 2:
-            metrics = positional(compiled)[2]
-        function = graph.nodes.function_of(compiled)
-        keys += [key for key in _keys(metrics, graph, function) if key not in keys]
-    if _validates(call):
-        keys += [f"val_{key}" for key in keys]
-    return keys
+def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
+    """Calls of `compile` that may belong to a call of `fit`, the most likely one first.
+
+    That is one of the same variable in the same function, then one that runs where the model is made, then one of the
+    same name anywhere, then any.
+    """
+    found = [other for other, _ in graph.calls if _is_compile(other)]
+    if not found or not isinstance(call.func, cst.Attribute):
+        return found
+    function, receiver = graph.nodes.function_of(call), call.func.value
+    made: set[object] = set()
+    if isinstance(receiver, cst.Name | cst.Attribute):
+        if isinstance(receiver, cst.Name):
+            _, bindings = graph.resolver.find(receiver.value, function)
+            values = [binding.value for binding in bindings if isinstance(binding.value, cst.BaseExpression)]
+        else:
+            values = [value for other in graph.functions for target, value in other.assigned
+                      if dotted(target) == dotted(receiver)]  # fmt: skip
+        made = {callee for value in values for callee in graph.callees(value)}
+    place = graph.nodes.line(call)
+
+    def likely(other: cst.Call) -> tuple[bool, bool, bool, bool, int]:
+        around = graph.nodes.function_of(other)
+        is_same = dotted(other.func).rpartition(".")[0] == dotted(receiver)
+        is_here = is_same and around is function
+        line = graph.nodes.line(other)
+        is_before = line < place or around.source is not function.source
+        return is_here and is_before, around in made, is_here, is_same, line if is_before else -line
+
+    return sorted(found, key=likely, reverse=True)
 
 
-def _compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
-    """Calls of `compile` that may belong to a fit: of the same variable if there are any, the last before it first."""
-    found = [
-        other
-        for other, _ in graph.calls
-        if isinstance(other.func, cst.Attribute)
-        and other.func.attr.value == "compile"
-        and {"optimizer", "loss", "metrics"} & {*keywords(other), *(("loss",) if len(positional(other)) > 1 else ())}
-    ]
-    receiver = last_name(call.func.value) if isinstance(call.func, cst.Attribute) else ""
-    same = [
-        other for other in found if isinstance(other.func, cst.Attribute) and last_name(other.func.value) == receiver
-    ]
-    line = graph.nodes.line(call)
-    ordered = sorted(same or found, key=graph.nodes.line, reverse=True)
-    return [other for other in ordered if graph.nodes.line(other) < line] or ordered
-
-
-def _validates(call: cst.Call) -> bool:
-    named = [keywords(call).get(name) for name in VALIDATION]
-    given = positional(call)
-    named += [given[place] for place in VALIDATION_POSITIONS if place < len(given)]
-    return any(value is not None and not _is_nothing(value) for value in named)
-
-
-def _is_nothing(value: cst.BaseExpression) -> bool:
-    if isinstance(value, cst.Name):
-        return value.value == "None"
-    return isinstance(value, cst.Integer | cst.Float) and float(value.evaluated_value) == 0
-
-
-def _keys(metrics: cst.BaseExpression | None, graph: CallGraph, function: Function, depth: int = 4) -> list[str]:
-    if metrics is None or depth == 0:
-        return []
-    if isinstance(metrics, cst.List | cst.Tuple):
-        return [key for item in metrics.elements for key in _keys(item.value, graph, function, depth - 1)]
-    text = constant_text(metrics)
-    if text is not None:
-        return [text if text.islower() else _snake(text)]
-    if isinstance(metrics, cst.Name):
-        scope, bindings = graph.resolver.find(metrics.value, function)
-        values = [b.value for b in bindings if b.how == "assign" and isinstance(b.value, cst.BaseExpression)]
-        if values and isinstance(values[-1], cst.BaseExpression):
-            return _keys(values[-1], graph, scope, depth - 1)
-        return [metrics.value]
-    if isinstance(metrics, cst.Call):
-        named = constant_text(keywords(metrics).get("name"))
-        return [named or _snake(last_name(metrics.func))]
-    return [last_name(metrics)] if last_name(metrics) else []
-
-
-def _snake(name: str) -> str:
-    """The name that Keras gives an object of a class. Source: keras.utils.to_snake_case."""
-    spaced = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", spaced).lower()
+def _is_compile(call: cst.Call) -> bool:
+    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "compile":
+        return False
+    return bool({"optimizer", "loss", "metrics"} & keywords(call).keys()) or len(positional(call)) > 1

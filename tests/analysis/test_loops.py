@@ -137,3 +137,180 @@ def test_a_loop_that_reports_its_counter_with_metrics_is_the_main_loop_where_not
 def test_an_asynchronous_loop_is_not_listed_for_it_cannot_be_wrapped(analyse: Analyse) -> None:
     analysis = analyse("async def main():\n    async for x in s:\n        print('loss', x)\nasyncio.run(main())\n")
     assert analysis.loops == ()
+
+
+STEP = "loss.backward()\n"
+
+
+def nested(*headers: str, body: str = STEP) -> str:
+    """Loops one in the other, the body in the innermost."""
+    lines = ["    " * depth + header for depth, header in enumerate(headers)]
+    return "\n".join([*lines, "    " * len(headers) + body])
+
+
+@pytest.mark.parametrize(
+    ("headers", "main"),
+    [
+        (("for _ in trange(10, desc='Epoch'):", "for step, batch in enumerate(loader):"), 1),
+        (("for _ in range(args.num_epochs):", "for step in range(100):"), 1),
+        (("for i in range(args.max_iters):", "for k in range(n_critic):"), 1),
+        (("for _ in range(n_runs):", "for epoch in range(3):"), 2),
+        (("for train, test in KFold(5).split(x):", "for epoch in range(3):"), 2),
+        (("for i in range(len(seeds)):", "for batch in loader:"), 2),
+        (("for stage in stages:", "for epoch in range(stage.n):"), 2),
+        (("for rate in (0.1, 0.2):", "for step in range(100):"), 2),
+        (("for task in tasks:", "for batch in task:"), 1),
+        (("for x, y in loader:", "for k in range(3):"), 1),
+        (("for round in range(50):", "for client in clients:", "for epoch in range(local):"), 1),
+        (("for episode in range(50):", "while not done:"), 1),
+        (("while True:", "for batch in loader:"), 1),
+    ],
+)
+def test_of_nested_loops_the_outermost_that_counts_epochs_or_steps_is_the_main_loop(
+    analyse: Analyse, headers: tuple[str, ...], main: int
+) -> None:
+    found = analyse(nested(*headers)).main_loop
+    assert found is not None
+    assert found.line == main
+
+
+def test_what_a_loop_goes_through_may_have_a_name(analyse: Analyse) -> None:
+    text = (
+        "bar = trange(int(args.num_train_epochs))\nfor _ in bar:\n    for step in range(9):\n        loss.backward()\n"
+    )
+    assert main_loop(analyse(text)) == (2, "for", "_")
+
+
+def test_a_loop_over_tasks_that_also_trains_beside_the_steps_of_each_is_the_main_loop(analyse: Analyse) -> None:
+    meta = nested("for task in tasks:", "for step in range(5):", body="inner = inner - lr * grad\n")
+    assert main_loop(analyse(meta)) == (2, "for", "step")
+    assert main_loop(analyse(meta + "    outer_loss.backward()\n")) == (1, "for", "task")
+
+
+def test_a_loop_that_makes_a_new_model_each_time_repeats_the_training(analyse: Analyse) -> None:
+    text = """
+    from torch import nn
+    class Net(nn.Module):
+        pass
+    def train(options):
+        model = {}
+        for epoch in range(3):
+            loss.backward()
+    for generation in range(9):
+        train(options)
+    """
+    assert main_loop(analyse(text.format("Net()"))) == (7, "for", "epoch")
+    assert main_loop(analyse(text.format("options.model"))) == (9, "for", "generation")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "w -= lr * grad",
+        "w = w - learning_rate * dw",
+        "sess.run([d_optim, d_loss], feed_dict=feed)",
+        "sess.run(fetches)",
+        "sess.run(step_op)",
+        "train_op.run(feed)",
+        "grads = slope(params, x)",
+        "scaler.step(optimizer)",
+        "clf.partial_fit(x, y)",
+        "booster.update(data, it)",
+        "nlp.update(docs, drop=0.5)",
+    ],
+)
+def test_what_trains_is_told_without_a_call_of_backward(analyse: Analyse, statement: str) -> None:
+    analysis = analyse(
+        f"""
+        import jax, spacy, xgboost
+        import tensorflow as tf
+        slope = jax.grad(objective)
+        nlp, booster = spacy.blank("en"), xgboost.Booster()
+        step_op = tf.train.AdamOptimizer(0.1).minimize(cost)
+        fetches = [loss, train_op]
+        for it in range(10):
+            {statement}
+        """
+    )
+    assert main_loop(analysis) == (8, "for", "it")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "model.train(True)",
+        "scaler.fit(x)",
+        "data = load_train_data(it)",
+        "loss = sess.run(loss, feed_dict={x: train_x})",
+        "total -= price * amount",
+        "scheduler.step()",
+        "cell = FitCell(it)",
+    ],
+)
+def test_what_only_sounds_like_training_is_none(analyse: Analyse, statement: str) -> None:
+    analysis = analyse(
+        f"""
+        from sklearn.preprocessing import StandardScaler
+        class FitCell:
+            pass
+        scaler = StandardScaler()
+        for it in range(10):
+            {statement}
+        """
+    )
+    assert analysis.main_loop is None
+
+
+def test_other_loops_that_train_are_alternatives_with_reasons(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def pretrain():
+            for epoch in range(3):
+                loss.backward()
+                print(f"{epoch} loss {loss:.3f}")
+        pretrain()
+        for epoch in range(10):
+            loss.backward()
+            print(f"{epoch} loss {loss:.3f}")
+        """
+    )
+    assert main_loop(analysis) == (7, "for", "epoch")
+    (other,) = analysis.alternatives
+    assert (other.line, other.is_main) == (3, False)
+    assert other.evidence[:2] == ("trains: loss.backward() at train.py:4", "counts epochs (epoch)")
+    assert other in analysis.loops
+    assert [metric.line for metric in analysis.metrics] == [5, 9]
+
+
+def test_code_that_no_run_with_training_reaches_reports_no_metrics(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import sys
+        def main(args):
+            if args.evaluate:
+                print(f"accuracy {evaluate(model):.3f}")
+                sys.exit()
+            if args.train:
+                for epoch in range(3):
+                    loss.backward()
+                    print(f"loss {loss:.3f}")
+                return
+            print(f"test accuracy {evaluate(model):.3f}")
+            raise SystemExit
+            print(f"accuracy {evaluate(model):.3f}")
+        main(parse())
+        """
+    )
+    assert [metric.line for metric in analysis.metrics] == [10]
+    assert [(item.line, item.reason.split(":")[0]) for item in analysis.rejected] == [
+        (5, "reported before the main loop, or in a branch that never reaches it"),
+        (12, "reported before the main loop, or in a branch that never reaches it"),
+        (14, "not reached"),
+    ]
+
+
+def test_final_results_say_that_they_come_after_the_loop(analyse: Analyse) -> None:
+    analysis = analyse(
+        "for epoch in range(3):\n    loss.backward()\n    print('loss', loss)\nprint('test accuracy', test(model))\n"
+    )
+    assert ["reported after the main loop" in metric.evidence for metric in analysis.metrics] == [False, True]

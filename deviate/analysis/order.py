@@ -1,0 +1,71 @@
+"""Order of statements: what runs after what, branches that exclude each other, and code behind an exit."""
+
+import libcst as cst
+
+from .calls import Frame
+from .nodes import Nodes
+from .tree import dotted
+
+EXITS = ("sys.exit", "exit", "quit", "os._exit")
+
+
+def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
+    """Whether the node of a frame stands behind that of another frame of the same function, and may run after it.
+
+    It may not where the two are on branches that exclude each other, nor where the branch of the earlier one ends by
+    leaving the function.
+    """
+    if frame.function is not earlier.function:
+        return False
+    last = earlier.node.body if isinstance(earlier.node, cst.For | cst.While) else earlier.node
+    source = frame.function.source
+    where, end = source.start(frame.node), source.end(last)
+    if (where.line, where.column) < (end.line, end.column):
+        return False
+    here = dict(_branches(frame.node, nodes))
+    return all(
+        here[statement] is branch if statement in here else not _leaves(branch)
+        for statement, branch in _branches(earlier.node, nodes)
+    )
+
+
+def is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
+    """Whether a node stands behind a statement of a block around it that always leaves (`return`, `sys.exit()`)."""
+    below = node
+    for parent in nodes.ancestors(node):
+        if isinstance(parent, cst.BaseSuite | cst.Module):
+            before = parent.body[: next((n for n, part in enumerate(parent.body) if part is below), 0)]
+            if any(_is_exit(statement) for statement in before):
+                return True
+        if isinstance(parent, cst.FunctionDef):
+            return False
+        below = parent
+    return False
+
+
+def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:
+    """The branches of `if` statements in which a node stands: (statement, branch)."""
+    found: list[tuple[cst.CSTNode, cst.CSTNode]] = []
+    below = node
+    for parent in nodes.ancestors(node):
+        if isinstance(parent, cst.If):
+            found.append((parent, below))
+        if isinstance(parent, cst.FunctionDef):
+            break
+        below = parent
+    return found
+
+
+def _leaves(branch: cst.CSTNode) -> bool:
+    """Whether a branch ends by leaving the function, or the program."""
+    body = branch.body if isinstance(branch, cst.Else) else branch
+    return isinstance(body, cst.BaseSuite) and any(_is_exit(statement) for statement in body.body)
+
+
+def _is_exit(statement: cst.CSTNode) -> bool:
+    parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else (statement,)
+    return any(
+        isinstance(part, cst.Return | cst.Raise)
+        or (isinstance(part, cst.Expr) and isinstance(part.value, cst.Call) and dotted(part.value.func) in EXITS)
+        for part in parts
+    )
