@@ -102,7 +102,10 @@ class _Parsed:
         self.lacking = [len(own) - len(other) for own, other in zip(lines, written, strict=False)]
 
     def span(self, node: cst.CSTNode) -> Span:
+        """Where a node stands; an empty tuple is its parentheses."""
         start, end = self.positions[node].start, self.positions[node].end
+        if isinstance(node, cst.Tuple) and node.lpar:
+            start, end = self.positions[node.lpar[0]].start, self.positions[node.rpar[-1]].end
         lacking = self.lacking
         return Span(start.line, start.column + lacking[start.line - 1], end.line, end.column + lacking[end.line - 1])
 
@@ -112,11 +115,6 @@ def _lines(text: str) -> list[str]:
 
 
 def _wrap(span: Span, before: str, after: str) -> list[Edit]:
-    if (span.line, span.column) == (
-        span.end_line,
-        span.end_column,
-    ):  # an empty tuple: libcst places it in its parentheses
-        return [Edit(span.line, span.column, 0, before + after)]
     return [
         Edit(span.line, span.column, 0, before, (1, -span.end_line, -span.end_column)),
         Edit(span.end_line, span.end_column, 0, after, (0, -span.line, -span.column)),
@@ -225,21 +223,21 @@ def _without_docstring(definition: cst.FunctionDef | cst.ClassDef) -> list[cst.C
 def _before_first(body: list[cst.CSTNode], parsed: _Parsed) -> list[Edit]:
     """The bootstrap before the first statement of these that runs; empty if there is none.
 
-    Definitions are passed over, for they run no tap; the body of a `try` or a class is entered, for it runs at once;
-    in the header of a loop or a branch the bootstrap stands inside the expression that is evaluated first.
+    The body of a function is passed over, for it runs no tap; that of a `try` or a class is entered, for it runs at
+    once; in the header of a compound statement the bootstrap stands inside the expression that is evaluated first.
     """
     while body:
         statement = body.pop(0)
         if isinstance(statement, cst.SimpleStatementLine | cst.BaseSmallStatement):
             place = parsed.span(statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement)
             return [Edit(place.line, place.column, 0, BOOTSTRAP + "; ", (1, -(10**9), 0))]
+        first = _evaluated_first(statement)
+        if first is not None:
+            return _wrap(parsed.span(first), f"({BOOTSTRAP}, (", "))[1]")
         if isinstance(statement, cst.Try):
             body = [*statement.body.body, *body]
         if isinstance(statement, cst.ClassDef):
             body = [*_without_docstring(statement), *body]
-        first = _evaluated_first(statement)
-        if first is not None:
-            return _wrap(parsed.span(first), f"({BOOTSTRAP}, (", "))[1]")
     return []
 
 
@@ -254,8 +252,14 @@ def _evaluated_first(statement: cst.CSTNode) -> cst.BaseExpression | None:
             return statement.items[0].item
         case cst.Match():
             return statement.subject
-        case cst.FunctionDef(decorators=[first, *_]):
+        case cst.FunctionDef(decorators=[first, *_]) | cst.ClassDef(decorators=[first, *_]):
             return first.decorator
+        case cst.ClassDef(bases=[first, *_]) | cst.ClassDef(keywords=[first, *_]):
+            return first.value
+        case cst.FunctionDef(params=it):
+            return next(
+                (one.default for one in (*it.posonly_params, *it.params, *it.kwonly_params) if one.default), None
+            )
     return None
 
 

@@ -42,7 +42,8 @@ def _record(
     if type(result) is not CoroutineType:
         for site in sites:
             try:
-                numbers = _numbers(callee, recorder.fields[site]) or read([*args, *kwargs.values()][0])
+                given = next(iter((*args, *kwargs.values())), None)
+                numbers = _numbers(callee, recorder.fields[site]) or read(given)
                 recorder.numbers(site, numbers, _getframe(1))
             except Exception as error:
                 recorder.fault("site %s" % site, error)

@@ -33,16 +33,21 @@ HIGH_FD = 200
 
 
 class Running:
-    """A loop that has begun and not ended. For `while`, `frame` names the frame it runs in."""
+    """A loop that has begun and not ended.
 
-    __slots__ = ("code", "frame", "head", "id", "step")
+    For `while`, `frame` names the frame it runs in and `caller` the instruction that called it: a frame that is gone
+    leaves its name to the next one.
+    """
 
-    def __init__(self, number: int, frame: int = 0, code: CodeType | None = None) -> None:
+    __slots__ = ("caller", "code", "frame", "head", "id", "step")
+
+    def __init__(self, number: int, frame: int = 0, code: CodeType | None = None, caller: int = 0) -> None:
         self.id = number
         self.head = "%d, " % number
         self.step = -1
         self.frame = frame
         self.code = code
+        self.caller = caller
 
 
 class Heads(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
@@ -84,6 +89,7 @@ class Recorder:
         self.stamp = "], 0, "
         self.in_window = 0
         self.running: dict[int, list[Running]] = {}
+        self.has_while = False
         self.ways: dict[tuple[int, ...], str] = {}
         self.declared: dict[str, int] = {}
         self.codes: dict[int, tuple[CodeType, str | None]] = {}
@@ -258,15 +264,24 @@ class Recorder:
 
     def while_step(self, loop: int, frame: FrameType) -> Running:
         """A condition is evaluated: of a loop that goes on in this frame, or of one that begins."""
+        self.has_while = True
         stack = self.running.setdefault(get_ident(), [])
         self._prune(stack, frame)
-        if stack and stack[-1].id == loop and stack[-1].frame == id(frame):
-            running = stack[-1]
-        else:
-            running = Running(loop, id(frame), frame.f_code)
+        caller = -1 if frame.f_back is None else frame.f_back.f_lasti
+        running = stack[-1] if stack else None
+        if running is None or running.id != loop or running.frame != id(frame):
+            running = Running(loop, id(frame), frame.f_code, caller)
             stack.append(running)
+        elif running.caller != caller:
+            running = stack[-1] = Running(loop, id(frame), frame.f_code, caller)
         running.step += 1
         return running
+
+    def leave_whiles(self, frame: FrameType) -> None:
+        """A `for` goes on in this frame: what was left inside it, or in a function that it called, has ended."""
+        stack = self.running.get(get_ident())
+        if stack:
+            self._prune(stack, frame)
 
     def _prune(self, stack: list[Running], frame: FrameType) -> None:
         """Take off the `while` loops that were left by `break`, `return` or an exception: nothing tells of those."""

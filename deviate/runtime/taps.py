@@ -93,6 +93,8 @@ class Steps:
     def __next__(self) -> bool:
         running = self.running
         running.step += 1
+        if _recorder.has_while:
+            _recorder.leave_whiles(_getframe(1))
         if not running.step:
             _recorder.begin(running)
         if self.is_main or _recorder.pending:

@@ -74,6 +74,35 @@ def test_while_true_counts_its_steps(tmp_path: Path) -> None:
     assert steps_of(result, 1) == [[]]
 
 
+def test_a_while_loop_that_is_entered_again_begins_again(tmp_path: Path) -> None:
+    text = """\
+def run():
+    n = 0
+    while True:
+        n += 1
+        if n == 1:
+            continue
+        print(n / 2)
+        if n == 3:
+            return
+run()
+run()
+for again in range(2):
+    run()
+    k = 0
+    while k < 9:
+        k += 1
+        print(k / 4)
+        if k == 2:
+            break
+"""
+    child = Child(tmp_path, text).tap("n / 2").tap("k / 4").loop("while «True»", 9, "while")
+    result = child.loop("range(2)", 19, is_main=False).loop("k < 9", 18, "while", is_main=False).run()
+    assert steps_of(result, 0) == [[0, 1], [0, 2]] * 2 + [[1, again, 0, n] for again in (0, 1) for n in (1, 2)]
+    assert steps_of(result, 1) == [[1, again, 2, n] for again in (0, 1) for n in (0, 1)]
+    assert [event[:2] for event in result.of("step")] == [[0, n] for n in range(3)] * 4
+
+
 def test_a_condition_is_asked_for_its_truth_once(tmp_path: Path) -> None:
     text = """\
 class Left:
