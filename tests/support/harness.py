@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,33 @@ class Result:
         return [eventlog.number(event[4]) for event in self.of("value") if event[0] == site]
 
 
+def copy_guest(folder: Path) -> None:
+    """What a run finds on PYTHONPATH, without a manifest."""
+    guest = folder / "_deviate_guest"
+    for name in ("runtime", "sinks"):
+        shutil.copytree(PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(PACKAGE / "eventlog.py", guest / "eventlog.py")
+    shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", folder / "sitecustomize.py")
+    (guest / "__init__.py").touch()
+
+
+def taps_of(sites: Sequence[Site], loops: Sequence[Loop]) -> dict[str, dict[int, dict[str, object]]]:
+    """The part of the guest's manifest that tells of sites and loops."""
+    return {
+        "sites": {s.id: {"file": s.file, "line": s.line, "form": s.form, "fields": s.fields} for s in sites},
+        "loops": {
+            loop.id: {
+                "file": loop.file,
+                "line": loop.line,
+                "end_line": loop.end_line,
+                "kind": loop.kind,
+                "main": loop.is_main,
+            }
+            for loop in loops
+        },
+    }
+
+
 class Child:
     """One script in a project folder of its own, with sites and loops added by the test."""
 
@@ -78,15 +106,9 @@ class Child:
         work = self.folder / "attempt-1" / "work" / "parent" / "project"
         guest = self.folder / "guest" / "_deviate_guest"
         originals = self.folder / "originals"
-        for path in (work, guest, originals):
+        for path in (work, originals):
             path.mkdir(parents=True, exist_ok=True)
-        for name in ("runtime", "sinks"):
-            shutil.copytree(
-                PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-            )
-        shutil.copy(PACKAGE / "eventlog.py", guest / "eventlog.py")
-        shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", guest.parent / "sitecustomize.py")
-        (guest / "__init__.py").touch()
+        copy_guest(guest.parent)
         instrumented = instrument_text(self.text, self.sites, self.loops)
         (originals / self.name).write_text(self.text, encoding="utf-8")
         (work / self.name).write_text(instrumented.text if is_tapped else self.text, encoding="utf-8")
@@ -97,17 +119,7 @@ class Child:
             "root": str(self.folder / "original"),
             "originals": str(originals),
             "files": {self.name: {"edits": instrumented.edits}} if is_tapped else {},
-            "sites": {s.id: {"file": s.file, "line": s.line, "form": s.form, "fields": s.fields} for s in self.sites},
-            "loops": {
-                loop.id: {
-                    "file": loop.file,
-                    "line": loop.line,
-                    "end_line": loop.end_line,
-                    "kind": loop.kind,
-                    "main": loop.is_main,
-                }
-                for loop in self.loops
-            },
+            **taps_of(self.sites, self.loops),
         }
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"
