@@ -66,6 +66,7 @@ def analyze_command(
     ],
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
     save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, or bring it up to date.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show each rejected value with its reason.")] = False,
     review: Annotated[bool, typer.Option("--review", help="Look it over question by question, then write it.")] = False,
 ) -> None:
     """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to.
@@ -79,7 +80,10 @@ def analyze_command(
         document = entry_scripts.entries_document(entries)
         as_text = form is Form.table
         typer.echo(
-            entry_scripts.render_entries(entries, here, _width()) if as_text else _as_json(document), nl=not as_text
+            entry_scripts.render_entries(entries, here, _width(), is_whole=everything)
+            if as_text
+            else _as_json(document),
+            nl=not as_text,
         )
         return
     looked = pipeline.look(locate(command, here))
@@ -94,7 +98,7 @@ def analyze_command(
     if form is Form.json:
         typer.echo(_as_json(analysis.to_document(prepared.analysis)))
     else:
-        typer.echo(render_analysis(prepared.analysis, prepared.selection, _width()))
+        typer.echo(render_analysis(prepared.analysis, prepared.selection, _width(), is_whole=everything))
     for note in prepared.notes:
         typer.echo(f"Note       {note}", err=form is Form.json)
     if save:

@@ -15,25 +15,26 @@ MOST_NAMED = 3
 MARGIN = 5
 
 
-def render_entries(entries: Entries, here: Path, width: int) -> str:
+def render_entries(entries: Entries, here: Path, width: int, *, is_whole: bool = False) -> str:
     """Plain text of at most `width` columns (from 60), ending in a newline.
 
     Args:
         here: where the user is; the commands shown are for that folder.
+        is_whole: show all of them, not only the best.
 
     Raises:
         InputError: nothing in the folder looks like a training script.
     """
     if not entries.scripts:
         raise _nothing_found(entries)
-    shown = entries.scripts[:MOST_SHOWN]
+    shown = entries.scripts if is_whole else entries.scripts[:MOST_SHOWN]
     count = f"{len(entries.scripts)} of {entries.n_files} Python files may be training scripts"
     lines = [f"Folder     {_clean(str(entries.folder))}", f"           {count}", ""]
     for number, entry in enumerate(shown, start=1):
         lines.append(f"{number:>3}  {_clean(entry.file)}")
         lines += _wrapped(_clean("; ".join(entry.reasons)), width, " " * MARGIN, " " * MARGIN)
     if len(entries.scripts) > len(shown):
-        lines.append(f"     and {len(entries.scripts) - len(shown)} more, shown by --format json")
+        lines.append(f"     and {len(entries.scripts) - len(shown)} more (--all shows them)")
     lines.append("")
     if entries.notebooks:
         lines += _wrapped(_of_notebooks(entries), width, "Notebooks  ", " " * 11)

@@ -1,30 +1,41 @@
 """The analysis for a reader: main loop, metrics with evidence, rejected values with reasons, seeds and outputs."""
 
+import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 
-from deviate.model import Analysis, Loop, Metric, SelectedMetric, Selection
+from deviate.model import Analysis, Loop, Metric, Rejected, SelectedMetric, Selection
 
 WIDEST_EXPRESSION = 36
 WIDEST_NAME = 32
-NARROWEST_REASON = 24
+NARROWEST_REASON = 40
+MOST_OF_A_KIND = 8
 GAP = "  "
+NEAR_MISSES = ("nothing marks it", "reported before")
+"""Beginnings of the reasons for which a value might be a metric after all: shown first."""
 
 
-def render_analysis(analysis: Analysis, selection: Selection, width: int) -> str:
-    """Plain text of at most `width` columns (from 60), ending in a newline."""
+def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_whole: bool = False) -> str:
+    """Plain text of at most `width` columns (from 60), ending in a newline.
+
+    Args:
+        is_whole: show each rejected value with its own reason, not only some of each kind.
+    """
     width = max(width, 60)
+    rejected = _rejected(analysis)
     parts = [
         _header(analysis, width),
         _metrics(analysis, selection, width),
-        _rejected(analysis, width),
+        _each_rejected(rejected, analysis, width) if is_whole else _kinds_of_rejected(rejected, analysis, width),
         _rest(analysis, width),
     ]
     return "\n".join(part for part in parts if part)
 
 
 def _header(analysis: Analysis, width: int) -> str:
-    return _wrapped(f"Script     {analysis.script}", width) + _wrapped(f"Main loop  {_loop(analysis.main_loop)}", width)
+    lines = [f"Script     {analysis.script}", f"Main loop  {_loop(analysis.main_loop)}"]
+    return "".join(_wrapped(line, width) for line in lines)
 
 
 def _loop(loop: Loop | None) -> str:
@@ -40,39 +51,56 @@ def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
     selected = {item.metric.id: item for item in selection.metrics}
     if not analysis.metrics:
         return "Metrics    none found\n"
-    files = {metric.file for metric in analysis.metrics} | {item.file for item in analysis.rejected}
-    rows = [
-        [
-            selected[metric.id].name if metric.id in selected else f"({metric.name})",
-            _where(metric.file, metric.line, files),
-            metric.expression,
-            *_judgement(metric, selected.get(metric.id)),
-            "; ".join(metric.evidence) if metric.id in selected else "not selected in deviate.toml",
-        ]
-        for metric in analysis.metrics
-    ]
-    title = f"Metrics    {len(selection.metrics)} selected of {len(analysis.metrics)} found\n"
-    return title + _table(["metric", "line", "expression", "role", "better", "why"], rows, width)
+    sinks = Counter(metric.sink for metric in analysis.metrics)
+    reported = ", ".join(f"{sink} {count}" for sink, count in sinks.most_common())
+    title = f"Metrics    {len(selection.metrics)} selected of {len(analysis.metrics)} found, reported by: {reported}"
+    rows = [_row(metric, selected.get(metric.id), analysis) for metric in analysis.metrics]
+    return _wrapped(title, width) + _table(["metric", "line", "expression", "role", "better", "why"], rows, width)
 
 
-def _judgement(metric: Metric, chosen: SelectedMetric | None) -> tuple[str, str]:
+def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> list[str]:
     role = chosen.role if chosen else metric.role
     direction = chosen.direction if chosen else metric.direction
-    return role, {"max": "higher", "min": "lower", None: "unknown"}[direction]
+    return [
+        chosen.name if chosen else f"({metric.name})",
+        _where(metric, analysis),
+        metric.expression,
+        role,
+        {"max": "higher", "min": "lower", None: "unknown"}[direction],
+        "; ".join(metric.evidence) if chosen else "not selected in deviate.toml",
+    ]
 
 
-def _rejected(analysis: Analysis, width: int) -> str:
-    if not analysis.rejected:
-        return ""
+def _rejected(analysis: Analysis) -> list[Rejected]:
+    """The rejected values that the user has not named."""
     named = {metric.site for metric in analysis.metrics}
-    left = [item for item in analysis.rejected if item.site is None or item.site not in named]
-    files = {metric.file for metric in analysis.metrics} | {item.file for item in analysis.rejected}
-    rows = [[item.expression, _where(item.file, item.line, files), item.reason] for item in left]
-    return (
-        f"Reported, but no metrics    {len(left)}\n" + _table(["expression", "line", "why not"], rows, width)
-        if left
-        else ""
-    )
+    return [item for item in analysis.rejected if item.site is None or item.site not in named]
+
+
+def _each_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int) -> str:
+    rows = [[item.expression, _where(item, analysis), item.reason] for item in rejected]
+    title = f"Reported, but no metrics    {len(rejected)}\n"
+    return title + _table(["expression", "line", "why not"], rows, width) if rows else ""
+
+
+def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: int) -> str:
+    """The rejected values by kind of reason, near misses first, then the most frequent kind."""
+    kinds: dict[str, list[Rejected]] = {}
+    for item in rejected:
+        kinds.setdefault(re.split(r":| of the loop", item.reason)[0], []).append(item)
+    ordered = sorted(kinds.items(), key=lambda pair: (not pair[0].startswith(NEAR_MISSES), -len(pair[1])))
+    text = f"Reported, but no metrics    {len(rejected)}, by reason (--all shows each)\n" if rejected else ""
+    for kind, items in ordered:
+        places: dict[str, list[str]] = {}
+        for item in items:
+            places.setdefault(item.expression, []).append(_where(item, analysis))
+        told = [
+            f"{_shortened(expression)} ({', '.join(dict.fromkeys(found))})"
+            for expression, found in list(places.items())[:MOST_OF_A_KIND]
+        ]
+        more = [f"and {len(places) - MOST_OF_A_KIND} more"] if len(places) > MOST_OF_A_KIND else []
+        text += _hung(f"{kind}:", width, GAP) + _hung(", ".join([*told, *more]), width, GAP * 3)
+    return text
 
 
 def _rest(analysis: Analysis, width: int) -> str:
@@ -84,8 +112,13 @@ def _rest(analysis: Analysis, width: int) -> str:
     return "".join(_wrapped(line, width) for line in lines)
 
 
-def _where(file: str, line: int, files: set[str]) -> str:
-    return str(line) if len(files) == 1 else f"{file}:{line}"
+def _where(item: Metric | Rejected, analysis: Analysis) -> str:
+    """The line, with its file where that is not the script."""
+    return str(item.line) if item.file == analysis.script else f"{item.file}:{item.line}"
+
+
+def _shortened(expression: str) -> str:
+    return expression if len(expression) <= WIDEST_EXPRESSION else f"{expression[: WIDEST_EXPRESSION - 1]}…"
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
@@ -109,10 +142,20 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 
 
 def _stacked(row: Sequence[str], width: int) -> str:
-    """A row on a narrow screen: the reason below the rest."""
-    above = textwrap.wrap(GAP.join(row[:-1]), width, initial_indent=GAP, subsequent_indent=GAP * 3)
-    below = textwrap.wrap(row[-1], width, initial_indent=GAP * 3, subsequent_indent=GAP * 3)
-    return "\n".join([*above, *below]) + "\n"
+    """A row on a narrow screen: what is judged first, the expression and the reason below."""
+    *others, reason = row
+    if len(others) == 2:  # an expression and its line
+        return _hung(f"{others[0]} ({others[1]})", width, GAP) + _hung(reason, width, GAP * 3)
+    name, where, expression, role, better = others
+    place = f"line {where}" if where.isdecimal() else where
+    told = "direction unknown" if better == "unknown" else f"{better} is better"
+    above = _hung(f"{name}{GAP}{role}, {told}{GAP}{place}", width, GAP)
+    return above + _hung(expression, width, GAP * 3) + _hung(reason, width, GAP * 3)
+
+
+def _hung(text: str, width: int, indent: str) -> str:
+    lines = textwrap.wrap(_clean(text), width, initial_indent=indent, subsequent_indent=indent)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _wrapped(text: str, width: int) -> str:

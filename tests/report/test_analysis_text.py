@@ -1,3 +1,4 @@
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -30,18 +31,54 @@ def test_the_table_shows_what_is_recorded_and_why() -> None:
         "Script     train.py\n"
         "Main loop  train.py:40  for epoch\n"
         "\n"
-        "Metrics    1 selected of 2 found\n"
+        "Metrics    1 selected of 2 found, reported by: print 2\n"
         "  metric    line  expression       role     better  why\n"
         "  accuracy  61    correct / total  quality  higher  named with correct\n"
         "  (time)    61    end - begin      time     lower   not selected in deviate.toml\n"
         "\n"
-        "Reported, but no metrics    1\n"
-        "  expression  line  why not\n"
-        "  lr          60    setting: read from the optimizer\n"
+        "Reported, but no metrics    1, by reason (--all shows each)\n"
+        "  setting:\n"
+        "      lr (60)\n"
         "\n"
         "Seed       train.py:12  torch.manual_seed(args.seed)\n"
         "Writes     best.pt  (start empty in each run)\n"
     )
+
+
+def test_each_rejected_value_is_shown_with_its_own_reason_on_request() -> None:
+    text = render_analysis(ANALYSIS, SELECTION, 120, is_whole=True)
+    assert (
+        "Reported, but no metrics    1\n"
+        "  expression  line  why not\n"
+        "  lr          60    setting: read from the optimizer\n"
+    ) in text
+
+
+def test_rejected_values_come_by_reason_with_near_misses_first_and_long_lists_cut() -> None:
+    settings = [
+        Rejected(f"args.s{number}", "train.py", number, f"setting: read {number}", None) for number in range(12)
+    ]
+    counters = [Rejected("epoch", file, 3, f"counter of the loop at line {file}") for file in ("train.py", "lib/a.py")]
+    miss = Rejected("x", "train.py", 5, "nothing marks it as a measurement: no telling word", 9)
+    text = render_analysis(dataclasses.replace(ANALYSIS, rejected=(*settings, *counters, miss)), SELECTION, 80)
+    assert (
+        "Reported, but no metrics    15, by reason (--all shows each)\n"
+        "  nothing marks it as a measurement:\n"
+        "      x (5)\n"
+        "  setting:\n"
+        "      args.s0 (0), args.s1 (1), args.s2 (2), args.s3 (3), args.s4 (4), args.s5\n"
+        "      (5), args.s6 (6), args.s7 (7), and 4 more\n"
+        "  counter:\n"
+        "      epoch (3, lib/a.py:3)\n"
+    ) in text
+
+
+def test_the_file_is_shown_where_it_is_not_the_script() -> None:
+    elsewhere = dataclasses.replace(ACC, file="lib/test.py", direction=None, sink="logging")
+    text = render_analysis(dataclasses.replace(ANALYSIS, metrics=(elsewhere, TIME)), Selection(()), 80)
+    assert "  (test_acc)  quality, direction unknown  lib/test.py:61\n" in text
+    assert "  (time)  time, lower is better  line 61\n" in text
+    assert "reported by: logging 1, print 1" in text
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 200])
@@ -68,4 +105,4 @@ def test_nothing_found_is_said() -> None:
 
 def test_on_a_narrow_screen_the_reason_stands_below() -> None:
     text = render_analysis(ANALYSIS, SELECTION, 60)
-    assert "  accuracy  61  correct / total  quality  higher\n      named with correct\n" in text
+    assert "  accuracy  quality, higher is better  line 61\n      correct / total\n      named with correct\n" in text
