@@ -39,6 +39,8 @@ PASSING = listed(
 JOINING = ("max", "min", "maximum", "minimum")
 """Those of them whose arguments all have a say."""
 
+# Constructors of torch whose object is the number that they are given.
+NUMBERS = ("Tensor", "FloatTensor", "Variable", "Decimal", "Fraction")
 ENUMERATIONS = ("enumerate", "trange", "range", "arange", "count", "xrange")
 WRAPPINGS = ("tqdm", "track", "list", "tuple", "reversed", "sorted", "iter")
 # Libraries of measures: their functions, and what the objects of their classes compute.

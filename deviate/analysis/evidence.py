@@ -121,6 +121,11 @@ def fixed_origin(view: View) -> Evidence | None:
     return Evidence(None, reason if reason.startswith(word) else f"{word}: {reason}")
 
 
+def quoted(view: View) -> Evidence | None:
+    """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
+    return Evidence(None, "name: shown in quotes") if view.text.endswith(("'", '"', "`")) else None
+
+
 def whole_number(view: View) -> Evidence | None:
     is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
     is_named = QUALITY & {*view.own, *view.near}
@@ -199,6 +204,7 @@ EVIDENCE: tuple[Rule, ...] = (
     time_left,
     use_of_memory,
     fixed_origin,
+    quoted,
     whole_number,
     counter_name,
     tracked_setting,

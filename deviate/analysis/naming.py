@@ -5,13 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .tree import listed
-from .words import FILLERS, PHASES, QUALITY, SHORT_TIMES, SPEEDS, clause, words
-
-MOST_WORDS = 4
-PLAIN = listed(
-    "item float int detach cpu numpy mean sum avg np torch tf math round len data result self start end begin tic toc"
-)
+from .words import PHASES, QUALITY, TELLING
 
 
 @dataclass(slots=True)
@@ -24,65 +18,36 @@ class Wanted:
         phase: train, test, val or eval, where message, function or expression say so.
         hint: what tells this call path or label from the others of the same site.
         function: words of the function that reports.
+        variant: words such as `best` and `final` around the value.
+        statistic: what of a meter is shown: `current`, `avg`, ….
     """
 
     text: Sequence[str]
     expression: Sequence[str]
-    phase: str | None
-    hint: str
-    function: Sequence[str]
-    line: int
-
-
-def text_words(before: str, earlier: Sequence[str]) -> list[str]:
-    """The words that name a value: of the nearest text that has any."""
-    for text in (before, *earlier):
-        nearest = clause(re.sub(r"\([^()]*\)", " ", text))
-        found = [word for word in words(nearest) if not word.isdigit()]
-        kept = [word for word in found if word not in FILLERS]
-        if any(len(word) > 1 for word in kept):
-            return kept[-MOST_WORDS:]
-    return []
-
-
-def expression_words(spelled: str) -> list[str]:
-    """The words of an expression that say what it is."""
-    found = [word for name in re.findall(r"[A-Za-z_]\w*", spelled) for word in words(name)]
-    kept = [word for word in found if word not in PLAIN and not word.isdigit()]
-    telling = [place for place, word in enumerate(kept) if word in QUALITY | SHORT_TIMES | SPEEDS]
-    if telling and len(kept) > MOST_WORDS:
-        kept = kept[max(0, telling[0] - 2) : telling[0] + 2]
-    return list(dict.fromkeys(kept))[:MOST_WORDS] or ["value"]
-
-
-def phase_of(*texts: str) -> str | None:
-    """The phase that the first telling text names."""
-    return next((phases[0] for phases in map(phases_in, texts) if phases), None)
-
-
-def phases_in(text: str) -> list[str]:
-    """The phases that a text names, in order; what is evaluated is told better by the data than by `eval`."""
-    found = [PHASES[word] for word in words(text) if word in PHASES]
-    return [phase for phase in found if phase != "eval"] or found
+    phase: str | None = None
+    hint: str = ""
+    function: Sequence[str] = ()
+    variant: Sequence[str] = ()
+    statistic: str = ""
+    sink: str = ""
 
 
 def give_names(wanted: Sequence[Wanted]) -> list[str]:
     """A name for each, in order: short where that tells them apart, longer where it must."""
     names = [_first(item) for item in wanted]
-    for change in (_with_hint, _with_phase, _with_expression, _with_function, _with_line):
+    for change in CHANGES:
         names = _lengthen(names, wanted, change)
     return _numbered(names)
 
 
 def _first(item: Wanted) -> str:
-    chosen = item.text or item.expression
-    telling = QUALITY | SHORT_TIMES | SPEEDS
-    if item.text and not set(chosen) & telling and "per" not in chosen:
-        chosen = [*chosen, *[word for word in item.expression if word in telling][:1]]
+    chosen = list(item.text or item.expression)
+    if item.text and not _stems(chosen) & TELLING and "per" not in chosen:
+        chosen += [word for word in item.expression if word in TELLING][:1]
     if all(word in PHASES for word in chosen):
-        chosen = [*chosen, *item.expression]
+        chosen += item.expression
     name = "_".join(dict.fromkeys(PHASES.get(word, word) for word in chosen))
-    if item.phase and set(chosen) & QUALITY and not set(chosen) & PHASES.keys():
+    if item.phase and _stems(chosen) & QUALITY and not set(chosen) & PHASES.keys():
         name = f"{item.phase}_{name}"
     name = re.sub(r"\W", "_", name)
     return name if not name[:1].isdigit() else f"m_{name}"
@@ -92,12 +57,22 @@ def _lengthen(names: list[str], wanted: Sequence[Wanted], change: Callable[[str,
     """Change the names that several share, where the change tells at least two of them apart."""
     changed = [change(name, item) for name, item in zip(names, wanted, strict=True)]
     result = list(names)
-    for name, count in Counter(names).items():
-        places = [place for place, other in enumerate(names) if other == name]
-        if count > 1 and len({changed[place] for place in places}) > 1:
+    shared: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        shared.setdefault(name, []).append(place)
+    for name, places in shared.items():
+        if len(places) > 1 and len({changed[place] for place in places}) > 1:
+            kept = _kept(change, places, wanted)
             for place in places:
-                result[place] = changed[place]
+                result[place] = name if place in kept else changed[place]
     return result
+
+
+def _kept(change: Callable[[str, Wanted], str], places: list[int], wanted: Sequence[Wanted]) -> list[int]:
+    """The metrics that keep the short name: of several sinks, those of the first."""
+    if change is not _with_sink:
+        return []
+    return [place for place in places if wanted[place].sink == wanted[places[0]].sink]
 
 
 def _with_hint(name: str, item: Wanted) -> str:
@@ -108,16 +83,28 @@ def _with_phase(name: str, item: Wanted) -> str:
     return _prefixed(name, item.phase)
 
 
+def _with_statistic(name: str, item: Wanted) -> str:
+    return _joined(name, [item.statistic] if item.statistic else [])
+
+
+def _with_variant(name: str, item: Wanted) -> str:
+    return _joined(name, item.variant[-1:])
+
+
+def _with_sink(name: str, item: Wanted) -> str:
+    return _joined(name, item.sink.replace("-", "_").split("_"))
+
+
 def _with_expression(name: str, item: Wanted) -> str:
-    return _joined(name, item.expression)
+    return _joined(name, [PHASES.get(word, word) for word in item.expression])
 
 
 def _with_function(name: str, item: Wanted) -> str:
-    return _joined(name, item.function)
+    return _joined(name, [PHASES.get(word, word) for word in item.function])
 
 
-def _with_line(name: str, item: Wanted) -> str:
-    return f"{name}_line_{item.line}"
+CHANGES = (_with_hint, _with_phase, _with_sink, _with_expression, _with_statistic, _with_variant, _with_function)
+"""What is added, one after the other, as long as several share a name."""
 
 
 def _prefixed(name: str, prefix: str | None) -> str:
@@ -125,9 +112,16 @@ def _prefixed(name: str, prefix: str | None) -> str:
 
 
 def _joined(name: str, more: Sequence[str]) -> str:
-    present = name.split("_")
-    rest = [word for word in more if word not in present]
+    present = _stems(name.split("_"))
+    rest = [word for word in more if not _stems([word]) & present]
     return "_".join([name, *rest]) if rest else name
+
+
+def _stems(found: Sequence[str]) -> set[str]:
+    """The words, and also without plural endings and numbers: `losses` is no other word than `loss`."""
+    return {
+        form for word in found for form in (word, word.rstrip("0123456789"), re.sub(r"(?<=s)es$|(?<!s)s$", "", word))
+    }
 
 
 def _numbered(names: list[str]) -> list[str]:

@@ -20,8 +20,9 @@ from deviate.wording import (
 )
 
 __all__ = [
-    "COUNTERS", "ESTIMATES", "FILLERS", "HIGHER", "LOWER", "MEMORY", "NEUTRAL", "PHASES", "QUALIFIERS", "QUALITY",
-    "RATES", "SHORT_TIMES", "SPEEDS", "TUNED", "all_words", "clause", "direction_of", "unit_after", "words",
+    "COUNTERS", "ESTIMATES", "FILLERS", "HIGHER", "HOLDERS", "LOWER", "MEMORY", "NEUTRAL", "PHASES", "PLAIN",
+    "QUALIFIERS", "QUALITY", "RATES", "SHORT_TIMES", "SPEEDS", "SPENT", "STATISTICS", "TELLING", "TUNED", "VARIANTS",
+    "all_words", "clause", "direction_of", "phase_of", "phases_in", "unit_after", "words",
 ]  # fmt: skip
 
 # What papers and command lines call what is chosen, not measured.
@@ -40,6 +41,25 @@ PHASES = {
     "test": "test", "testing": "test", "tst": "test", "ts": "test",
     "val": "val", "valid": "val", "validation": "val", "validate": "val", "dev": "val",
     "eval": "eval", "evaluation": "eval", "evaluate": "eval",
+}  # fmt: skip
+
+
+TELLING = QUALITY | SHORT_TIMES | SPEEDS
+# What an expression does to its value, or where it keeps it.
+PLAIN = listed(
+    "item float int detach cpu numpy mean sum avg np torch tf math round len data self start end begin tic toc get str "
+    "exp val value values list max min total cur global datetime timedelta format items keys for in if else not and or"
+)
+HOLDERS = listed(
+    "result results metric metrics meter meters logger log stats summary writer tracker running state info"
+)
+VARIANTS = listed("final best average averaged overall current running total last mean max min highest lowest smoothed")
+SPENT = listed("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
+# What meters call what they show.
+STATISTICS = {
+    "val": "current", "value": "current", "last": "current", "latest": "current", "avg": "avg", "average": "avg",
+    "mean": "mean", "global_avg": "avg", "smoothed": "smoothed", "median": "median", "max": "max", "min": "min",
+    "std": "std", "sum": "sum", "var": "var",
 }  # fmt: skip
 
 
@@ -66,3 +86,14 @@ def unit_after(text: str) -> tuple[str, str]:
     if match is None:
         return "", ""
     return ("speed", match["speed"]) if match["speed"] else ("time", match["time"])
+
+
+def phase_of(*texts: str) -> str | None:
+    """The phase that the first telling text names."""
+    return next((phases[0] for phases in map(phases_in, texts) if phases), None)
+
+
+def phases_in(text: str) -> list[str]:
+    """The phases that a text names, in order; what is evaluated is told better by the data than by `eval`."""
+    found = [PHASES[word] for word in words(text) if word in PHASES]
+    return [phase for phase in found if phase != "eval"] or found

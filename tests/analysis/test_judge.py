@@ -58,6 +58,7 @@ def judge(analyse: Analyse, argument: str) -> Analysis:
         ('f"ETA {elapsed / (epoch + 1) * 9:.1f}"', "estimate"),
         ('f"memory {torch.cuda.max_memory_allocated() / 1e6:.1f} MB"', "memory"),
         ('"outputs", model(x)', "nothing marks it"),
+        ("f\"metric '{name}' is unknown\"", "name"),
     ],
 )
 def test_what_is_no_measurement_is_rejected_with_its_reason(analyse: Analyse, argument: str, reason: str) -> None:
@@ -167,6 +168,7 @@ def test_what_is_handed_to_a_tracker_under_a_name_is_a_measurement(analyse: Anal
         '"epoch", position(step)',
         '"epsilon", schedule(step)',
         '"x", step',
+        '"images", wandb.Image(x)',
     ],
 )
 def test_settings_and_counters_that_a_tracker_is_given_are_none(analyse: Analyse, arguments: str) -> None:

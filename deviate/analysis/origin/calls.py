@@ -10,6 +10,7 @@ from deviate.analysis.callables import (
     JOINING,
     MEASURES,
     MEMORY_CALLS,
+    NUMBERS,
     PARSERS,
     PASSING,
     RATE_CALLS,
@@ -53,7 +54,7 @@ class Results:
             told = self.origins.holders.fed(node.func.value, name, function, depth) or told
         if told is not None:
             return told
-        if name in PASSING:
+        if name in PASSING or name in NUMBERS:
             inner = strongest(self.origins.of(value, function, depth) for value in self._passed(node, function))
             return Origin("computed", f"computed by {name}()") if inner.kind in {"unknown", "object"} else inner
         if MEASURING.intersection(words(name)) or MEASURING.intersection(words(qualified.rpartition(".")[2])):
@@ -79,6 +80,8 @@ class Results:
             return Origin("duration", f"time: {spelled}")
         if qualified.startswith(MEASURES):
             return Origin("quality", f"result of {spelled}, from {qualified.partition('.')[0]}")
+        if name[:1].isupper() and not name.isupper() and name not in NUMBERS and not self._is_of_project(node):
+            return Origin("object", f"object: made by {spelled}")
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:

@@ -21,7 +21,7 @@ DEEPEST = 14
 MOST_CALLS = 16
 MOST_ITEMS = 16
 COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
-LISTS = ("list", "deque")
+LISTS = ("list", "deque", "dict", "OrderedDict", "defaultdict")
 
 
 class Origins:
@@ -142,7 +142,7 @@ class Origins:
         return None
 
     def _filled(self, node: cst.Name, function: Function, bindings: list[Binding], depth: int) -> Origin | None:
-        """The origin of what a list variable is filled with."""
+        """The origin of what the list or dict of a variable is filled with."""
         if not any(binding.how == "assign" and _is_list(binding) for binding in bindings):
             return None
         items = [
@@ -272,4 +272,5 @@ def _is_list(binding: Binding) -> bool:
     value = binding.value
     for number in binding.way:
         value = element(value, number) if isinstance(value, cst.BaseExpression) else None
-    return isinstance(value, cst.List) or (isinstance(value, cst.Call) and last_name(value.func) in LISTS)
+    is_made = isinstance(value, cst.Call) and last_name(value.func) in LISTS
+    return is_made or isinstance(value, cst.List | cst.Dict)
