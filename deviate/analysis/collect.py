@@ -18,7 +18,7 @@ from .messages import Taker
 from .reports import GRAPH_SUMMARY, Report, Reports
 from .texts import holds_values
 from .things import Edge
-from .tree import dotted
+from .tree import walk
 from .values import PLAIN, Given, Item, Scene, Starred, Stars, Value
 from .words import words
 
@@ -167,7 +167,7 @@ class Collector:
             return self._extended(scene, edges, given)
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, Value)]
-        is_value = any(value.function is scope and dotted(value.node) in mine for value in values)
+        is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
         return self._extended(scene, edges, given) if is_value and not any(map(words, texts)) else []
 
@@ -247,6 +247,10 @@ def _is_built(given: object, taker: Taker) -> bool:
     if isinstance(node, cst.DictComp):
         return True
     return taker.displays.display(node, function) is not None or taker.displays.listed(node, function) is not None
+
+
+def _names_in(node: cst.CSTNode) -> set[str]:
+    return {part.value for part in walk(node) if isinstance(part, cst.Name)}
 
 
 def _texts_between(items: list[Item]) -> list[str]:

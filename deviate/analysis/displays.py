@@ -7,7 +7,7 @@ import libcst as cst
 from .calls import CallGraph
 from .index import Function
 from .things import Argument
-from .tree import element, keywords, last_name, positional
+from .tree import dotted, element, keywords, last_name, positional
 
 Shown = tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]
 """An item of a mapping: key (None for one unpacked into it), value, and the function they stand in."""
@@ -42,8 +42,17 @@ class Displays:
             scope, bindings = self.resolver.find(node.value, function)
             assigned = [binding for binding in bindings if binding.how == "assign" and not binding.way]
             if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
-                return self.display(assigned[0].value, scope, depth - 1)
+                shown = self.display(assigned[0].value, scope, depth - 1)
+                return None if shown is None else [*shown, *self._updated(node.value, scope)]
         return None
+
+    def _updated(self, name: str, scope: Function) -> Iterator[Shown]:
+        """What `update` puts into a mapping later."""
+        for function in scope.module.scopes:
+            for call in function.calls:
+                if dotted(call.func) == f"{name}.update" and self.resolver.find(name, function)[0] is scope:
+                    yield from ((None, value, function) for value in positional(call))
+                    yield from ((key, value, function) for key, value in keywords(call).items())
 
     def _made(self, node: cst.Call, function: Function) -> list[Shown] | None:
         shown: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]

@@ -111,8 +111,13 @@ class Flows:
                     if isinstance(name, cst.Name):
                         turn[self.resolver.find(name.value, function)[0], name.value] = value
                 yield turn
-        elif self.displays.literal(iterable, function) or self.displays.display(iterable, function):
+        elif self.displays.literal(iterable, function) or self._is_known(iterable, function):
             yield from self._bound((iterable, function), kind, target, function)
+
+    def _is_known(self, node: cst.BaseExpression, function: Function) -> bool:
+        """Whether all keys of a mapping are written down."""
+        shown = self.displays.display(node, function)
+        return bool(shown) and all(key is not None for key, _, _ in shown or ())
 
     def _bound(
         self, given: Given, kind: str, target: cst.BaseExpression, function: Function

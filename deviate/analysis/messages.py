@@ -13,7 +13,7 @@ from .meters import Meters
 from .origin import Origins
 from .texts import DEEPEST, Texts, holds_values
 from .things import Argument, Instance
-from .tree import constant_text, last_name, listed, positional
+from .tree import constant_number, constant_text, last_name, listed, positional, walk
 from .values import PLAIN, Item, Scene, Stars, Value
 
 ARRAYS = listed("array asarray tensor Tensor FloatTensor")
@@ -56,7 +56,7 @@ class Taker:
             self._active.pop()
             if parts is not None:
                 return parts
-        return [self.plain(node, function)]
+        return self._computed(node, function, scene) or [self.plain(node, function)]
 
     def plain(self, node: cst.BaseExpression, function: Function) -> Value:
         return Value(node, node, function, self.nodes.code(node))
@@ -97,7 +97,7 @@ class Taker:
             return self.scalar(alone, function, scene)
         if self.texts.is_text(node, function):
             return self.take(node, function, scene)
-        found = self._object(node, function)
+        found = self._object(node, function) or self._computed(node, function, scene)
         return found if found is not None else [self.plain(node, function)]
 
     def record(self, node: cst.BaseExpression, function: Function, scene: Scene, prefix: str = "") -> list[list[Item]]:
@@ -208,6 +208,24 @@ class Taker:
                 return self.joined(self.row(node, function, scene))
         return None
 
+    def _computed(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item] | None:
+        """What a writer is handed under a name that it is handed too, and computes with: `add(name, value / n)`."""
+        if isinstance(node, cst.Name):
+            return None
+        handed = [part for part in walk(node) if isinstance(part, cst.Name) and self._is_parameter(part, function)]
+        if any(scope is function for scope, _ in self.open):
+            self.open.update({(function, part.value): None for part in handed})
+        known = [scene.get(function, part.value) for part in handed]
+        if not any(isinstance(it, tuple) and constant_text(it[0]) is not None for it in scene.known.values()):
+            return None
+        held = [it for it in known if isinstance(it, tuple) and not _is_constant(it[0])]
+        if len(held) != 1 or not isinstance(held[0][0], cst.BaseExpression):
+            return None
+        return self.scalar(held[0][0], held[0][1], scene)
+
+    def _is_parameter(self, node: cst.Name, function: Function) -> bool:
+        return node.value in function.parameters and node.value != function.receiver
+
     # ------------------------------------------------------------ variables
 
     def _variable(self, node: cst.Name, function: Function, scene: Scene) -> list[Item] | None:
@@ -279,6 +297,10 @@ class Taker:
             if isinstance(thing, Instance) and self.meters.writes_itself(thing.cls):
                 return self.meters.fed(node, function) or None
         return None
+
+
+def _is_constant(node: cst.CSTNode) -> bool:
+    return constant_text(node) is not None or constant_number(node) is not None
 
 
 def _alone(node: cst.BaseExpression) -> cst.BaseExpression | None:

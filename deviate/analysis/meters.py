@@ -55,6 +55,10 @@ class Meters:
         for name, value in keywords(call).items():
             yield f"{title} {name}: "
             yield Value(value, value, function, nodes.code(value), style="meter", name=name)
+        for argument in call.args:
+            if argument.star == "**":
+                yield f"{title} "
+                yield Value(argument.value, argument.value, function, nodes.code(argument.value), style="meter")
         shown = self._shown(call, function)
         for value in positional(call)[:1]:
             yield f"{title} "

@@ -11,6 +11,7 @@ from deviate.sinks.registry import Carried, Sink
 from .calls import CallGraph
 from .index import Function
 from .texts import Texts
+from .things import Routine
 from .tree import dotted, keywords, last_name, listed, walk
 from .values import Starred
 
@@ -24,6 +25,7 @@ GRAPH_SUMMARY = "graph-summary"
 """The sink whose values are known when the graph has run: they are recorded by their tags."""
 
 KEEPING = listed("append setdefault update extend add")
+MOST_HANDED_ON = 3
 GRAPH_WRITERS = listed("add_summary merge_all merge_all_summaries FileWriter")
 
 
@@ -81,9 +83,29 @@ class Reports:
         if exact is not None or (names and not _is_object(names)):
             return exact
         inside = self.resolver.functions(call.func, function)
-        if inside and not any(_keeps(it.function) for it in inside):
+        if inside and not any(self._keeps(it.function, MOST_HANDED_ON) for it in inside):
             return None  # the project's own: what it does with its arguments is seen inside
         return find_sink(None, dotted(call.func))
+
+    def _keeps(self, function: Function, depth: int) -> bool:
+        """Whether a function puts what it is given into something that outlives the call, to be reported later."""
+        given = {name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")}
+        given.discard(function.receiver or "")
+
+        def is_given(value: cst.CSTNode) -> bool:
+            return any(isinstance(part, cst.Name) and part.value in given for part in walk(value))
+
+        if any(_outlives(place, function) and is_given(value) for place, value in function.stored):
+            return True
+        handing = [call for call in function.calls if any(is_given(argument.value) for argument in call.args)]
+        return any(
+            (_is_putting(call) and _outlives(call.func, function))
+            or (depth > 0 and any(self._keeps(it.function, depth - 1) for it in self._inside(call, function)))
+            for call in handing
+        )
+
+    def _inside(self, call: cst.Call, function: Function) -> list[Routine]:
+        return [it for it in self.resolver.functions(call.func, function) if it.function is not function]
 
     def _assigned(self, place: cst.Subscript, function: Function) -> Sink | None:
         names = self.resolver.names(place.value, function)
@@ -126,29 +148,16 @@ def _is_object(names: list[str]) -> bool:
     return any("()" in name for name in names)
 
 
-def _keeps(function: Function) -> bool:
-    """Whether a function puts what it is given into something that outlives the call, to be reported later."""
-    given = {name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")}
-    given.discard(function.receiver or "")
+def _is_putting(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in KEEPING
 
-    def outlives(place: cst.BaseExpression) -> bool:
-        root = place
-        while isinstance(root, cst.Attribute | cst.Subscript):
-            root = root.value
-        if not isinstance(root, cst.Name):
-            return False
-        held = [it for it in function.bindings.get(root.value, ()) if it.how != "item"]
-        return root.value == function.receiver or not held or root.value in function.globals
 
-    def is_given(value: cst.CSTNode) -> bool:
-        return any(isinstance(part, cst.Name) and part.value in given for part in walk(value))
-
-    if any(outlives(place) and is_given(value) for place, value in function.stored):
-        return True
-    return any(
-        isinstance(call.func, cst.Attribute)
-        and call.func.attr.value in KEEPING
-        and outlives(call.func.value)
-        and any(is_given(argument.value) for argument in call.args)
-        for call in function.calls
-    )
+def _outlives(place: cst.BaseExpression, function: Function) -> bool:
+    """Whether a place belongs to the object of a method, or to what stands outside of the function."""
+    root = place
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return False
+    held = [it for it in function.bindings.get(root.value, ()) if it.how != "item"]
+    return root.value == function.receiver or not held or root.value in function.globals

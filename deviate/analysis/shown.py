@@ -147,4 +147,6 @@ def _formatted(taker: "Taker", node: cst.Call, function: Function, scene: Scene)
     spelled = taker.nodes.code(node)
     if not given:
         return [spelled]
+    if isinstance(given[0], cst.Name) and taker.given(given[0].value, function, scene) is not None:
+        return taker.take(given[0], function, scene)
     return [Value(given[0], given[0], function, spelled, style=f"{last_name(node.func)}()")]
