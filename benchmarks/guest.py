@@ -18,32 +18,67 @@ SCRIPT = """\
 import sys
 import time
 
-def report(n, x):
+class Tracker:
+    def log(self, data):
+        pass
+
+    def add_scalar(self, tag, value, step):
+        pass
+
+    def update(self, value, n=1):
+        self.avg = value
+
+tracker = Tracker()
+data = {"loss": 0.123456789}
+
+def value(n):
     for i in range(n):
-        y = (x)
-    return y
+        (0.123456789)
+
+def scalar(n):
+    for i in range(n):
+        tracker.add_scalar("loss", 0.123456789, i)
+
+def record(n):
+    for i in range(n):
+        tracker.log(data)
+
+def meter(n):
+    for i in range(n):
+        tracker.update(0.123456789, 1)
 
 def step(n):
     for i in range(n):
         pass
 
 n = int(sys.argv[1])
-for function, arguments in ((report, (n, 0.123456789)), (step, (n,))):
-    function(*((10,) + arguments[1:]))
+for function in (step, value, scalar, record, meter):
+    function(10)
     start = time.perf_counter()
-    function(*arguments)
+    function(n)
     print((time.perf_counter() - start) / n * 1e6)
 """
+FIGURES = (
+    "loop step",
+    "recorded value",
+    "call with a name and a value",
+    "call with a dict of one value",
+    "update of a meter",
+)
 
 
-def measure(n_values: int, *, is_tapped: bool) -> tuple[float, float]:
-    """Microseconds per round of the loop that reports, and of the loop that only counts."""
+def measure(n_values: int, *, is_tapped: bool) -> list[float]:
+    """Microseconds per round of each loop of the script, all of them counted."""
     with tempfile.TemporaryDirectory() as folder:
-        child = Child(Path(folder), SCRIPT).tap("«(x)»\n    return")
-        child.loop("«range(n)»:\n        y", 6, is_main=False).loop("«range(n)»:\n        pass", 11, is_main=False)
+        child = Child(Path(folder), SCRIPT).tap("«(0.123456789)»\n")
+        child.tap("tracker.add_scalar", form="call", fields=("tensorboard.add_scalar", "0"))
+        child.tap("tracker.log", form="call", fields=("wandb.log", "0"))
+        child.tap("tracker.update", form="meter", fields=("avg",))
+        for body in ("(0.123", "tracker.add", "tracker.log", "tracker.up", "pass"):
+            line = SCRIPT[: SCRIPT.index(f"        {body}")].count("\n") + 1
+            child.loop(f"«range(n)»:\n        {body}", line, is_main=False)
         result = child.run(str(n_values), is_tapped=is_tapped)
-    reporting, counting = map(float, result.stdout.split())
-    return reporting, counting
+    return [float(line) for line in result.stdout.split()]
 
 
 def main() -> None:
@@ -52,16 +87,15 @@ def main() -> None:
     parser.add_argument("--values", type=int, default=200_000)
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    rounds = [
-        tuple(
+    on, off = (
+        list(
             map(min, zip(*(measure(options.values, is_tapped=is_tapped) for _ in range(options.repeats)), strict=True))
         )
         for is_tapped in (True, False)
-    ]
-    (value_on, step_on), (value_off, step_off) = rounds
-    step = step_on - step_off
-    print(f"per loop step       {step:.3f} µs")
-    print(f"per recorded value  {value_on - value_off - step:.3f} µs")
+    )
+    costs = [with_taps - without for with_taps, without in zip(on, off, strict=True)]
+    for name, cost in zip(FIGURES, (costs[0], *(cost - costs[0] for cost in costs[1:])), strict=True):
+        print(f"per {name:<30} {cost:.3f} µs")
 
 
 if __name__ == "__main__":
