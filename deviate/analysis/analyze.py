@@ -6,17 +6,17 @@ from pathlib import Path
 import libcst as cst
 
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Metric, Rejected, Site
+from deviate.model import Analysis, Loop, Metric, Rejected, Role, Site
 
 from .calls import CallGraph, Way
 from .collect import Collector, Judged
 from .contexts import Context, contexts, reach
 from .hazards import output_paths, seed_calls
+from .history import history_evidence, history_keys
 from .index import LoopNode
 from .judge import Judge
 from .labels import tells_keys
-from .loops import LoopFinder, Training, loop_value
-from .managed import history_keys
+from .loops import LoopFinder, Training, Trainings, loop_value
 from .naming import give_names
 from .origin import Origins
 from .project import Project
@@ -71,6 +71,7 @@ def _relative(script: Path, root: Path) -> str:
 def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
     judged = Collector(graph, Judge(Origins(graph))).collect()
     trainings = _trainings(graph, judged)
+    outer = trainings.outer
     sites: list[Site] = []
     found: list[_Found] = []
     rejected: list[Rejected] = []
@@ -78,7 +79,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
     for item in judged:
         node = item.candidate.value.node
         is_drawn = item.candidate.sink == GRAPH_SUMMARY  # declared before the loop that writes it
-        reached = reach(node, () if is_drawn else trainings, graph)
+        reached = reach(node, () if is_drawn else outer, graph)
         ways += graph.ways(node)
         reason = item.decision.reason
         if not reason or reason.startswith(UNTOLD):
@@ -87,7 +88,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
         if is_drawn and not reason:
             found.append(_Found(item, None, Context(reached.ways[0], (), item.candidate.value.name)))
         elif site is not None and not reason:
-            told = contexts(item, reached.ways, graph)
+            told = contexts(item, reached.ways, outer, graph)
             if all(context.label is None for context in told) and not tells_keys(site.label, item.candidate, graph):
                 site = _without_label(site)
             found += [_Found(item, site.id, context) for context in told]
@@ -99,23 +100,24 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
             value, line = item.candidate.value, item.candidate.line
             where = value.function.module.file
             rejected.append(Rejected(value.spelled, where, line, reason, site.id if site else None))
-    loops = _loops(trainings[0] if trainings else None, ways, graph)
+    loops = _loops(trainings, ways, graph)
     return Analysis(
         root=root,
         script=file,
         main_loop=next((loop for loop in loops if loop.is_main), None),
         loops=loops,
-        metrics=_metrics(found, trainings, graph),
+        metrics=_metrics(found, outer, graph),
         rejected=tuple(rejected),
         sites=tuple(sites),
         seeds=seed_calls(graph),
         outputs=output_paths(graph),
         files=graph.project.files(),
         notices=tuple(graph.project.notices),
+        alternatives=_alternatives(trainings, loops, graph),
     )
 
 
-def _trainings(graph: CallGraph, judged: list[Judged]) -> list[Training]:
+def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
         ways = graph.ways(item.candidate.value.node)
@@ -157,11 +159,19 @@ def _without_label(site: Site) -> Site:
     return Site(site.id, site.file, site.line, site.span, site.expression, site.sink, site.form, None, site.fields)
 
 
-def _loops(main: Training | None, ways: list[Way], graph: CallGraph) -> tuple[Loop, ...]:
-    """The main loop, and all loops on the ways to sites and around the main loop, in source order."""
+def _loops(trainings: Trainings, ways: list[Way], graph: CallGraph) -> tuple[Loop, ...]:
+    """The main loop, what else may be it, and all loops on the ways to sites and around the main loop, in source order.
+
+    Calls that start a managed loop are listed for the main loop alone: frameworks count the steps of the others.
+    """
+    main = trainings.main
+    evidence: dict[cst.CSTNode, tuple[str, ...]] = {}
     nodes: dict[LoopNode | cst.Call, None] = {}
+    for training in (*trainings.outer, *trainings.alternatives):
+        if training is main or not training.is_managed:
+            nodes[training.node] = None
+            evidence[training.node] = training.evidence
     if main is not None:
-        nodes[main.node] = None
         nodes.update(dict.fromkeys(graph.nodes.loops_around(main.node)))
     for way in ways:
         for frame in way:
@@ -172,21 +182,27 @@ def _loops(main: Training | None, ways: list[Way], graph: CallGraph) -> tuple[Lo
         source = graph.nodes.source(node)
         return order[source.file], source.start(node).line, source.start(node).column
 
-    ordered = sorted(nodes, key=place)
     loops: list[Loop] = []
-    for node in ordered:
-        made = loop_value(node, len(loops), graph.nodes, is_main=main is not None and node is main.node)
+    for node in sorted(nodes, key=place):
+        is_main = main is not None and node is main.node
+        made = loop_value(node, len(loops), graph.nodes, is_main=is_main, evidence=evidence.get(node, ()))
         if made is not None:
             loops.append(made)
     return tuple(loops)
 
 
-def _metrics(found: list[_Found], trainings: list[Training], graph: CallGraph) -> tuple[Metric, ...]:
+def _alternatives(trainings: Trainings, loops: tuple[Loop, ...], graph: CallGraph) -> tuple[Loop, ...]:
+    """What else may be meant as the main loop, best first; the listed loops where they are listed."""
+    listed = {(loop.file, loop.span): loop for loop in loops}
+    made = [loop_value(it.node, -1, graph.nodes, evidence=it.evidence) for it in trainings.alternatives]
+    return tuple(listed.get((loop.file, loop.span), loop) for loop in made if loop is not None)
+
+
+def _metrics(found: list[_Found], trainings: tuple[Training, ...], graph: CallGraph) -> tuple[Metric, ...]:
     names = give_names(wanted([(item.judged, item.context) for item in found]))
     metrics = [_metric(item, name) for item, name in zip(found, names, strict=True)]
     for training in trainings:
-        if isinstance(training.node, cst.Call):
-            metrics += _managed_metrics(training.node, {metric.name for metric in metrics}, graph)
+        metrics += _managed_metrics(training, {metric.name for metric in metrics}, graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     metrics.sort(key=lambda metric: (order[metric.file], metric.line))
     return tuple(_numbered(metric, number) for number, metric in enumerate(metrics))
@@ -199,6 +215,8 @@ def _metric(item: _Found, name: str) -> Metric:
         evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
     if context.path:
         evidence = (*evidence, f"reached by the calls at lines {' → '.join(str(place.line) for place in context.path)}")
+    if context.is_final:
+        evidence = (*evidence, "reported after the main loop")
     return Metric(
         id=-1,
         name=name,
@@ -215,14 +233,19 @@ def _metric(item: _Found, name: str) -> Metric:
     )
 
 
-def _managed_metrics(call: cst.Call, taken: set[str], graph: CallGraph) -> list[Metric]:
-    place = graph.nodes.place(call)
-    keys = [key for key in history_keys(call, graph) if key not in taken]
-    evidence = ("reported by Keras in the history of fit()", "predicted from compile() and the validation data")
-    return [
-        Metric(-1, key, key, place.file, place.line, "history", "quality", direction_of(words(key)), evidence, None)
-        for key in keys
-    ]
+def _managed_metrics(training: Training, taken: set[str], graph: CallGraph) -> list[Metric]:
+    if training.framework is None or not isinstance(training.node, cst.Call):
+        return []
+    place = graph.nodes.place(training.node)
+    evidence = history_evidence(training.framework)
+    metrics = []
+    for key in history_keys(training.node, training.framework, graph):
+        told = words(key)
+        role: Role = "time" if {"runtime", "second"} & set(told) else "quality"
+        direction = "max" if "second" in told else direction_of(told)
+        if key not in taken:
+            metrics.append(Metric(-1, key, key, place.file, place.line, "history", role, direction, evidence, None))
+    return metrics
 
 
 def _numbered(metric: Metric, number: int) -> Metric:
