@@ -130,6 +130,8 @@ def test_values_are_recorded_once_in_order_and_at_the_steps_of_their_loops(worke
         assert [event[5] if isinstance(event[5], str) else repr(event[5]) for event in here] == [
             value for value, _ in seen
         ]
-        own = {number for number, loop in it.loops.items() if it.program.loops[loop] is spot.frame}
+        own = {
+            n for n, loop in it.loops.items() if it.program.loops[loop] is spot.frame and loop not in spot.conditions
+        }
         steps = [dict(zip(event[3][::2], event[3][1::2], strict=True)) for event in here]
         assert [{str(loop): step for loop, step in at.items() if loop in own} for at in steps] == [at for _, at in seen]

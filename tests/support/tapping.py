@@ -36,7 +36,9 @@ class Spot:
     """An expression that can be tapped.
 
     Attributes:
-        frame: the node in whose frame it runs; loops: those of the same frame in whose body it stands.
+        frame: the node in whose frame it runs.
+        loops: those of the same frame in whose body it stands.
+        conditions: those `while` loops in whose condition it stands: evaluated before the loop, and between its steps.
     """
 
     node: cst.CSTNode
@@ -44,6 +46,7 @@ class Spot:
     form: TapForm
     frame: cst.CSTNode
     loops: tuple[cst.CSTNode, ...]
+    conditions: tuple[cst.CSTNode, ...]
 
 
 @dataclass
@@ -58,7 +61,7 @@ class Program:
         wrapper = MetadataWrapper(cst.parse_module(self.text))
         self.module = wrapper.module
         self.positions = wrapper.resolve(PositionProvider)
-        self._walk(self.module, self.module, (), is_target=False)
+        self._walk(self.module, self.module, (), ())
 
     def span(self, node: cst.CSTNode) -> Span:
         start, end = self.positions[node].start, self.positions[node].end
@@ -71,7 +74,15 @@ class Program:
         kind, head = ("for", node.iter) if isinstance(node, cst.For) else ("while", node.test)
         return Loop(number, "train.py", span.line, span.end_line, kind, None, self.span(head), is_main)  # type: ignore[arg-type]
 
-    def _walk(self, node: cst.CSTNode, frame: cst.CSTNode, loops: tuple[cst.CSTNode, ...], *, is_target: bool) -> None:
+    def _walk(
+        self,
+        node: cst.CSTNode,
+        frame: cst.CSTNode,
+        loops: tuple[cst.CSTNode, ...],
+        conditions: tuple[cst.CSTNode, ...],
+        *,
+        is_target: bool = False,
+    ) -> None:
         if isinstance(node, cst.For | cst.While) and not getattr(node, "asynchronous", None):
             self.loops[node] = frame
         for name, child in _children(node):
@@ -79,16 +90,17 @@ class Program:
                 is_target and isinstance(node, cst.Tuple | cst.List | cst.Element | cst.StarredElement)
             )
             is_spot = name in EVALUATED.get(type(node), ()) and not inside and isinstance(child, cst.BaseExpression)
+            inner = (*conditions, node) if isinstance(node, cst.While) and name == "test" else conditions
             if is_spot and not (isinstance(node, cst.Expr) and isinstance(child, cst.BaseString)):
-                self.spots.append(Spot(child, self.span(child), _form(node, child), frame, loops))
+                self.spots.append(Spot(child, self.span(child), _form(node, child), frame, loops, inner))
             if isinstance(child, NEVER) or (isinstance(node, cst.FormattedStringExpression) and node.equal):
                 continue  # what a field with `=` shows is its own text
             if isinstance(child, FRAMES):
-                self._walk(child, child, (), is_target=False)
+                self._walk(child, child, (), ())
             elif isinstance(node, cst.For | cst.While) and name == "body":
-                self._walk(child, frame, (*loops, node), is_target=False)
+                self._walk(child, frame, (*loops, node), conditions)
             else:
-                self._walk(child, frame, loops, is_target=inside)
+                self._walk(child, frame, loops, inner, is_target=inside)
 
 
 def _children(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:
