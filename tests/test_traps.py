@@ -40,7 +40,7 @@ def test_every_way_to_print_prints_the_same_and_is_recorded(project: Path) -> No
     assert run.left.files["log.txt"] == b"test acc 0.0\ntest acc 0.25\ntest acc 0.5\n"
     assert set(run.values["acc"]) == {0.0, 0.25, 0.5}
     assert set(run.values["loss"]) == {1.0, 1 / 2, 1 / 3}
-    assert run.values["acc"].count(0.25) == 8
+    assert run.values["acc"].count(0.25) == 11
     assert run.values["acc + 1"] == [1.0, 1.25, 1.5]
     assert run.values["100 * acc"] == run.values["m.avg"] == run.values["m.asked"] == [0.0, 25.0, 50.0]
     assert run.values["0[val_acc]"] == run.values['stats["val_acc"]'] == [0.0, 0.25, 0.5]
@@ -119,7 +119,7 @@ def test_code_that_walks_names_finds_its_own_alone(project: Path) -> None:
     files = {"configurator.py": "lr = 0.5; print('config', lr)\nfor i in range(2): print('conf loss', i / 2)\n"}
     run = script(project, NAMES, files)
     assert "conf loss 0.5\n{'epoch': 2, 'acc': 0.5, 'lr': 0.5, 'name': 'x'}" in run.stdout
-    assert run.values["acc"] == [0.0, 0.25, 0.5, 0.5, 0.75]
+    assert run.values["acc"] == [0.0, 0.25, 0.5, 0.5, 0.5, 0.75]
 
 
 def test_what_is_a_number_is_recorded_and_nothing_else(project: Path, require) -> None:  # type: ignore[no-untyped-def]

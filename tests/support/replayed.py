@@ -87,7 +87,7 @@ class Replayed:
             for line in log.read_text().splitlines()
         ]
         assert not [event for event in events if event[0] == "error"]
-        expressions = {site.id: site.fields[0] if site.fields else site.expression for site in found.sites}
+        expressions = {it.id: it.fields[0] if it.form in {"format", "mapping"} else it.expression for it in found.sites}
         lines = {loop.id: loop.line for loop in found.loops}
         values: dict[str, list[object]] = {}
         steps: dict[str, list[dict[int, int]]] = {}
