@@ -13,7 +13,7 @@ from .calls import CallGraph
 from .holdings import Holdings
 from .index import Function
 from .judge import Candidate, Decision, Judge
-from .labels import graph_tag, label_of
+from .labels import graph_tag, label_of, tells_keys
 from .messages import Taker
 from .reports import GRAPH_SUMMARY, Report, Reports
 from .texts import holds_values
@@ -220,6 +220,8 @@ class Collector:
             told = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
             if told.role is not None:
                 return Decision(told.role, None, (f'holds "{key}", {told.evidence[0]}', *told.evidence[1:]))
+        if tells_keys(candidate.label, candidate, self.graph):
+            return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
 
     def _is_ignored(self, line: int, value: Value) -> bool:

@@ -43,10 +43,10 @@ class Displays:
             assigned = [binding for binding in bindings if binding.how == "assign" and not binding.way]
             if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
                 shown = self.display(assigned[0].value, scope, depth - 1)
-                return None if shown is None else [*shown, *self._updated(node.value, scope)]
+                return None if shown is None else [*shown, *self.updated(node.value, scope)]
         return None
 
-    def _updated(self, name: str, scope: Function) -> Iterator[Shown]:
+    def updated(self, name: str, scope: Function) -> Iterator[Shown]:
         """What `update` puts into a mapping later."""
         for function in scope.module.scopes:
             for call in function.calls:

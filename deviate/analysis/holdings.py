@@ -42,14 +42,26 @@ class Holdings:
                 yield _text(node.key), node.value, function
                 yield from self.of(node.for_in.iter, function, depth - 1)  # `{f"val_{k}": v for k, v in stats.items()}`
             case cst.Name():
-                yield from self._bound(self.resolver.find(node.value, function)[1], depth - 1)
+                yield from self._variable(node.value, function, depth - 1)
             case cst.Attribute():
-                for thing in self.resolver.of(node.value, function):
-                    for base in self.resolver.order(thing.cls)[0] if isinstance(thing, Instance) else ():
-                        kept = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
-                        yield from self._bound(kept, depth - 1)
+                yield from self._kept(node, function, depth - 1)
             case cst.Call():
                 yield from self._returned(node, function, depth - 1)
+
+    def _variable(self, name: str, function: Function, depth: int) -> Iterator[Holding]:
+        scope, bindings = self.resolver.find(name, function)
+        yield from self._bound(bindings, depth)
+        for key, value, where in self.displays.updated(name, scope):
+            if isinstance(key, str):
+                yield key, value, where
+            else:
+                yield from self.of(value, where, depth)
+
+    def _kept(self, node: cst.Attribute, function: Function, depth: int) -> Iterator[Holding]:
+        for thing in self.resolver.of(node.value, function):
+            for base in self.resolver.order(thing.cls)[0] if isinstance(thing, Instance) else ():
+                kept = [binding for binding, _ in base.attributes.get(node.attr.value, ())]
+                yield from self._bound(kept, depth)
 
     def _bound(self, bindings: list[Binding], depth: int) -> Iterator[Holding]:
         for binding in bindings:

@@ -178,6 +178,8 @@ class Resolver:
         scope, bindings = self.find(name, function)
         if bindings:
             return self._bound(name, scope, bindings)
+        if name in ("None", "True", "False"):
+            return ()
         if name == "super" or (hasattr(builtins, name) and not function.module.stars):
             return (Outside(f"builtins.{name}"),)
         found = tuple(self._starred(function.module, name))
