@@ -54,13 +54,15 @@ def test_a_tag_that_is_built_at_run_time_is_the_label(tmp_path: Path) -> None:
         ("writer.add_scalars('val', nested)", ("tensorboard.add_scalars", "0"), [("val/a.acc", 0.5), ("val/b", 1)]),
         ("logger.info('%s %.2f', *values)", ("logging.report", "0"), [("0", 0.5), ("1", 0.25)]),
         ("logger.info('%(acc)s', record)", ("logging.report", "0"), [("acc", 0.5)]),
+        ("«csv.writer(sys.stdout).writerow»([*values, 'x'])", ("csv.writerow", "0"), [("0", 0.5), ("1", 0.25)]),
+        ("«rows.writerow»(record)", ("csv.writerow_of_names", "0"), [("acc", 0.5), ("loss", 0.25)]),
     ],
 )
 def test_every_kind_of_item_is_recorded_with_its_label(
     tmp_path: Path, call: str, fields: tuple[str, ...], expected: list[tuple[str | None, object]]
 ) -> None:
     text = f"""\
-import logging, sys
+import csv, logging, sys
 logging.basicConfig(stream=sys.stdout, level=logging.INFO, format="%(filename)s:%(lineno)d %(message)s")
 class Spy:
     def __getattr__(self, name):
@@ -69,11 +71,12 @@ bar = table = writer = Spy()
 logger = logging.getLogger()
 values, record = [0.5, 0.25], {{"acc": 0.5, "loss": "0.25", "name": "x", "history": [1, 2]}}
 nested = {{"a": {{"acc": 0.5, "deeper": {{"acc": 9}}}}, "b": 1, 3: 4}}
+rows = csv.DictWriter(sys.stdout, record)
 if True:
-    {call}
+    {call.replace("«", "").replace("»", "")}
 """
-    callee = call.partition("(")[0]
-    result = compared(Child(tmp_path, text).tap(f"    «{callee}»(", form="call", fields=fields))
+    callee = call if "«" in call else f"«{call.partition('(')[0]}»("
+    result = compared(Child(tmp_path, text).tap(f"    {callee}", form="call", fields=fields))
     assert told(result) == expected
 
 
