@@ -153,6 +153,7 @@ def run_command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
 ) -> None:
     """Run a script N times, record what it reports, and report the spread."""
+    takes_stdout = _takes_stdout(html, json_file, csv_file)
     here = Path.cwd().resolve()
     folder = _folder(command, here)
     if folder is not None:
@@ -168,9 +169,12 @@ def run_command(
         timeout_s=timeout,
         environment=tuple(_pair(text, "--env", "KEY=VALUE") for text in env or ()),
     )
-    people = sys.stderr if "-" in map(str, (html, json_file, csv_file)) else sys.stdout
+    people = sys.stderr if takes_stdout else sys.stdout
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
     if not quiet or dry_run:
         typer.echo(announcement(prepared, request, _width()), file=people)
+    if warning := pipeline.foresee(prepared, judging):
+        typer.echo(f"Warning: {warning}", err=True)
     if dry_run:
         return
     folder = records.deviate_folder(prepared.target.root)
@@ -181,7 +185,6 @@ def run_command(
     if reused and not quiet:
         typer.echo(f"{reused} of {len(outcomes)} runs were on record already: {begun.folder}", file=people)
     experiments = pipeline.read(folder, [f"{begun.name}:{variant}" for variant in request.variants])
-    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
     findings = pipeline.describe(experiments, judging)
     _publish(findings, experiments, folder, html, json_file, csv_file)
     if any(run.status != "completed" for experiment in experiments for run in experiment.runs):
@@ -249,6 +252,7 @@ def _report_on(
     names: Sequence[str], judging: Judging, html: Path | None, json_file: Path | None, csv_file: Path | None
 ) -> None:
     """Judge experiments on record, and publish."""
+    _takes_stdout(html, json_file, csv_file)
     folder = pipeline.records_folder(Path.cwd().resolve())
     experiments = pipeline.read(folder, names)
     _publish(pipeline.judge(experiments, judging), experiments, folder, html, json_file, csv_file)
@@ -265,19 +269,22 @@ def _publish(
     """Print the verdict, and write what was asked for and the report."""
     view = report.build_view(findings)
     path = html or pipeline.report_path(folder, experiments)
-    wanted = [(path, "html"), (json_file, "json"), (csv_file, "csv")]
-    takes_stdout = [form for target, form in wanted if str(target) == "-"]
-    if len(takes_stdout) > 1:
-        raise InputError(
-            f"{' and '.join(takes_stdout)} cannot both go to standard output", "name a file for one of them"
-        )
-    for target, form in wanted:
+    for target, form in ((path, "html"), (json_file, "json"), (csv_file, "csv")):
         if target is not None:
             pipeline.write(report.render(view, form), target, sys.stdout)
-    if takes_stdout:
+    if _takes_stdout(html, json_file, csv_file):
         return
     typer.echo(report.render(view, "terminal", width=_width(), is_coloured=_is_coloured()), nl=False)
     typer.echo(f"Report   {_nearest(path)}")
+
+
+def _takes_stdout(html: Path | None, json_file: Path | None, csv_file: Path | None) -> bool:
+    """Whether one of the outputs goes to standard output, which has room for one only."""
+    targets = {"html": html, "json": json_file, "csv": csv_file}
+    taking = [form for form, target in targets.items() if str(target) == "-"]
+    if len(taking) > 1:
+        raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
+    return bool(taking)
 
 
 def _nearest(path: Path) -> Path:

@@ -130,11 +130,7 @@ def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
     _refuse_unknown(values, keys, section.title)
     where, path = section.text("where"), section.texts("path")
     aggregate = section.text("aggregate") or "last"
-    if aggregate not in AGGREGATES and not AT.fullmatch(aggregate):
-        raise InputError(
-            f"{section.title} has the unknown aggregate {aggregate!r}",
-            f"Use one of {', '.join(AGGREGATES)} or at:K (K: step of the main loop, from 0).",
-        )
+    refuse_aggregate(aggregate, section.title)
     return Wish(
         name=name,
         where=None if where is None else _place(where, section.title),
@@ -148,6 +144,15 @@ def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
         is_primary=section.flag("primary"),
         margin=section.amount("margin"),
     )
+
+
+def refuse_aggregate(aggregate: str, title: str) -> None:
+    """Raise InputError for an aggregate that there is not; `title` says where it was given."""
+    if aggregate not in AGGREGATES and not AT.fullmatch(aggregate):
+        raise InputError(
+            f"{title} has the unknown aggregate {aggregate!r}",
+            f"Use one of {', '.join(AGGREGATES)} or at:K (K: step of the main loop, from 0).",
+        )
 
 
 @dataclass(frozen=True, slots=True)

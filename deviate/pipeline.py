@@ -1,6 +1,7 @@
 """The way through all rooms: from a command to findings. Knows every room; prints nothing, and ends nothing."""
 
 import dataclasses
+import re
 import shlex
 import shutil
 import time
@@ -13,13 +14,16 @@ from typing import TextIO
 from deviate import analysis, config, instrument, records, replay, saving, selection
 from deviate.command import Target, project_root
 from deviate.errors import InputError, RecordError
-from deviate.model import Analysis, Experiment, Findings, Selection, Snapshot
+from deviate.model import Analysis, Experiment, Findings, Metric, Selection, Snapshot
 from deviate.records import Plan, VariantPlan
+from deviate.records.items import CONTAINERS
 from deviate.replay import Outcome, RunUpdate
 from deviate.review import Screen
 from deviate.review import review as look_over
 
 CONFIG = "deviate.toml"
+SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
+"""Names of containers that are names of single values far more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,36 @@ def review(looked: Looked, screen: Screen) -> Looked | None:
         return None
     saving.write_plan(chosen.analysis, looked.config_path, chosen.entries, chosen.dropped, chosen.offered)
     return look(looked.target)
+
+
+def foresee(prepared: Prepared, judging: Judging) -> str:
+    """Whether what is asked of the runs can be answered, before the first of them.
+
+    Returns: a warning, where only the runs can tell whether there is such a metric; else an empty text.
+
+    Raises:
+        InputError: no run can report such a metric, or there is no such aggregate.
+    """
+    if judging.aggregate is not None:
+        config.refuse_aggregate(judging.aggregate, "--aggregate")
+    names = [item.name for item in prepared.selection.metrics]
+    if judging.metric is None or judging.metric in names:
+        return ""
+    if not any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics):
+        raise InputError(
+            f"no metric named {judging.metric!r} will be recorded of {prepared.analysis.script}",
+            f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
+        )
+    return f"--metric {judging.metric} is not among the metrics above; the runs may report it under that name"
+
+
+def _may_hold_more(metric: Metric, found: Analysis) -> bool:
+    """Whether runs may show metrics of other names at a metric's site: items, labels, keys of a history."""
+    site = next((site for site in found.sites if site.id == metric.site), None)
+    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
+        return True
+    named = set(re.findall(r"[a-z]+", metric.expression.lower()))
+    return "{" in metric.expression or not named.isdisjoint(CONTAINERS - SINGLE)
 
 
 def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:

@@ -230,6 +230,14 @@ def test_a_signal_ends_the_run_too_and_the_same_command_goes_on(project: Path, d
     assert "'my train.py'" in listed
 
 
+def test_a_metric_that_only_the_runs_may_show_is_waited_for_with_a_warning(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    text = "import random\nfor epoch in range(2):\n    scores = {'f1': random.random()}\n    print('scores', scores)\n"
+    (project / "train.py").write_text(text)
+    answer = deviate("run", "train.py", "-r", "2", "--metric", "nothing")
+    assert "Warning: --metric nothing is not among the metrics above" in answer.err
+    assert (project / ".deviate").exists()
+
+
 def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(TRAIN)
     answer = deviate("run", "train.py", "--dry-run")
@@ -265,7 +273,9 @@ NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
         ({"nb.ipynb": "{}"}, ("run", "nb.ipynb"), ["notebook", "nbconvert"]),
         ({"src/train.py": TRAIN, "src/util.py": "x = 1\n"}, ("run", "."), ["folder", "deviate run src/train.py"]),
         ({"src/util.py": "x = 1\n"}, ("analyze", "src"), ["1 Python file", "none of which"]),
-        ({"train.py": TRAIN}, ("run", "train.py", "--metric", "f1", "--runs", "1"), ["f1", "test_acc"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--metric", "f1"), ["f1", "test_acc"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--aggregate", "first"), ["'first'", "at:K"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--csv", "-", "--json", "-"), ["json and csv", "standard output"]),
     ],
 )
 def test_bad_input_gets_one_message_that_says_what_to_do(
@@ -279,6 +289,7 @@ def test_bad_input_gets_one_message_that_says_what_to_do(
     errors = answer.err[answer.err.index("Error: ") :]
     assert all(words in errors for words in told), errors
     assert len(errors.strip().splitlines()) >= 2, "a message without what to do next"
+    assert "--python" in arguments or not (project / ".deviate").exists(), "nothing was started"
 
 
 def test_a_folder_shows_its_training_scripts(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
