@@ -16,7 +16,7 @@ from .labels import label_texts
 from .loops import Training
 from .order import is_dead, runs_after
 from .tree import constant_text
-from .words import words
+from .words import PHASES, words
 
 MOST_CONTEXTS = 12
 
@@ -110,7 +110,8 @@ def _whole(found: Sequence[Context], label: str | None) -> Context:
 
 def _labelled(context: Context) -> Context:
     """The same with the words of its label in its hint."""
-    return dataclasses.replace(context, hint="_".join([*words(context.label or ""), *filter(None, [context.hint])]))
+    told = [PHASES.get(word, word) for word in words(context.label or "")]
+    return dataclasses.replace(context, hint="_".join([*told, *filter(None, [context.hint])]))
 
 
 def _hinted(found: list[Context], graph: CallGraph) -> list[Context]:

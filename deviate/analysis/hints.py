@@ -33,24 +33,23 @@ def hints_of(ways: Sequence[Way], is_final: Sequence[bool], graph: CallGraph) ->
     the training ("final"), then other words of the calls, then their order if what they are given differs.
     """
     parts = [_differing_part(ways, place) for place in range(len(ways))]
-    phases = _phases(parts, graph)
-    finals = ["final" if final and not all(is_final) else "" for final in is_final]
-    hints = [_joined(*pair) for pair in zip(finals, phases, strict=True)]
-    return _refined(hints, parts, graph)
+    hints = _refined(_phases(parts, graph), lambda places: _finals([is_final[place] for place in places]))
+    hints = _refined(hints, lambda places: _other_words([parts[place] for place in places], graph))
+    return _refined(hints, lambda places: _ordinals([parts[place] for place in places], graph))
 
 
-def _refined(hints: list[str], parts: Sequence[Way], graph: CallGraph) -> list[str]:
-    """The same, with further words where two hints are equal."""
+def _refined(hints: Sequence[str], more: Callable[[list[int]], list[str]]) -> list[str]:
+    """The same, with further words where hints are equal and the words differ."""
     result = list(hints)
     for hint in dict.fromkeys(hints):
         places = [place for place, other in enumerate(hints) if other == hint]
-        if len(places) == 1:
-            continue
-        same = [parts[place] for place in places]
-        more = _other_words(same, graph) or _ordinals(same, graph)
-        for place, word in zip(places, more, strict=True):
-            result[place] = _joined(hint, word)
+        for place, word in zip(places, more(places), strict=True) if len(places) > 1 else ():
+            result[place] = _joined(*(word, hint) if word == "final" else (hint, word))
     return result
+
+
+def _finals(is_final: Sequence[bool]) -> list[str]:
+    return ["final" if final and not all(is_final) else "" for final in is_final]
 
 
 def _joined(*parts: str) -> str:
@@ -100,7 +99,7 @@ def _other_words(parts: Sequence[Way], graph: CallGraph) -> list[str]:
         hints = ["_".join([word for word in group if word not in common][:MOST_WORDS]) for group in groups]
         if len(set(hints)) == len(hints):
             return hints
-    return []
+    return [""] * len(parts)
 
 
 def _is_telling(word: str) -> bool:

@@ -124,12 +124,13 @@ class LoopFinder:
         variable = counter_of(loop)
         named = set(words(variable)) if variable else set()
         counts = counted(loop, function, self.graph)
-        sign = next(iter(self.signs.inside(loop.body)), None)
+        sure = self.signs.inside(loop.body)
+        sign = next(iter(sure or self.signs.named(loop.body)), None)
         counters, n_metrics = self.reported(loop)
         score = 0.0
         evidence = []
         if sign is not None:
-            score += 3
+            score += 3 if sure else 2.5
             evidence.append(
                 f"trains: {shorten(self.nodes.code(sign), 60, placeholder=' …')} at {self.nodes.place(sign)}"
             )

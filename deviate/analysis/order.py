@@ -4,8 +4,9 @@ import libcst as cst
 
 from .calls import Frame
 from .nodes import Nodes
-from .tree import dotted
+from .tree import dotted, last_name, listed
 
+REGISTERING = listed("set_defaults add_command add_typer add_parser register")
 EXITS = ("sys.exit", "exit", "quit", "os._exit")
 
 
@@ -13,9 +14,13 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
     """Whether the node of a frame stands behind that of another frame of the same function, and may run after it.
 
     It may not where the two are on branches that exclude each other, nor where the branch of the earlier one ends by
-    leaving the function.
+    leaving the function, nor where both are commands of which one is chosen: lambdas, and functions that are
+    registered.
     """
-    if frame.function is not earlier.function:
+    if frame.function is not earlier.function or (_is_registered(frame) and _is_registered(earlier)):
+        return False
+    chosen = _lambda_around(frame.node, nodes), _lambda_around(earlier.node, nodes)
+    if None not in chosen and chosen[0] is not chosen[1]:
         return False
     last = earlier.node.body if isinstance(earlier.node, cst.For | cst.While) else earlier.node
     source = frame.function.source
@@ -54,6 +59,17 @@ def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CS
             break
         below = parent
     return found
+
+
+def _is_registered(frame: Frame) -> bool:
+    """Whether a function is only made known, to be called when it is asked for."""
+    if frame.edge is None or not frame.edge.is_handed:
+        return False
+    return not isinstance(frame.node, cst.Call) or last_name(frame.node.func) in REGISTERING
+
+
+def _lambda_around(node: cst.CSTNode, nodes: Nodes) -> cst.Lambda | None:
+    return next((parent for parent in nodes.ancestors(node) if isinstance(parent, cst.Lambda)), None)
 
 
 def _leaves(branch: cst.CSTNode) -> bool:

@@ -51,11 +51,15 @@ class TrainingSigns:
         self._known_so: dict[cst.CSTNode, list[cst.CSTNode]] = {}
 
     def inside(self, node: cst.CSTNode) -> list[cst.CSTNode]:
-        """What trains when a node runs, what stands in it first; what is only named so where nothing else does."""
-        nodes = [node, *(function.node for function in self.graph.callees(node))]
-        return [sign for part in nodes for sign in self._in(part)] or [
-            sign for part in nodes for sign in self._so(part)
-        ]
+        """What trains when a node runs, what stands in it first."""
+        return [sign for part in self._run_by(node) for sign in self._in(part)]
+
+    def named(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        """What may train when a node runs, by its name alone: the inside of it is not seen."""
+        return [sign for part in self._run_by(node) for sign in self._so(part)]
+
+    def _run_by(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        return [node, *(function.node for function in self.graph.callees(node))]
 
     def _in(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         if node not in self._known:
@@ -70,8 +74,10 @@ class TrainingSigns:
         return self._known_so[node]
 
     def _is_so_named(self, call: cst.Call) -> bool:
-        """`train(…)`, of whose inside nothing is known."""
+        """`train(…)`, and `model.train()`, which turns a model to training."""
         told = set(words(last_name(call.func)))
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
+            return bool(listed("model net network") & set(words(dotted(call.func.value))))
         if not isinstance(call.func, cst.Name) or not TRAINED & told or OTHERWISE & told:
             return False
         things = self.resolver.of(call.func, self.graph.nodes.function_of(call))

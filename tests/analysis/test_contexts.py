@@ -51,6 +51,11 @@ def test_the_same_call_after_the_training_is_the_final_one(analyse: Analyse) -> 
     assert names_of(analyse, calls) == ["accuracy", "final_accuracy"]
 
 
+def test_a_phase_says_enough_of_a_final_result(analyse: Analyse) -> None:
+    calls = "    report(model, val_loader)\nreport(model, test_loader)\n"
+    assert names_of(analyse, calls) == ["val_accuracy", "test_accuracy"]
+
+
 def test_calls_before_the_training_do_not_count(analyse: Analyse) -> None:
     analysis = analyse(
         "def report():\n    print(f'acc {score():.3f}')\nreport()\n" + PROGRAM.format(calls="    report()")

@@ -314,3 +314,36 @@ def test_final_results_say_that_they_come_after_the_loop(analyse: Analyse) -> No
         "for epoch in range(3):\n    loss.backward()\n    print('loss', loss)\nprint('test accuracy', test(model))\n"
     )
     assert ["reported after the main loop" in metric.evidence for metric in analysis.metrics] == [False, True]
+
+
+def test_a_loop_that_turns_the_model_to_training_trains_where_nothing_else_is_seen(analyse: Analyse) -> None:
+    text = "for x, y in data:\n    model.train()\n    model.observe(x, y)\n    print('accuracy', score(model))\n"
+    assert main_loop(analyse(text)) == (1, "for", "x")
+    assert main_loop(analyse(text + "for epoch in range(3):\n    loss.backward()\n")) == (5, "for", "epoch")
+
+
+@pytest.mark.parametrize(
+    ("mark", "registered"),
+    [
+        ("", 'add("train").set_defaults(go=lambda a: train(a)); add("test").set_defaults(go=lambda a: test(a))'),
+        ("", 'add("train").set_defaults(go=train); add("test").set_defaults(go=test)'),
+        ("@cli.command()", "cli()"),
+    ],
+)
+def test_commands_to_choose_from_do_not_follow_each_other(analyse: Analyse, mark: str, registered: str) -> None:
+    analysis = analyse(
+        f"""
+        import click
+        cli = click.Group()
+        {mark}
+        def train(args):
+            for epoch in range(3):
+                loss.backward()
+                print(f"loss {{loss:.3f}}")
+        {mark}
+        def test(args):
+            print(f"test accuracy {{evaluate(model):.3f}}")
+        {registered}
+        """
+    )
+    assert [metric.line for metric in analysis.metrics] == [8]
