@@ -105,14 +105,14 @@ class LoopFinder:
         ]
         training = [loop for loop in told if loop.score >= SURE] or [loop for loop in told if loop.score >= LIKELY]
         training = [loop for loop in training if not _is_last_resort(loop)] or training
-        outer = [loop for loop in training if self._is_outermost(loop, training)] or training
-        ranked = sorted(outer, key=self._rank)
-        if not ranked:
+        training.sort(key=self._rank)
+        if not training:
             return Trainings()
-        others = sorted((it for it in training if it not in outer), key=self._rank)
-        others = [it for it in others if it.counts == "epochs" or (it.counts == "steps" and self._nests(it, ranked[0]))]
-        trained = [it for it in ranked[1:] if it.trains]
-        return Trainings((ranked[0], *trained), (*ranked[1:], *others)[:MOST_ALTERNATIVES])
+        main, *rest = [loop for loop in training if self._is_outermost(loop, training)] or training[:1]
+        rest = [it for it in rest if it.counts in (*TELLING, main.counts)]
+        nested = [it for it in training if it is not main and it not in rest]
+        nested = [it for it in nested if it.counts == "epochs" or (it.counts == "steps" and self._nests(it, main))]
+        return Trainings((main, *(it for it in rest if it.trains)), (*rest, *nested)[:MOST_ALTERNATIVES])
 
     def _rank(self, loop: Training) -> tuple[float, str, int]:
         place = self.nodes.place(loop.node)
@@ -186,9 +186,9 @@ class LoopFinder:
             return False
         if outer.counts == "steps":
             return inner.counts not in TELLING or not self._builds(outer, inner)
-        if inner.counts in TELLING:
-            return self._trains_besides(outer, inner)
-        return not self._builds(outer, inner)
+        if self._builds(outer, inner):
+            return False
+        return inner.counts not in TELLING or self._trains_besides(outer, inner)
 
     def _nests(self, outer: Training, inner: Training) -> bool:
         return outer.node in self._leading_to(inner.node)

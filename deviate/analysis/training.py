@@ -121,7 +121,8 @@ class TrainingSigns:
                 bound = self.resolver.find(value.value, function)[1]
                 fetched += [it.value for it in bound if isinstance(it.value, cst.List | cst.Tuple | cst.Dict)]
             parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
-            if OPERATIONS & set(all_words(word for part in parts for word in identifiers(part))):
+            named = (node.value for part in parts for node in walk(part) if isinstance(node, cst.Name))
+            if OPERATIONS & set(all_words(named)):
                 return True
             if any(_is_operation(name) for part in parts for name in self.resolver.names(part, function)):
                 return True

@@ -197,10 +197,13 @@ def test_a_loop_that_makes_a_new_model_each_time_repeats_the_training(analyse: A
         for epoch in range(3):
             loss.backward()
     for generation in range(9):
-        train(options)
+        for options in population:
+            train(options)
     """
-    assert main_loop(analyse(text.format("Net()"))) == (7, "for", "epoch")
-    assert main_loop(analyse(text.format("options.model"))) == (9, "for", "generation")
+    made, given = analyse(text.format("Net()")), analyse(text.format("options.model"))
+    assert main_loop(made) == (7, "for", "epoch")
+    assert main_loop(given) == (9, "for", "generation")
+    assert [loop.line for loop in made.alternatives] == [9]
 
 
 @pytest.mark.parametrize(
@@ -244,6 +247,7 @@ def test_what_trains_is_told_without_a_call_of_backward(analyse: Analyse, statem
         "loss = sess.run(loss, feed_dict={x: train_x})",
         "total -= price * amount",
         "scheduler.step()",
+        "callbacks.run('on_train_begin')",
         "cell = FitCell(it)",
     ],
 )
