@@ -41,6 +41,7 @@ class Config:
     """A whole `deviate.toml`. None where the user said nothing.
 
     Attributes:
+        main_loop: the loop that the user takes for the main loop.
         metrics: None without a metrics part: then every metric that was found is selected.
         fresh: folders that start empty in each run.
         statements: what stood at the places of the metrics part when it was saved, by "file:line".
@@ -51,6 +52,7 @@ class Config:
     then: tuple[str, ...] = ()
     runs: int | None = None
     variants: tuple[str, ...] | None = None
+    main_loop: Place | None = None
     metrics: tuple[Wish, ...] | None = None
     fresh: tuple[str, ...] = ()
     statements: Mapping[Place, str] = dataclasses.field(default_factory=dict)
@@ -97,7 +99,8 @@ def parse(text: str, file: str) -> Config:
         raise InputError(f"{file} is no valid TOML: {error}", "Correct the line.") from None
     _refuse_unknown(content, PARTS, file)
     experiment = _Section(f"{file} [experiment]", _table(content, "experiment", file))
-    _refuse_unknown(experiment.values, ("train", "command", "then", "runs", "variants"), experiment.title)
+    _refuse_unknown(experiment.values, ("train", "command", "then", "runs", "variants", "main_loop"), experiment.title)
+    main_loop = experiment.text("main_loop")
     snapshot = _Section(f"{file} [snapshot]", _table(content, "snapshot", file))
     _refuse_unknown(snapshot.values, ("fresh",), snapshot.title)
     metrics = _table(content, "metrics", file)
@@ -108,6 +111,7 @@ def parse(text: str, file: str) -> Config:
         then=experiment.texts("then") or (),
         runs=experiment.count("runs"),
         variants=experiment.texts("variants"),
+        main_loop=None if main_loop is None else _place(main_loop, experiment.title),
         metrics=_wishes(metrics, file) if "metrics" in content else None,
         fresh=snapshot.texts("fresh") or (),
         statements={_place(key, statements.title): statements.text(key) or "" for key in statements.values},

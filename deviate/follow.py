@@ -38,6 +38,11 @@ def follow(analysis: Analysis, wishes: Sequence[Wish], remembered: Mapping[Place
     return tuple(followed)
 
 
+def place_now(analysis: Analysis, place: Place, remembered: Mapping[Place, str]) -> Place:
+    """Where the statement at one place stands now; the place itself when it is not found again."""
+    return _Follower(analysis, remembered).same_statement(place) or place
+
+
 def places_now(analysis: Analysis, remembered: Mapping[Place, str]) -> frozenset[Place]:
     """Where the remembered statements stand now; those that are gone are left out."""
     follower = _Follower(analysis, remembered)

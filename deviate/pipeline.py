@@ -46,6 +46,7 @@ class Looked:
 
     Attributes:
         matches: None without a metrics part.
+        problem: why the main loop that the file names cannot be it.
         notes: why a `deviate.toml` is not obeyed.
     """
 
@@ -53,6 +54,7 @@ class Looked:
     analysis: Analysis
     config: config.Config
     matches: tuple[selection.Match, ...] | None
+    problem: InputError | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -106,9 +108,10 @@ def look(target: Target) -> Looked:
     found = analysis.analyze(target.script, target.root)
     settings = config.load(target.root / CONFIG)
     if not settings.is_for(found.script):
-        return Looked(target, found, config.Config(), None, (f"{CONFIG} is for {settings.train}: left aside",))
+        return Looked(target, found, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",))
+    found, problem = selection.choose_loop(found, settings)
     found, matches = selection.match(found, settings)
-    return Looked(target, found, settings, None if settings.metrics is None else matches)
+    return Looked(target, found, settings, None if settings.metrics is None else matches, problem)
 
 
 def prepare(target: Target) -> Prepared:
@@ -126,6 +129,8 @@ def obey(looked: Looked) -> Prepared:
     Raises:
         InputError: a section fits nothing, or nothing is left to record.
     """
+    if looked.problem is not None:
+        raise looked.problem
     selected = selection.settle(looked.analysis, looked.matches)
     moved = selection.told_moves(looked.matches or ())
     return Prepared(
@@ -139,6 +144,8 @@ def save(looked: Looked) -> tuple[Looked, saving.Saved]:
     Raises:
         InputError: the file is for another script, or cannot be brought up to date or written.
     """
+    if looked.problem is not None:
+        raise looked.problem
     settings = config.load(looked.config_path)
     saving.refuse_other_script(looked.analysis, settings, looked.config_path)
     saved = saving.save(looked.analysis, looked.config, looked.matches or (), looked.config_path)
@@ -153,10 +160,18 @@ def review(looked: Looked, screen: Screen) -> Looked | None:
     """
     settings = config.load(looked.config_path)
     saving.refuse_other_script(looked.analysis, settings, looked.config_path)
-    chosen = look_over(looked.analysis, looked.config, looked.matches, screen)
+    has_loop = looked.config.main_loop is not None and looked.problem is None
+    chosen = look_over(looked.analysis, looked.config, looked.matches, screen, has_chosen_loop=has_loop)
     if chosen is None:
         return None
-    saving.write_plan(chosen.analysis, looked.config_path, chosen.entries, chosen.dropped, chosen.offered)
+    saving.write_plan(
+        chosen.analysis,
+        looked.config_path,
+        chosen.entries,
+        chosen.dropped,
+        chosen.offered,
+        has_chosen_loop=chosen.has_chosen_loop,
+    )
     return look(looked.target)
 
 

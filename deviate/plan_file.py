@@ -38,6 +38,7 @@ class Rewriting:
 
     Attributes:
         train: the script; written down where the file names none.
+        main_loop: the loop that the user takes for the main loop; None for the one that is found.
         introduction: comment above a first metrics part.
         entries: the metrics that it is to list; sections of others are left alone.
         dropped: sections to be commented out, each with a note that says why.
@@ -46,6 +47,7 @@ class Rewriting:
     """
 
     train: str
+    main_loop: Place | None
     introduction: str
     entries: Sequence[Entry]
     dropped: Mapping[str, str]
@@ -83,9 +85,10 @@ def _rewritten(text: str, wanted: Rewriting) -> str:
         _change(piece, was, wish)
     for piece, name, note in drops:
         _comment_out(piece, name, note)
-    _name_script(pieces, wanted.train)
+    experiment = [] if has_experiment else pieces_of("[experiment]\n")
+    _set_experiment(experiment or pieces, wanted)
     added = [] if has_metrics else [comment(wanted.introduction)]
-    added += [] if has_experiment else [f"[experiment]\ntrain = {item(wanted.train).as_string()}\n"]
+    added += [piece.text for piece in experiment]
     added += [_section(entry) for entry in wanted.entries if entry.was is None]
     added += [comment(OFFERED)] if wanted.offered else []
     added += [commented(_section(entry)) for entry in wanted.offered]
@@ -153,12 +156,19 @@ def _comment_out(piece: Piece, name: str, note: str) -> None:
     piece.text, piece.gap = left, comment(note) + commented(text) + piece.gap
 
 
-def _name_script(pieces: Sequence[Piece], train: str) -> None:
-    piece = next((piece for piece in pieces if piece.holds("experiment")), None)
-    if piece is not None and not any(piece.holds("experiment", "train") for piece in pieces):
-        document = tomlkit.parse(piece.text)
-        cast("MutableMapping[str, object]", document["experiment"])["train"] = item(train)
-        piece.text = tomlkit.dumps(document)
+def _set_experiment(pieces: Sequence[Piece], wanted: Rewriting) -> None:
+    """Name the script where the file names none, and the main loop where the user has chosen it."""
+    holding = [piece for piece in pieces if piece.holds("experiment")]
+    piece = next((piece for piece in holding if piece.holds("experiment", "main_loop")), holding[0])
+    document = tomlkit.parse(piece.text)
+    experiment = cast("MutableMapping[str, object]", document["experiment"])
+    if not any(other.holds("experiment", "train") for other in holding):
+        experiment["train"] = item(wanted.train)
+    if wanted.main_loop is None:
+        experiment.pop("main_loop", None)
+    elif experiment.get("main_loop") != str(wanted.main_loop):
+        experiment["main_loop"] = item(str(wanted.main_loop))
+    piece.text = tomlkit.dumps(document)
 
 
 def _insert(pieces: list[Piece], added: Sequence[str]) -> None:

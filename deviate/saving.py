@@ -80,7 +80,7 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
         *(rejected_entries(analysis.rejected, entries) if config.metrics is None else []),
     ]
     dropped = {match.written.name: GONE for match in gone}
-    write_plan(analysis, path, entries, dropped, offered)
+    write_plan(analysis, path, entries, dropped, offered, has_chosen_loop=config.main_loop is not None)
     return Saved(
         added=() if is_own or config.metrics is None else _names(new),
         moved=tuple(match.wish.name for match in kept if match.has_moved),
@@ -108,9 +108,18 @@ def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
 
 
 def write_plan(
-    analysis: Analysis, path: Path, entries: Sequence[Entry], dropped: Mapping[str, str], offered: Sequence[Entry]
+    analysis: Analysis,
+    path: Path,
+    entries: Sequence[Entry],
+    dropped: Mapping[str, str],
+    offered: Sequence[Entry],
+    *,
+    has_chosen_loop: bool = False,
 ) -> None:
     """Write the file so that it lists exactly these metrics; all else in it stays.
+
+    Args:
+        has_chosen_loop: whether the main loop is the user's choice, which is written down.
 
     Raises:
         InputError: there is nothing to list, or the file cannot be written.
@@ -121,14 +130,16 @@ def write_plan(
             "Keep a metric, or name a value in deviate.toml by where and expression.",
         )
     loop = analysis.main_loop
+    chosen = Place(loop.file, loop.line) if loop is not None and has_chosen_loop else None
     told = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
     wanted = Rewriting(
         train=analysis.script,
+        main_loop=chosen,
         introduction=INTRODUCTION.format(script=analysis.script, loop=told),
         entries=entries,
         dropped=dropped,
         offered=offered,
-        statements=_statements(analysis, [entry.wish for entry in entries]),
+        statements=_statements(analysis, [entry.wish for entry in entries], chosen),
     )
     write_text(path, rewrite(read_text(path), wanted))
 
@@ -192,9 +203,10 @@ def write_text(path: Path, text: str) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}", "Check the folder and its permissions.") from None
 
 
-def _statements(analysis: Analysis, wishes: Sequence[Wish]) -> dict[Place, str]:
-    """What stands at the places of all metrics, listed or not, in order of file and line."""
+def _statements(analysis: Analysis, wishes: Sequence[Wish], loop: Place | None) -> dict[Place, str]:
+    """What stands at the loop and at the places of all metrics, listed or not, in order of file and line."""
     every = {place for wish in (*map(wish_of, analysis.metrics), *wishes) for place in _places(wish)}
+    every |= {loop} if loop else set()
     files = {file: read_statements(analysis.root / file) for file in {place.file for place in every}}
     told = {place: files[place.file].text_at(place.line) for place in every}
     ordered = sorted(told.items(), key=lambda pair: (pair[0].file, pair[0].line))

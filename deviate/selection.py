@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from deviate.analysis import add_site, normalised
 from deviate.config import Config, Wish
 from deviate.errors import InputError
-from deviate.follow import follow
-from deviate.model import Analysis, Metric, Place, Rejected, SelectedMetric, Selection, Site
+from deviate.follow import follow, place_now
+from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
 from deviate.plan_file import section_lines
 
 MOST_MOVES = 3
+NAMED = "named in deviate.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,40 @@ class Match:
     def has_moved(self) -> bool:
         """Whether its statement stands elsewhere than the file says."""
         return isinstance(self.found, Metric) and self.written.where != self.wish.where
+
+
+def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputError | None]:
+    """The analysis with the main loop that the file names, or why that cannot be."""
+    if config.main_loop is None:
+        return analysis, None
+    place = place_now(analysis, config.main_loop, config.statements)
+    loops = (*analysis.loops, *analysis.alternatives)
+    chosen = next((loop for loop in loops if (loop.file, loop.line) == (place.file, place.line)), None)
+    if chosen is not None:
+        return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *chosen.evidence))), None
+    shown = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
+    return analysis, InputError(
+        f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",
+        f"Name one of {shown}, or take main_loop out." if shown else "Take main_loop out.",
+    )
+
+
+def with_main_loop(analysis: Analysis, chosen: Loop) -> Analysis:
+    """The analysis with another main loop; the one before becomes an alternative."""
+    known = next((loop for loop in analysis.loops if loop.span == chosen.span and loop.file == chosen.file), None)
+    number = 1 + max((loop.id for loop in analysis.loops), default=-1) if known is None else known.id
+    main = dataclasses.replace(chosen, id=number, is_main=True)
+    loops = [main if loop is known else dataclasses.replace(loop, is_main=False) for loop in analysis.loops]
+    others = [loop for loop in analysis.alternatives if (loop.file, loop.span) != (main.file, main.span)]
+    before = analysis.main_loop
+    if before is not None and (before.file, before.span) != (main.file, main.span):
+        others.insert(0, dataclasses.replace(before, is_main=False))
+    return dataclasses.replace(
+        analysis,
+        main_loop=main,
+        loops=tuple(loops if known is not None else [*loops, main]),
+        alternatives=tuple(others),
+    )
 
 
 def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ...]]:
@@ -187,7 +222,7 @@ def _with_metric(analysis: Analysis, site: Site, wish: Wish) -> tuple[Analysis, 
         sink=site.sink,
         role=wish.role or "quality",
         direction=None,
-        evidence=("named in deviate.toml",),
+        evidence=(NAMED,),
         site=site.id,
     )
     return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric

@@ -140,6 +140,19 @@ def test_a_saved_file_follows_the_script_until_what_it_names_is_gone(project: Pa
     assert "deviate analyze train.py --review" in answer.err
 
 
+def test_steps_are_those_of_the_main_loop_that_the_user_names(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    first = "for epoch in range(3):\n    loss = 1 + epoch\n    optimizer_step()\n    print('loss', loss)\n"
+    second = (
+        first.replace("epoch", "step").replace("loss", "cost").replace("1 +", "5 * (1 +").replace("+ step", "+ step)")
+    )
+    (project / "train.py").write_text("def optimizer_step(): backward()\ndef backward(): pass\n" + first + second)
+    (project / "deviate.toml").write_text('[experiment]\nmain_loop = "train.py:7"\n')
+    run = ("run", "train.py", "-r", "1", "--aggregate", "at:1", "--csv", "-", "-q")
+    scores = {row["metric"]: row["score"] for row in csv.DictReader(io.StringIO(deviate(*run).out))}
+    assert float(scores["cost"]) == 10
+    assert scores["loss"] == ""
+
+
 def test_one_run_shows_its_value_and_no_spread(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(TRAIN)
     answer = deviate("run", "train.py", "--runs", "1", "--variants", "as-is")

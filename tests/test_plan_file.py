@@ -45,8 +45,9 @@ def rewritten(
     dropped: dict[str, str] | None = None,
     offered: Sequence[Entry] = (),
     statements: dict[Place, str] | None = None,
+    main_loop: Place | None = None,
 ) -> str:
-    wanted = Rewriting("train.py", "Introduced.", entries, dropped or {}, offered, statements or {})
+    wanted = Rewriting("train.py", main_loop, "Introduced.", entries, dropped or {}, offered, statements or {})
     return rewrite(text, wanted)
 
 
@@ -151,6 +152,16 @@ def test_every_form_of_a_section_can_be_changed_and_commented_out(text: str) -> 
     left = rewritten(text, [Entry(b, b)], dropped={"a": "Gone."})
     assert list(listed(left)) == ["b"]
     assert re.search(r"^# .*unit = ", left, re.MULTILINE)
+
+
+def test_a_chosen_main_loop_is_written_down_changed_and_taken_back() -> None:
+    chosen = rewritten(FILE, kept(FILE), main_loop=Place("train.py", 9))
+    assert 'runs = 7 # seven\ntrain = "train.py"\nmain_loop = "train.py:9"\n\n# why loss\n' in chosen
+    assert parse(chosen, "deviate.toml").main_loop == Place("train.py", 9)
+    moved = rewritten(chosen, kept(FILE), main_loop=Place("a.py", 1))
+    assert moved == chosen.replace('train.py:9"\n\n#', 'a.py:1"\n\n#')
+    assert rewritten(moved, kept(FILE)) == rewritten(FILE, kept(FILE))
+    assert 'train = "train.py"\nmain_loop = "a.py:1"\n' in rewritten("", [NEW], main_loop=Place("a.py", 1))
 
 
 def test_line_ends_are_kept() -> None:

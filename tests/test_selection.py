@@ -7,7 +7,7 @@ from deviate.analysis import analyze
 from deviate.config import parse
 from deviate.errors import InputError
 from deviate.model import Analysis, Selection
-from deviate.selection import match, settle, told_moves
+from deviate.selection import choose_loop, match, settle, told_moves
 
 SCRIPT = """
 def evaluate(model, loader):
@@ -135,6 +135,49 @@ def test_a_line_inside_a_statement_is_as_good_as_its_first(tmp_path: Path) -> No
     added, selection = chosen(found, "[metrics.x]\nwhere = 'train.py:4'\nexpression = 'loss'\n")
     assert selection.metrics[0].metric.name == "loss"
     assert added == found
+
+
+TWO_LOOPS = """
+def first(n):
+    for epoch in range(n):
+        loss = f(epoch)
+        optimizer.step()
+        print("loss", loss)
+def second(n):
+    for step in range(n):
+        cost = f(step)
+        optimizer.step()
+        print("cost", cost)
+first(2)
+second(3)
+"""
+
+
+def test_another_main_loop_is_taken_on_request_and_followed(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(TWO_LOOPS)
+    found = analyze(script, tmp_path)
+    text = '[experiment]\nmain_loop = "train.py:1"\n[statements]\n"train.py:1" = "second: for step in range(n):"\n'
+    chosen, problem = choose_loop(found, parse(text, "deviate.toml"))
+    assert problem is None
+    assert chosen.main_loop is not None
+    assert (chosen.main_loop.line, chosen.main_loop.variable, chosen.main_loop.is_main) == (8, "step", True)
+    assert "named in deviate.toml" in chosen.main_loop.evidence
+    assert [loop.is_main for loop in chosen.loops if loop.id != chosen.main_loop.id] == [False]
+    assert len({loop.id for loop in chosen.loops}) == 2
+    assert [loop.line for loop in chosen.alternatives] == [3]
+    assert choose_loop(found, parse("", "deviate.toml")) == (found, None)
+
+
+def test_a_main_loop_that_is_none_is_told_with_those_there_are(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(TWO_LOOPS)
+    found = analyze(script, tmp_path)
+    same, problem = choose_loop(found, parse('[experiment]\nmain_loop = "train.py:4"\n', "deviate.toml"))
+    assert same == found
+    assert problem is not None
+    assert "train.py:4 is no loop" in problem.message
+    assert "train.py:3, train.py:8" in problem.hint
 
 
 MOVED = """

@@ -1,7 +1,7 @@
 """The analysis as the JSON document of `analyze --format json`, and the error for a script that reports nothing."""
 
 from deviate.errors import InputError
-from deviate.model import Analysis
+from deviate.model import Analysis, Loop
 
 SCHEMA = 1
 # 2026-11-21  1  first format.
@@ -10,14 +10,11 @@ MOST_SHOWN = 8
 
 def to_document(analysis: Analysis) -> dict[str, object]:
     """What `deviate analyze --format json` prints: ready for `json.dumps`."""
-    loop = analysis.main_loop
     return {
         "schema": SCHEMA,
         "root": str(analysis.root),
         "script": analysis.script,
-        "main_loop": None
-        if loop is None
-        else {"file": loop.file, "line": loop.line, "kind": loop.kind, "variable": loop.variable},
+        "main_loop": _loop(analysis.main_loop) if analysis.main_loop else None,
         "metrics": [
             {
                 "id": metric.id,
@@ -36,6 +33,17 @@ def to_document(analysis: Analysis) -> dict[str, object]:
             {"expression": item.expression, "file": item.file, "line": item.line, "reason": item.reason}
             for item in analysis.rejected
         ],
+        "alternatives": [_loop(loop) for loop in analysis.alternatives],
+    }
+
+
+def _loop(loop: Loop) -> dict[str, object]:
+    return {
+        "file": loop.file,
+        "line": loop.line,
+        "kind": loop.kind,
+        "variable": loop.variable,
+        "evidence": list(loop.evidence),
     }
 
 

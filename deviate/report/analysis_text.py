@@ -11,6 +11,7 @@ WIDEST_EXPRESSION = 36
 WIDEST_NAME = 32
 NARROWEST_REASON = 40
 MOST_OF_A_KIND = 8
+MOST_LOOPS = 3
 GAP = "  "
 NEAR_MISSES = ("nothing marks it", "reported before")
 """Beginnings of the reasons for which a value might be a metric after all: shown first."""
@@ -35,16 +36,17 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
 
 def _header(analysis: Analysis, width: int) -> str:
     lines = [f"Script     {analysis.script}", f"Main loop  {_loop(analysis.main_loop)}"]
+    lines += [f"or maybe   {_loop(loop)}" for loop in analysis.alternatives[:MOST_LOOPS]]
     return "".join(_wrapped(line, width) for line in lines)
 
 
 def _loop(loop: Loop | None) -> str:
     if loop is None:
         return "none found: values are recorded without steps"
-    if loop.kind == "managed":
-        return f"{loop.file}:{loop.line}  driven by the framework"
     counter = f" {loop.variable}" if loop.variable else ""
-    return f"{loop.file}:{loop.line}  {loop.kind}{counter}"
+    told = "driven by the framework" if loop.kind == "managed" else f"{loop.kind}{counter}"
+    why = f"{GAP}({'; '.join(loop.evidence)})" if loop.evidence else ""
+    return f"{loop.file}:{loop.line}  {told}{why}"
 
 
 def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
@@ -160,7 +162,8 @@ def _hung(text: str, width: int, indent: str) -> str:
 
 def _wrapped(text: str, width: int) -> str:
     return "".join(
-        line + "\n" for line in textwrap.wrap(_clean(text), width, subsequent_indent=" " * 11, drop_whitespace=False)
+        line.rstrip() + "\n"
+        for line in textwrap.wrap(_clean(text), width, subsequent_indent=" " * 11, drop_whitespace=False)
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -21,14 +22,23 @@ WALK_KEYS = (("Enter", "go on"), ("b", "back"), ("f", "finish"), ("q", "quit, wr
 
 
 def show_loop(analysis: Analysis) -> RenderableType:
-    """The script, its main loop with its first line, and how to walk."""
-    loop = analysis.main_loop
+    """The script, its main loop with its first line, loops that may be meant instead, and how to walk."""
     rows: list[tuple[str, RenderableType]] = [("Script", _text(analysis.script))]
-    if loop is None:
+    if analysis.main_loop is None:
         rows.append(("Main loop", _text("none found: values are recorded without steps")))
     else:
-        rows.append(("Main loop", _at(analysis, loop)))
-    return Group(_rows(rows), Text(), _keys(WALK_KEYS))
+        rows += _loop("Main loop", analysis.main_loop, analysis)
+    for number, loop in enumerate(analysis.alternatives, start=1):
+        rows += _loop(f"or {number}", loop, analysis)
+    choice = [("1", "take that loop")] if analysis.alternatives else []
+    return Group(_rows(rows), Text(), _keys([*choice, *WALK_KEYS]))
+
+
+def _loop(title: str, loop: Loop, analysis: Analysis) -> list[tuple[str, RenderableType]]:
+    return [
+        (title, _source(analysis, Place(loop.file, loop.line), most=1)),
+        ("", Text("; ".join(map(_clean, loop.evidence)), style="dim")),
+    ]
 
 
 def show_item(item: Item, number: int, count: int, analysis: Analysis) -> RenderableType:
@@ -101,10 +111,6 @@ def show_error(error: InputError) -> RenderableType:
     return Padding(Text(_clean_lines(f"{error.message}\n{error.hint}".strip())), (0, 0, 0, 2))
 
 
-def _at(analysis: Analysis, loop: Loop) -> RenderableType:
-    return _source(analysis, Place(loop.file, loop.line), most=1)
-
-
 def _source(analysis: Analysis, place: Place, most: int = MOST_LINES) -> RenderableType:
     """A place and the lines of the statement there."""
     try:
@@ -133,13 +139,8 @@ def _rows(rows: Iterable[tuple[str, RenderableType]]) -> Table:
     return table
 
 
-def _keys(keys: Iterable[tuple[str, str]]) -> Text:
-    shown = Text()
-    for key, what in keys:
-        shown.append(f"{key}", style="bold").append(
-            f" {what}   ".replace(" ", "\N{NO-BREAK SPACE}", what.count(" ") + 1)
-        )
-    return shown
+def _keys(keys: Iterable[tuple[str, str]]) -> Columns:
+    return Columns([Text.assemble((key, "bold"), f" {what}") for key, what in keys], padding=(0, 3))
 
 
 def _text(text: str) -> Text:

@@ -54,20 +54,29 @@ class Chosen:
     """What the user wants the file to list, as `saving.write_plan` takes it."""
 
     analysis: Analysis
+    has_chosen_loop: bool
     entries: tuple[Entry, ...]
     dropped: dict[str, str]
     offered: tuple[Entry, ...]
 
 
-def review(analysis: Analysis, config: Config, matches: Sequence[Match] | None, screen: Screen) -> Chosen | None:
+def review(
+    analysis: Analysis,
+    config: Config,
+    matches: Sequence[Match] | None,
+    screen: Screen,
+    *,
+    has_chosen_loop: bool = False,
+) -> Chosen | None:
     """Walk through the analysis with the user.
 
     Args:
         matches: what the sections of the file stand for; None without a metrics part.
+        has_chosen_loop: whether the main loop is the one that the file names.
 
     Returns: the choice, or None when the user wants nothing written.
     """
-    walk = _Walk(analysis, _items(analysis, config, matches or ()), screen)
+    walk = _Walk(analysis, _items(analysis, config, matches or ()), screen, has_chosen_loop=has_chosen_loop)
     if not walk.run():
         return None
     left = [item for item in walk.items if not item.is_kept]
@@ -77,7 +86,7 @@ def review(analysis: Analysis, config: Config, matches: Sequence[Match] | None, 
         offered = [Entry(item.wish, None, item.reason) for item in left]
         offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
     dropped = {item.was.name: saving.GONE if item.problem else UNWANTED for item in left if item.was}
-    return Chosen(walk.analysis, tuple(entries), dropped, tuple(offered))
+    return Chosen(walk.analysis, walk.has_chosen_loop, tuple(entries), dropped, tuple(offered))
 
 
 def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list[Item]:
@@ -100,8 +109,9 @@ def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list
 class _Walk:
     """Goes from step to step, and keeps what has been chosen on the way."""
 
-    def __init__(self, analysis: Analysis, items: list[Item], screen: Screen) -> None:
+    def __init__(self, analysis: Analysis, items: list[Item], screen: Screen, *, has_chosen_loop: bool) -> None:
         self.analysis = analysis
+        self.has_chosen_loop = has_chosen_loop
         self.items = items
         self.screen = screen
         self.shows_all_misses = False
@@ -145,6 +155,10 @@ class _Walk:
     def _begin(self) -> Move:
         self.screen.show(text.show_loop(self.analysis))
         _, key, _ = self._answer()
+        others = {str(number): loop for number, loop in enumerate(self.analysis.alternatives, start=1)}
+        if key in others:
+            self.analysis = selection.with_main_loop(self.analysis, others[key])
+            self.has_chosen_loop = True
         return MOVES.get(key, Move.STAY)
 
     def _look_at(self, number: int) -> Move:

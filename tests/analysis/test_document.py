@@ -10,8 +10,10 @@ Analyse = Callable[[str], Analysis]
 def test_the_document_has_the_keys_of_the_design(analyse: Analyse) -> None:
     analysis = analyse("for epoch in range(3):\n    loss.backward()\n    print(f'{epoch} loss {loss:.3f}')\n")
     document = json.loads(json.dumps(to_document(analysis)))
-    assert list(document) == ["schema", "root", "script", "main_loop", "metrics", "rejected"]
+    assert list(document) == ["schema", "root", "script", "main_loop", "metrics", "rejected", "alternatives"]
+    evidence = document["main_loop"].pop("evidence")
     assert document["main_loop"] == {"file": "train.py", "line": 1, "kind": "for", "variable": "epoch"}
+    assert "counts epochs (epoch)" in evidence
     keys = ["id", "name", "expression", "file", "line", "sink", "role", "direction", "evidence"]
     assert list(document["metrics"][0]) == keys
     assert list(document["rejected"][0]) == ["expression", "file", "line", "reason"]

@@ -97,6 +97,14 @@ def test_control_codes_of_the_script_do_not_reach_the_terminal() -> None:
     assert all(character.isprintable() or character == "\n" for character in text)
 
 
+def test_loops_that_may_be_meant_are_listed_with_reasons() -> None:
+    other = dataclasses.replace(
+        LOOP, line=70, variable="step", is_main=False, evidence=("trains: f() at 71", "counts steps")
+    )
+    text = render_analysis(dataclasses.replace(ANALYSIS, alternatives=(other,) * 5), SELECTION, 100)
+    assert text.count("or maybe   train.py:70  for step  (trains: f() at 71; counts steps)\n") == 3
+
+
 def test_nothing_found_is_said() -> None:
     text = render_analysis(Analysis(Path("p"), "train.py", None, (), (), (), ()), Selection(()), 100)
     assert "Metrics    none found" in text

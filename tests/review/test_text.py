@@ -36,7 +36,7 @@ def test_no_line_is_wider_than_the_screen_and_all_is_printable(tmp_path: Path) -
     for what in (show_item(item, 1, 2, found), show_summary([item], found), show_loop(found)):
         lines = shown(what)
         assert max(map(len, lines)) <= 80
-        assert all(line.replace("\N{NO-BREAK SPACE}", " ").isprintable() for line in lines)
+        assert all(line.isprintable() for line in lines)
     text = " ".join(" ".join(shown(show_item(item, 1, 2, found))).split())
     for words in ("1/2", "recorded", "direction unknown", "unit %", "primary", "margin 0.25", "lib/other.py:2"):
         assert words in text
@@ -58,5 +58,5 @@ def test_long_lists_are_cut_with_the_key_for_the_rest() -> None:
     lines = shown(show_misses(misses, 12))
     assert any("value_12 " in line for line in lines)
     assert not any("value_13 " in line for line in lines)
-    assert "show\N{NO-BREAK SPACE}all\N{NO-BREAK SPACE}19" in " ".join(lines)
+    assert "show all 19" in " ".join(lines)
     assert "show" not in " ".join(shown(show_misses(misses, None)))

@@ -85,6 +85,20 @@ def test_going_on_everywhere_is_the_same_as_saving(path: Path, walk: Walk) -> No
     assert 'print(f"acc {acc:.4f}")' in shown
 
 
+def test_another_main_loop_can_be_taken(path: Path, walk: Walk) -> None:
+    script = path.parent / "train.py"
+    script.write_text(SCRIPT + "for step in range(2):\n    loss.backward()\n    print('more loss', loss)\n")
+    shown = walk("1", *LAST)
+    assert "or 1" in shown
+    assert load(path).main_loop == Place("train.py", 11)
+    script.write_text("import os\n" + script.read_text())
+    walk("", *LAST)
+    assert load(path).main_loop == Place("train.py", 12)
+    script.write_text(SCRIPT)
+    walk("", *LAST)
+    assert load(path).main_loop is None, "it is gone"
+
+
 def test_every_setting_can_be_changed_by_letter_or_word(path: Path, walk: Walk) -> None:
     walk(
         *FIRST,
