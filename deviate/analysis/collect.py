@@ -13,12 +13,12 @@ from .calls import CallGraph
 from .holdings import Holdings
 from .index import Function
 from .judge import Candidate, Decision, Judge
-from .labels import graph_tag, label_of, tells_keys
+from .labels import graph_tag, is_key, label_of, mapping_of
 from .messages import Taker
 from .reports import GRAPH_SUMMARY, Report, Reports
 from .texts import holds_values
 from .things import Edge
-from .tree import walk
+from .tree import positional, walk
 from .values import PLAIN, Given, Item, Scene, Starred, Stars, Value
 from .words import words
 
@@ -44,12 +44,13 @@ class Collector:
         self.nodes = graph.nodes
         self.judge = judge
         self.taker = Taker(graph, judge.origins)
+        self.reports = Reports(self.graph, self.taker.texts)
         self.holdings = Holdings(self.taker.displays, self.taker.meters)
         self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
 
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
-        for report in Reports(self.graph, self.taker.texts):
+        for report in list(self.reports):
             for items in self._messages(report, PLAIN, DEEPEST):
                 self._judge(items, report.sink)
         order = {file: number for number, file in enumerate(self.graph.project.files())}
@@ -201,6 +202,8 @@ class Collector:
             candidate = Candidate(value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), told)
             if self._is_ignored(line, value):
                 decision = Decision(None, reason="ignored: a comment in the script says so")
+            elif value is label and is_key(value.spelled, value.function, self.graph):
+                decision = Decision(None, reason="name: key of a mapping")
             else:
                 decision = self._decide(candidate)
             judged.append(Judged(candidate, decision))
@@ -211,18 +214,30 @@ class Collector:
 
     def _decide(self, candidate: Candidate) -> Decision:
         """The judgement; a container that tells nothing by itself is judged by what it holds."""
-        decision = self.judge.decide(candidate)
-        if decision.role is not None or not decision.reason.startswith(UNTOLD):
-            return decision
-        value = candidate.value
+        decision, value = self.judge.decide(candidate), candidate.value
         for key, node, function in self.holdings.of(value.source, value.function):
+            if function in self.reports.keepers:
+                return Decision(None, reason=f"reported where it is handed to {function.name}()")
+            if decision.role is not None:
+                break
             inside = Value(node, node, function, self.nodes.code(node))
             told = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
             if told.role is not None:
                 return Decision(told.role, None, (f'holds "{key}", {told.evidence[0]}', *told.evidence[1:]))
-        if tells_keys(candidate.label, candidate, self.graph):
+        if decision.role is None and self._is_under_key(candidate, decision):
             return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
         return decision
+
+    def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
+        """Whether a value is one of a mapping of which not all items are told, and not of the program's options."""
+        mapping = mapping_of(candidate.label, candidate.value, self.graph)
+        if mapping is None:
+            return False
+        told = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
+        if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in told):
+            return False
+        known = self.taker.displays.display(mapping, candidate.value.function) or ()
+        return decision.reason.startswith(UNTOLD) or any(key is None for key, _, _ in known)
 
     def _is_ignored(self, line: int, value: Value) -> bool:
         source = value.function.source

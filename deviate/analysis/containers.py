@@ -96,6 +96,8 @@ class Containers:
     def _displayed(self, container: Container) -> list[Argument]:
         node, function = container.node, container.function
         match node:
+            case cst.Param():
+                return self._unpacked(node, function)
             case cst.List() | cst.Tuple() | cst.Set():
                 return [
                     inner
@@ -116,6 +118,16 @@ class Containers:
                 inner = [item for value in positional(node) for item in self.items(value, function)]
                 return inner + [(value, function) for value in keywords(node).values()]
         return []
+
+    def _unpacked(self, node: cst.Param, function: Function) -> list[Argument]:
+        """What the calls of a function give to its `*values` or `**options`."""
+        found: list[Argument] = []
+        for edge in self.resolver.edges.get(function, ()):
+            if node.star == "*":
+                found += edge.given[max(0, len(function.parameters) - edge.skipped) :]
+            else:
+                found += [given for name, given in edge.named if name not in function.parameters]
+        return found
 
     def _made_by_default(self, container: Container) -> Iterator[Thing]:
         """`defaultdict(Meter)[key]` is a Meter."""

@@ -9,7 +9,7 @@ from .index import Binding, Function
 from .judge import Candidate, Judge
 from .nodes import Nodes
 from .things import Argument
-from .tree import constant_text, last_name
+from .tree import constant_text, last_name, walk
 from .values import Item, Value
 
 
@@ -28,23 +28,34 @@ def label_of(values: list[Value], judge: Judge, graph: CallGraph) -> Value | Non
 def is_key(name: str, function: Function, graph: CallGraph) -> bool:
     """Whether a variable goes over the keys of a mapping."""
     _, bindings = graph.resolver.find(name, function)
-    return bool(bindings) and all(binding.how == "for" and _is_over_keys(binding) for binding in bindings)
+    return bool(bindings) and all(binding.how == "for" and _mapping(binding) is not None for binding in bindings)
 
 
-def _is_over_keys(binding: Binding) -> bool:
+def _mapping(binding: Binding) -> cst.BaseExpression | None:
+    """The mapping over whose keys a loop variable goes."""
     iterable, way = binding.value, binding.way
     while isinstance(iterable, cst.Call) and last_name(iterable.func) in ("sorted", "list", "enumerate", "reversed"):
         way = way[1:] if last_name(iterable.func) == "enumerate" else way
         iterable = iterable.args[0].value if iterable.args else None
     if not isinstance(iterable, cst.Call) or not isinstance(iterable.func, cst.Attribute) or iterable.args:
-        return False
+        return None
     taken = iterable.func.attr.value
-    return (taken == "items" and way == (0,)) or (taken == "keys" and not way)
+    return iterable.func.value if (taken == "items" and way == (0,)) or (taken == "keys" and not way) else None
 
 
 def tells_keys(label: str | None, candidate: Candidate, graph: CallGraph) -> bool:
     """Whether the label of a site is a variable whose texts are known when the script runs."""
     return label is not None and is_key(label, candidate.value.function, graph)
+
+
+def mapping_of(label: str | None, value: Value, graph: CallGraph) -> cst.BaseExpression | None:
+    """The mapping of which a value is what stands under the key in the label variable, or is computed from that."""
+    if label is None or not is_key(label, value.function, graph):
+        return None
+    keys = graph.resolver.find(label, value.function)[1]
+    names = [part.value for part in walk(value.node) if isinstance(part, cst.Name)]
+    bound = [binding.node for name in names for binding in graph.resolver.find(name, value.function)[1]]
+    return next((_mapping(key) for key in keys if label in names or key.node in bound), None)
 
 
 def graph_tag(named: list[Item], node: cst.CSTNode, nodes: Nodes) -> str:

@@ -46,12 +46,17 @@ class Report:
 
 
 class Reports:
-    """Finds the reports in what a script reaches."""
+    """Finds the reports in what a script reaches.
+
+    Attributes:
+        keepers: functions of the project that keep what calls report through them; grows while reports are found.
+    """
 
     def __init__(self, graph: CallGraph, texts: Texts) -> None:
         self.graph = graph
         self.resolver = graph.resolver
         self.texts = texts
+        self.keepers: dict[Function, None] = {}
         self.is_graph_written = any(last_name(call.func) in GRAPH_WRITERS for call, _ in graph.calls)
 
     def __iter__(self) -> Iterator[Report]:
@@ -83,26 +88,29 @@ class Reports:
         if exact is not None or (names and not _is_object(names)):
             return exact
         inside = self.resolver.functions(call.func, function)
-        if inside and not any(self._keeps(it.function, MOST_HANDED_ON) for it in inside):
-            return None  # the project's own: what it does with its arguments is seen inside
-        return find_sink(None, dotted(call.func))
+        spelled = find_sink(None, dotted(call.func))
+        if spelled is None or not inside:
+            return spelled
+        keeping = [keeper for it in inside for keeper in self._keeping(it.function, MOST_HANDED_ON)]
+        self.keepers.update(dict.fromkeys(keeping))
+        return spelled if keeping else None  # the project's own: what it does with its arguments is seen inside
 
-    def _keeps(self, function: Function, depth: int) -> bool:
-        """Whether a function puts what it is given into something that outlives the call, to be reported later."""
+    def _keeping(self, function: Function, depth: int) -> Iterator[Function]:
+        """The functions that put what a function is given into something that outlives the call."""
         given = {name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")}
         given.discard(function.receiver or "")
 
         def is_given(value: cst.CSTNode) -> bool:
             return any(isinstance(part, cst.Name) and part.value in given for part in walk(value))
 
-        if any(_outlives(place, function) and is_given(value) for place, value in function.stored):
-            return True
         handing = [call for call in function.calls if any(is_given(argument.value) for argument in call.args)]
-        return any(
-            (_is_putting(call) and _outlives(call.func, function))
-            or (depth > 0 and any(self._keeps(it.function, depth - 1) for it in self._inside(call, function)))
-            for call in handing
-        )
+        is_stored = any(_outlives(place, function) and is_given(value) for place, value in function.stored)
+        if is_stored or any(_is_putting(call) and _outlives(call.func, function) for call in handing):
+            yield function
+        elif depth:
+            for call in handing:
+                for inner in self._inside(call, function):
+                    yield from self._keeping(inner.function, depth - 1)
 
     def _inside(self, call: cst.Call, function: Function) -> list[Routine]:
         return [it for it in self.resolver.functions(call.func, function) if it.function is not function]

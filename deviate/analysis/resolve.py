@@ -216,6 +216,8 @@ class Resolver:
             return self._defined(binding.node, scope)
         if binding.how == "parameter":
             return self._parameter(name, binding, scope)
+        if binding.how == "stars" and isinstance(binding.node, cst.Param):
+            return (Container(binding.node, scope),)
         if not isinstance(value, cst.BaseExpression):
             return ()
         where = self.project.nodes.function_of(value)

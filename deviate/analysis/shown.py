@@ -112,6 +112,9 @@ def _join(taker: "Taker", values: cst.BaseExpression, glue: str, function: Funct
         values = values.args[1].value
         if taker.displays.listed(values, function) is None:
             return taker.take(values, function, scene)
+    given = taker.given(values.value, function, scene) if isinstance(values, cst.Name) else None
+    if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
+        values, function = given[0], given[1]
     items = taker.displays.listed(values, function)
     if items is None:
         return None

@@ -87,8 +87,12 @@ class Texts:
                 return self.template(node.left, function) is not None
             case cst.BinaryOperation(operator=cst.Add()):
                 return any(self.is_text(side, function, depth - 1) for side in (node.left, node.right))
+            case cst.BinaryOperation(operator=cst.Multiply()):
+                return constant_text(node.left) is not None or constant_text(node.right) is not None
             case cst.IfExp():
                 return any(self.is_text(side, function, depth - 1) for side in (node.body, node.orelse))
+            case cst.Subscript() if any(isinstance(piece.slice, cst.Slice) for piece in node.slice):
+                return self.is_text(node.value, function, depth - 1)
             case cst.Name():
                 return self._is_text_variable(node, function, depth)
             case cst.Call():

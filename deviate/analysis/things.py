@@ -57,9 +57,9 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A list, tuple, dict or set; its items are resolved when they are asked for."""
+    """A list, tuple, dict or set, or what `*values` holds; its items are resolved when they are asked for."""
 
-    node: cst.BaseExpression
+    node: cst.BaseExpression | cst.Param
     function: Function
 
 

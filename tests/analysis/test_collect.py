@@ -1,0 +1,119 @@
+"""Reports of libraries and of home-made loggers: the candidate stands where the program hands its value over."""
+
+import textwrap
+from collections.abc import Callable
+
+import pytest
+
+from deviate.model import Analysis
+
+Analyse = Callable[[str], Analysis]
+
+HEAD = """\
+import csv, json, mlflow, neptune, numpy as np, pandas as pd, visdom, wandb
+from prettytable import PrettyTable
+from rich.table import Table
+from torch.utils.tensorboard import SummaryWriter
+from tqdm import tqdm
+{}
+for epoch in range(10):
+    loss, acc = train_step(epoch)
+    loss.backward()
+{}
+"""
+LOGGERS = """
+class Keeper:
+    def __init__(self):
+        self.rows = {}
+    def log_tabular(self, key, value=None):
+        self.rows[key] = value
+    def store(self, **values):
+        for key, value in values.items():
+            self.rows.setdefault(key, []).append(value)
+    def dump(self):
+        print(self.rows)
+def logkv(key, value):
+    current().log_tabular(key, value)
+def current():
+    return Keeper()
+class Board:
+    def __init__(self):
+        self.writer = SummaryWriter()
+        self.server = visdom.Visdom()
+    def add(self, tag, total, count, step):
+        self.writer.add_scalar(tag, total / count, step)
+    def plot(self, name, value):
+        self.server.line(Y=np.array([value]), X=np.array([0]), win=name)
+class Lines:
+    def __init__(self):
+        self.file = open("log.txt", "w")
+    def append(self, numbers):
+        for number in numbers:
+            self.file.write("{0:.6f}".format(number))
+    def write(self, epoch, loss):
+        self.file.write(f"{epoch},{loss}")
+logger, board, lines = Keeper(), Board(), Lines()
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("bar = tqdm(range(3))\nbar.set_postfix({'loss': f'{loss:.3f}'})", ["loss"]),
+        ("bar = tqdm(range(3))\nbar.set_postfix(**evaluate())", ["evaluate()"]),
+        ("bar = tqdm(range(3))\nbar.desc = f'loss {loss:.3f}'", ["loss"]),
+        ("wandb.log({'train': {'loss': loss}, 'lr': lr})", ["loss"]),
+        (
+            "wandb.log({f'val/{k}': v for k, v in evaluate().items()})",
+            ["{f'val/{k}': v for k, v in evaluate().items()}"],
+        ),
+        ("log = {}\nlog['loss'] = loss\nwandb.log(log)", ["log"]),
+        ("wandb.run.summary['best_acc'] = acc", ["acc"]),
+        ("run = neptune.init_run()\nrun['train/loss'].append(loss)\nrun['best/acc'] = acc", ["loss", "acc"]),
+        ("rows = []\nrows.append({'epoch': epoch, 'loss': loss})\npd.DataFrame(rows).to_csv('a.csv')", ["loss"]),
+        ("df = pd.DataFrame()\ndf.loc[len(df)] = [epoch, loss]", ["loss"]),
+        ("df = pd.concat([df, pd.DataFrame([{'loss': loss}])])", ["loss"]),
+        ("pd.DataFrame(read_rows())", []),
+        ("history = []\nhistory.append([epoch, loss])\nnp.savetxt('x.csv', np.array(history))", ["loss"]),
+        ("table = PrettyTable()\ntable.add_row([epoch, loss])\nprint(table)", ["loss"]),
+        ("table = Table()\ntable.add_row(str(epoch), f'{loss:.3f}')", ["loss"]),
+        ("with open('log.json', 'w') as f:\n    json.dump({'loss': loss}, f)", ["loss"]),
+        ("history = {'loss': []}\nhistory['loss'].append(loss)\nprint(json.dumps(history))", ["history"]),
+        ("logger.log_tabular('Loss', loss)\nlogger.dump()", ["loss"]),
+        ("logger.store(Loss=loss, Epoch=epoch)\nlogger.dump()", ["loss"]),
+        ("logkv('loss', loss)", ["loss"]),
+        ("board.add('train/loss', loss, 3, epoch)", ["loss"]),
+        ("board.plot('loss', loss)", ["loss"]),
+        ("lines.append([lr, loss, acc])", ["loss", "acc"]),
+        ("lines.write(epoch, loss)", ["loss"]),
+    ],
+)
+def test_reports_are_found(analyse: Analyse, statement: str, found: list[str]) -> None:
+    analysis = analyse(HEAD.format(LOGGERS, textwrap.indent(statement, "    ")))
+    assert [metric.expression for metric in analysis.metrics] == found
+
+
+def test_a_mapping_is_judged_by_what_it_holds(analyse: Analyse) -> None:
+    text = HEAD.format("def stats(a, b):\n    return {'x': a, 'test_acc': b}", "    print(stats(loss, acc))\n    {}")
+    analysis = analyse(text.replace("{}", "print({'size': len(data)})"))
+    assert [metric.expression for metric in analysis.metrics] == ["stats(loss, acc)"]
+
+
+def test_a_summary_of_a_graph_is_declared_before_the_loop_and_known_by_its_tag(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import tensorflow as tf
+        with tf.name_scope("eval"):
+            tf.summary.scalar("accuracy of test", model.accuracy)
+        tf.summary.scalar("learning_rate", model.lr)
+        merged = tf.summary.merge_all()
+        writer = tf.summary.FileWriter("logs")
+        with tf.Session() as session:
+            for step in range(100):
+                session.run(train_op)
+                writer.add_summary(session.run(merged), step)
+        """
+    )
+    (metric,) = analysis.metrics
+    assert (metric.expression, metric.line, metric.sink) == ("model.accuracy", 4, "graph-summary")
+    assert (metric.site, metric.label) == (None, "eval/accuracy_of_test")

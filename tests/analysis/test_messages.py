@@ -1,0 +1,118 @@
+"""Messages are taken apart in every style, and each value is found where its expression stands."""
+
+import textwrap
+from collections.abc import Callable
+
+import pytest
+
+from deviate.model import Analysis
+
+Analyse = Callable[[str], Analysis]
+
+HEAD = """\
+import datetime, json, logging, sys, time
+{}
+for epoch in range(10):
+    loss, acc = train_step(epoch)
+    loss.backward()
+{}
+"""
+FORMAT_TIME = """
+def format_time(seconds):
+    minutes = int(seconds / 60)
+    text = ""
+    if minutes > 0:
+        text += str(minutes) + "m"
+    return text + str(int(seconds) - 60 * minutes) + "s"
+def hms(seconds):
+    return seconds // 3600, seconds // 60 % 60, seconds % 60
+def show(values, width=8):
+    def cell(value):
+        return str(value).ljust(width)[:width]
+    print("|".join([cell(value) for value in values]))
+"""
+PROGRESS = """
+def progress(current, total, message=None):
+    parts = ["%d" % current]
+    if message:
+        parts.append(" | " + message)
+    message = "".join(parts)
+    sys.stdout.write(message)
+"""
+
+
+def metrics(analyse: Analyse, statement: str, before: str = "") -> list[tuple[str, int]]:
+    """Expression and line of each metric; lines count from that of the statement."""
+    text = HEAD.format(before, textwrap.indent(statement, "    "))
+    first = text.count("\n") - statement.count("\n")
+    return [(metric.expression, metric.line - first) for metric in analyse(text).metrics]
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("print(*[loss, acc])", [("loss", 0), ("acc", 0)]),
+        ("row = [epoch, loss, acc]\nprint(*row)", [("loss", 0), ("acc", 0)]),
+        ("scores = evaluate()\nprint('scores', *scores)", [("scores", 1)]),
+        ("scores = evaluate()\nlogging.info('scores %f %f', *scores)", [("scores", 1)]),
+        ("scores = evaluate()\nprint('scores %f %f' % tuple(scores))", [("scores", 1)]),
+        ("print('loss {loss:.3f}'.format_map(stats))", [("stats['loss']", 0)]),
+        ("print(str.format('loss {:.3f}', loss))", [("loss", 0)]),
+        ('print(f"epoch {epoch}" + (f" acc {acc:.3f}" if acc else ""))', [("acc", 0)]),
+        ("print('\\t'.join(map(str, [epoch, loss])))", [("loss", 0)]),
+        ("text = 'epoch'\ntext += f' loss {loss:.3f}'\nprint(text)", [("loss", 1)]),
+        ("lines = []\nlines.append('loss %.3f' % loss)\nsys.stdout.write(''.join(lines))", [("loss", 1)]),
+        ("stats = {'epoch': epoch, 'loss': loss}\nprint(json.dumps(stats))", [("loss", 0)]),
+        ("stats = {}\nstats['loss'] = loss\nprint(json.dumps(stats))", [("stats", 2)]),
+        ("print(', '.join(f'{k} {v:.2f}' for k, v in evaluate().items()))", [("v", 0)]),
+    ],
+)
+def test_values_are_found_where_they_stand(analyse: Analyse, statement: str, found: list[tuple[str, int]]) -> None:
+    assert metrics(analyse, statement) == found
+
+
+@pytest.mark.parametrize(
+    ("statement", "expression"),
+    [
+        ("print('took %s' % format_time(time.time() - begin))", "format_time(time.time() - begin)"),
+        ("took = time.time() - begin\nprint('took %d:%02d:%02d' % (hms(took)))", "hms(took)"),
+        (
+            "print('took', str(datetime.timedelta(seconds=time.time() - begin)))",
+            "datetime.timedelta(seconds=time.time() - begin)",
+        ),
+        (
+            "took = time.time() - begin\nprint(time.strftime('%H:%M:%S', time.gmtime(took)))",
+            "time.strftime('%H:%M:%S', time.gmtime(took))",
+        ),
+    ],
+)
+def test_what_a_function_formats_is_its_call_and_its_argument_is_read(
+    analyse: Analyse, statement: str, expression: str
+) -> None:
+    text = HEAD.format(FORMAT_TIME, textwrap.indent(f"begin = time.time()\n{statement}", "    "))
+    analysis = analyse(text)
+    assert [(metric.expression, metric.role) for metric in analysis.metrics] == [(expression, "time")]
+    span = analysis.sites[analysis.metrics[0].site or 0].span
+    assert text.split("\n")[span.line - 1][span.column : span.end_column] in ("time.time() - begin", "took")
+
+
+def test_a_cell_that_is_cut_to_its_width_shows_what_it_is_given(analyse: Analyse) -> None:
+    assert metrics(analyse, "show([epoch, loss, acc])", FORMAT_TIME) == [("loss", 0), ("acc", 0)]
+
+
+def test_a_parameter_that_is_made_longer_is_still_what_the_call_gives(analyse: Analyse) -> None:
+    found = metrics(analyse, "progress(epoch, 10, 'Loss: %.3f' % loss)\nprogress(epoch, 10)", PROGRESS)
+    assert found == [("loss", 0)]
+
+
+def test_a_template_that_has_several_forms_is_read_where_one_holds_the_others(analyse: Analyse) -> None:
+    template = "form = '{} loss {:.3f}' if short else None\n"
+    longer = "if short:\n    form = '{} loss {:.3f}'\nelse:\n    form = '{} loss {:.3f} acc {:.3f}'\n"
+    assert metrics(analyse, f"{longer}print(form.format(epoch, loss, acc))") == [("loss", 4), ("acc", 4)]
+    assert metrics(analyse, f"{template}print(form.format(epoch, loss, acc))") == []
+
+
+def test_a_function_that_names_what_it_writes_out_is_looked_into(analyse: Analyse) -> None:
+    before = "def summary(value):\n    return f'loss {value:.3f}'"
+    analysis = analyse(HEAD.format(before, "    print(summary(loss))"))
+    assert [metric.expression for metric in analysis.metrics] == ["loss"]
