@@ -24,8 +24,8 @@ from .words import (
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
 TRACKERS = listed(
-    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning metric-writer mlflow "
-    "neptune nni optuna ray sacred swanlab tensorboard tracker trackio transformers visdom wandb"
+    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
+    "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
 )
 FIXED = {
     "counter": "counter",
@@ -41,6 +41,8 @@ FIXED = {
 """Kinds of origin that are no measurement, and the word by which a user knows them."""
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
+LENGTHS = {"len", "length", "lengths"}
+EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,18 @@ class View:
             return False
         telling = QUALITY - NEUTRAL
         return bool(telling & set(self.own)) or (self.digits is not None and bool(telling & set(self.near[-1:])))
+
+    @property
+    def is_length(self) -> bool:
+        """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
+        named = {*self.own, *self.near}
+        is_counter = self.origin.kind == "counter" and bool(LENGTHS & named) and bool(EPISODES & named)
+        return is_counter and self.is_watched
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether it is handed, under a name, to what keeps a series for each name."""
+        return (self.sink in TRACKERS or self.value.style == "meter") and any(len(word) > 1 for word in self.near)
 
     @property
     def describes_other(self) -> bool:
@@ -115,7 +129,7 @@ def use_of_memory(view: View) -> Evidence | None:
 def fixed_origin(view: View) -> Evidence | None:
     """Counters, sizes, settings, clocks and texts."""
     word = FIXED.get(view.origin.kind)
-    if word is None or view.is_counted:
+    if word is None or view.is_counted or view.is_length:
         return None
     reason = view.origin.reason or word
     return Evidence(None, reason if reason.startswith(word) else f"{word}: {reason}")
@@ -142,7 +156,7 @@ def counter_name(view: View) -> Evidence | None:
 def tracked_setting(view: View) -> Evidence | None:
     """What is handed to a tracker under the name of a counter or of something that is chosen."""
     last = view.near[-1:]
-    if not _is_tracked(view) or view.origin.kind in MEASURED or QUALITY & {*view.own, *view.near}:
+    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.own, *view.near}:
         return None
     if COUNTERS & set(last):
         return Evidence(None, f'counter: called "{view.text}"')
@@ -187,8 +201,8 @@ def called_time(view: View) -> Evidence | None:
 
 def tracked(view: View) -> Evidence | None:
     """Somebody watches it under a name of its own."""
-    is_open = view.origin.kind in ("unknown", "computed")
-    return Evidence("other", f'tracked as "{view.text}"') if is_open and _is_tracked(view) else None
+    is_open = view.origin.kind in ("unknown", "computed") or view.is_length
+    return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
 
 
 def float_format(view: View) -> Evidence | None:
@@ -224,7 +238,3 @@ EVIDENCE: tuple[Rule, ...] = (
 def _named(view: View, role: Role) -> Evidence:
     telling = QUALITY if role == "quality" else TIMES
     return Evidence(role, f"named with {', '.join(dict.fromkeys(word for word in view.own if word in telling))}")
-
-
-def _is_tracked(view: View) -> bool:
-    return view.sink in TRACKERS and any(len(word) > 1 for word in view.near)

@@ -173,3 +173,37 @@ def test_what_is_handed_to_a_tracker_under_a_name_is_a_measurement(analyse: Anal
 )
 def test_settings_and_counters_that_a_tracker_is_given_are_none(analyse: Analyse, arguments: str) -> None:
     assert analyse(TRACKED.format(arguments)).metrics == ()
+
+
+def test_the_length_of_an_episode_is_watched_but_its_number_is_not(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import wandb
+        for episode in range(9):
+            length = 0
+            while True:
+                length += 1
+                loss = agent.step()
+                loss.backward()
+                if env.done():
+                    break
+            wandb.log({"episode_length": length, "episode": episode, "steps": length})
+        """
+    )
+    assert [(metric.expression, metric.role) for metric in analysis.metrics] == [("length", "other")]
+
+
+def test_an_item_of_a_mapping_is_not_what_its_neighbours_are(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        from collections import OrderedDict
+        def train(epoch):
+            loss = model.step()
+            loss.backward()
+            return OrderedDict([("loss", loss.item()), ("epoch", epoch)])
+        for epoch in range(3):
+            log = train(epoch)
+            print("%.4f at %s" % (log["loss"], log["epoch"]))
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ['log["loss"]']

@@ -17,6 +17,9 @@ from .kinds import UNKNOWN, Origin, strongest
 if TYPE_CHECKING:
     from .origins import Origins
 
+SHARED = ("setting", "rate", "memory", "quality", "computed")
+"""Kinds of origin that an item has when what is known of its mapping has them; of others it has one of its own."""
+
 
 class Holders:
     """Answers for attributes and items."""
@@ -126,7 +129,7 @@ class Holders:
             if found:
                 return self.origins.strongest(found, depth)
         base = self.origins.of(node.value, function, depth)
-        return base if base.kind not in ("constant", "text", "duration") or key is None else UNKNOWN
+        return base if key is None or base.kind in SHARED else UNKNOWN
 
     def _keyed(
         self, node: cst.BaseExpression, key: str, function: Function

@@ -14,7 +14,7 @@ from deviate.analysis.words import QUALITY, words
 from .arithmetic import combined
 from .calls import Results
 from .kinds import UNKNOWN, Origin, strongest
-from .objects import Holders
+from .objects import SHARED, Holders
 from .texts import Texts
 
 DEEPEST = 14
@@ -242,7 +242,7 @@ class Origins:
                 return Origin("text", f"key of a dict (line {where})")
             if called in ("items", "values") and isinstance(iterable.func, cst.Attribute):
                 inner = self.of(iterable.func.value, scope, depth)
-                return inner if inner.kind != "object" else UNKNOWN
+                return inner if inner.kind in (*SHARED, "duration", "speed") else UNKNOWN
         if isinstance(iterable, cst.Tuple | cst.List):
             items = [item.value for item in iterable.elements if isinstance(item, cst.Element)]
             if items and all(constant_text(item) is not None for item in items):
