@@ -77,6 +77,8 @@ def analyze_command(
     folder = _folder(command, here)
     if folder is not None:
         entries = analysis.rank_scripts(folder)
+        if save or review:
+            raise entry_scripts.refuse_folder(entries, here, f"analyze {'--save' if save else '--review'}")
         document = entry_scripts.entries_document(entries)
         as_text = form is Form.table
         typer.echo(
@@ -157,7 +159,7 @@ def run_command(
     here = Path.cwd().resolve()
     folder = _folder(command, here)
     if folder is not None:
-        raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here)
+        raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
     prepared = pipeline.prepare(locate(command, here, python))
     settings = prepared.config
     request = Request(

@@ -54,14 +54,14 @@ def entries_document(entries: Entries) -> dict[str, object]:
     }
 
 
-def refuse_folder(entries: Entries, here: Path) -> InputError:
-    """The error of a run of a folder: which of its scripts could be meant."""
+def refuse_folder(entries: Entries, here: Path, verb: str) -> InputError:
+    """The error of what cannot be done with a folder: which of its scripts could be meant."""
     if not entries.scripts:
         return _nothing_found(entries)
     shown = "".join(f"\n  {_clean(entry.file)}" for entry in entries.scripts[:MOST_NAMED])
     return InputError(
         f"{entries.folder} is a folder; its most likely training scripts are:{shown}",
-        f"Name one: {_command('run', entries, here)} (deviate analyze {shlex.quote(_seen_from(entries.folder, here))}"
+        f"Name one: {_command(verb, entries, here)} (deviate analyze {shlex.quote(_seen_from(entries.folder, here))}"
         " says why).",
     )
 

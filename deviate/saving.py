@@ -62,7 +62,7 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     """
     refuse_other_script(analysis, config, path)
     for match in matches:
-        if isinstance(match.found, InputError) and not match.stood:
+        if isinstance(match.found, InputError) and not match.is_gone:
             raise match.found
     kept = [match for match in matches if isinstance(match.found, Metric)]
     listed = {match.found.id for match in kept if isinstance(match.found, Metric)}

@@ -16,6 +16,10 @@ MOST_MOVES = 3
 NAMED = "named in deviate.toml"
 
 
+class AmbiguousError(InputError):
+    """A section fits several metrics, or the statement of some but none of them exactly."""
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A section of `deviate.toml` and what it stands for now.
@@ -31,6 +35,11 @@ class Match:
     wish: Wish
     found: Metric | InputError
     stood: str = ""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the script no longer has what it had when the file was saved."""
+        return bool(self.stood) and isinstance(self.found, InputError) and not isinstance(self.found, AmbiguousError)
 
     @property
     def has_moved(self) -> bool:
@@ -244,9 +253,9 @@ def _is_at(item: Metric | Rejected, wish: Wish) -> bool:
     return wish.expression is None or normalised(item.expression) == normalised(wish.expression)
 
 
-def _ambiguous(wish: Wish, found: Sequence[Metric]) -> InputError:
+def _ambiguous(wish: Wish, found: Sequence[Metric]) -> AmbiguousError:
     shown = "".join(f"\n  {metric.name}: {', '.join(section_lines(wish_of(metric)))}" for metric in found)
-    return InputError(
+    return AmbiguousError(
         f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{shown}",
         "Add the expression, path or label of the one you mean.",
     )

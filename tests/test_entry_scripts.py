@@ -54,17 +54,18 @@ def test_commands_are_for_the_folder_where_the_user_is() -> None:
 
 
 def test_a_run_of_a_folder_is_refused_with_its_scripts() -> None:
-    error = refuse_folder(entries(FIRST, SECOND), HERE)
+    error = refuse_folder(entries(FIRST, SECOND), HERE, "run")
     assert "train.py" in error.message
     assert "other/tr ain.py" in error.message
     assert "deviate run train.py" in error.hint
+    assert "deviate analyze --save train.py" in refuse_folder(entries(FIRST), HERE, "analyze --save").hint
 
 
 def test_a_folder_without_a_training_script_is_told() -> None:
     with pytest.raises(InputError, match="has 7 Python files, none of which") as caught:
         render_entries(entries(notebooks=("a.ipynb",)), HERE, 80)
     assert "jupyter nbconvert --to script a.ipynb" in caught.value.hint
-    assert "none of which" in refuse_folder(entries(), HERE).message
+    assert "none of which" in refuse_folder(entries(), HERE, "run").message
 
 
 def test_the_document_holds_all() -> None:

@@ -141,6 +141,18 @@ def test_a_listing_by_hand_is_offered_more_but_not_added_to(path: Path) -> None:
     assert saved(path) == Saved(left=("train_acc", "loss"))
 
 
+def test_a_metric_that_became_several_is_not_taken_for_gone(path: Path) -> None:
+    script = path.parent / "train.py"
+    script.write_text(SCRIPT.replace("    evaluate(model, train_loader)\n", ""))
+    saved(path)
+    script.write_text(SCRIPT.replace("train_loader", "other_loader"))
+    before = re.sub(r"\[metrics\.\w*acc\]", "[metrics.mine]", path.read_text())
+    path.write_text(before)
+    with pytest.raises(InputError, match="fits several metrics"):
+        saved(path)
+    assert path.read_text() == before
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

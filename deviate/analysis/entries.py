@@ -140,7 +140,8 @@ class _Project:
     def _for_a_start(self, name: str) -> Iterator[tuple[float, str]]:
         signs = self.signs[name]
         if _is_named_for_training(name):
-            yield 3.0, "named for training"
+            is_second = any(word.endswith(("tune", "tuning", "tuner")) for word in words(_base(name)))
+            yield (1.25 if is_second else 3.0), "named for training"
         elif STARTING_NAMES & set(words(_base(name))):
             yield 1.5, f"named {_base(name)}"
         if signs.has_guard:

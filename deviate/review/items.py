@@ -23,6 +23,7 @@ class Item:
         wish: what its section is to say.
         metric: None when the section fits nothing; then `problem` says why.
         was: its section as it is in the file; None for one that the file does not list.
+        is_gone: whether the script had it when the file was saved, and has it no longer.
     """
 
     wish: Wish
@@ -30,6 +31,7 @@ class Item:
     was: Wish | None = None
     is_kept: bool = True
     problem: str = ""
+    is_gone: bool = False
 
     @property
     def reason(self) -> str:
@@ -86,7 +88,7 @@ def attach(analysis: Analysis, wish: Wish, item: Item, items: Sequence[Item]) ->
     item.wish = dataclasses.replace(
         wish, where=found.where, expression=found.expression, path=found.path, label=found.label
     )
-    item.metric, item.problem, item.is_kept = metric, "", True
+    item.metric, item.problem, item.is_kept, item.is_gone = metric, "", True, False
     return analysis
 
 

@@ -85,7 +85,7 @@ def review(
     if matches is None:
         offered = [Entry(item.wish, None, item.reason) for item in left]
         offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
-    dropped = {item.was.name: saving.GONE if item.problem else UNWANTED for item in left if item.was}
+    dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left if item.was}
     return Chosen(walk.analysis, walk.has_chosen_loop, tuple(entries), dropped, tuple(offered))
 
 
@@ -94,7 +94,7 @@ def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list
     items = [
         Item(match.wish, match.found, match.written)
         if isinstance(match.found, Metric)
-        else Item(match.wish, None, match.written, is_kept=False, problem=match.found.message)
+        else Item(match.wish, None, match.written, is_kept=False, problem=match.found.message, is_gone=match.is_gone)
         for match in matches
     ]
     new, left = saving.unlisted(analysis, config, matches)

@@ -82,6 +82,12 @@ def test_of_a_library_and_its_launcher_the_launcher_comes_first(tmp_path: Path) 
     assert names(found)[0] == "main.py"
 
 
+@pytest.mark.parametrize("second", ["finetune.py", "tune_hyper.py"])
+def test_of_a_training_and_what_tunes_it_the_training_comes_first(tmp_path: Path, second: str) -> None:
+    assert names(rank(tmp_path, {"main.py": TRAIN, second: TRAIN})) == ["main.py", second]
+    assert names(rank(tmp_path, {"pretrain.py": TRAIN}))[0] == "pretrain.py"
+
+
 def test_what_the_readme_runs_comes_first(tmp_path: Path) -> None:
     files = {f"{name}.py": TRAIN for name in ("alpha", "beta", "gamma")}
     found = rank(tmp_path, {**files, "README.md": "```\npython -u ./beta.py --epochs 3\n```\n"})
