@@ -12,6 +12,8 @@ from .things import Argument
 from .tree import constant_text, last_name, walk
 from .values import Item, Value
 
+SAME_ORDER = ("sorted", "list", "enumerate", "reversed")
+
 
 def label_of(values: list[Value], judge: Judge, graph: CallGraph) -> Value | None:
     """The plain variable among the values of a message that tells by its text what is reported.
@@ -34,9 +36,14 @@ def is_key(name: str, function: Function, graph: CallGraph) -> bool:
 def _mapping(binding: Binding) -> cst.BaseExpression | None:
     """The mapping over whose keys a loop variable goes."""
     iterable, way = binding.value, binding.way
-    while isinstance(iterable, cst.Call) and last_name(iterable.func) in ("sorted", "list", "enumerate", "reversed"):
-        way = way[1:] if last_name(iterable.func) == "enumerate" else way
-        iterable = iterable.args[0].value if iterable.args else None
+    while True:
+        if isinstance(iterable, cst.Subscript):  # `list(metrics.items())[:-1]`
+            iterable = iterable.value
+        elif isinstance(iterable, cst.Call) and last_name(iterable.func) in SAME_ORDER and iterable.args:
+            way = way[1:] if last_name(iterable.func) == "enumerate" else way
+            iterable = iterable.args[0].value
+        else:
+            break
     if not isinstance(iterable, cst.Call) or not isinstance(iterable.func, cst.Attribute) or iterable.args:
         return None
     taken = iterable.func.attr.value
