@@ -19,7 +19,7 @@ HIGHER = listed(
 )
 LOWER = listed(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
-    "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong"
+    "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion"
 )
 NEUTRAL = listed(
     "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin"

@@ -6,6 +6,8 @@ from deviate.model import Analysis, Loop
 SCHEMA = 1
 # 2026-11-21  1  first format.
 MOST_SHOWN = 8
+NEARNESS = ("nothing marks it", "reported before", "not reached", "counter: shown", "counter: called", "counter: named")
+"""How the reasons of those begin that may be metrics after all, the likeliest first."""
 
 
 def to_document(analysis: Analysis) -> dict[str, object]:
@@ -50,6 +52,7 @@ def _loop(loop: Loop) -> dict[str, object]:
 def explain_nothing_found(analysis: Analysis) -> InputError:
     """The error for a script without metrics: the near misses, and how to name one."""
     near = [item for item in analysis.rejected if item.site is not None] or list(analysis.rejected)
+    near.sort(key=lambda item: _distance(item.reason))
     if not near:
         return InputError(
             f"{analysis.script} reports no values that deviate could find",
@@ -65,3 +68,8 @@ def explain_nothing_found(analysis: Analysis) -> InputError:
         f'Name one in deviate.toml: [metrics.NAME] where = "{first.file}:{first.line}" '
         f"expression = {quote}{first.expression}{quote}.",
     )
+
+
+def _distance(reason: str) -> int:
+    """How far a rejected value is from being a metric."""
+    return next((place for place, start in enumerate(NEARNESS) if reason.startswith(start)), len(NEARNESS))

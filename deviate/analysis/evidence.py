@@ -50,7 +50,8 @@ class View:
     """A candidate as the rules see it.
 
     Attributes:
-        own: words of its expression; near: words of the text before it.
+        own: words of its expression; head: of that without what it is divided by.
+        near: words of the text before it.
         text: that text.
         unit: kind of the unit behind it: `speed`, `time` or empty.
         digits: decimals that its format asks for; None where that is no float format.
@@ -59,6 +60,7 @@ class View:
     value: Value
     origin: Origin
     own: list[str]
+    head: list[str]
     near: list[str]
     text: str
     unit: str
@@ -73,7 +75,7 @@ class View:
         """
         if self.origin.kind != "counter" or not self.origin.reason.startswith("counter: computed"):
             return False
-        if COUNTERS & set(self.own[-1:]) or is_integer_spec(self.value.spec):
+        if COUNTERS & set(self.head[-1:]) or is_integer_spec(self.value.spec):
             return False
         telling = QUALITY - NEUTRAL
         return bool(telling & set(self.own)) or (self.digits is not None and bool(telling & set(self.near[-1:])))
@@ -147,10 +149,10 @@ def whole_number(view: View) -> Evidence | None:
 
 
 def counter_name(view: View) -> Evidence | None:
-    is_named = bool(view.own) and view.own[-1] in COUNTERS and view.origin.kind in ("unknown", "computed")
+    is_named = bool(view.head) and view.head[-1] in COUNTERS and view.origin.kind in ("unknown", "computed")
     if not is_named or view.digits is not None or QUALITY & {*view.own, *view.near}:
         return None
-    return Evidence(None, f"counter: named {dotted(view.value.source) or view.own[-1]}")
+    return Evidence(None, f"counter: named {dotted(view.value.source) or view.head[-1]}")
 
 
 def tracked_setting(view: View) -> Evidence | None:

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
+import libcst as cst
+
 from deviate.model import Direction, Role
 
 from .evidence import EVIDENCE, Evidence, View
 from .origin import Origin, Origins
+from .phrases import tag_words
 from .templates import decimals
 from .tree import identifiers
 from .values import Value
@@ -77,6 +80,7 @@ class Judge:
             value=value,
             origin=self.origin(value),
             own=all_words([*identifiers(value.source), value.path]),
+            head=all_words([*identifiers(_numerator(value.source)), value.path]),
             near=words(text),
             text=text.strip(" :=(%/"),
             unit=unit_after(candidate.after)[0],
@@ -89,12 +93,19 @@ class Judge:
         return f"set anew in each turn of the loop at line {line}" if line else ""
 
 
+def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:
+    while isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Divide | cst.FloorDivide):
+        node = node.left
+    return node
+
+
 def _direction(decisive: Evidence, view: View) -> Direction | None:
     if decisive.role == "time":
         is_speed = view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.own, *view.near}
         return "max" if is_speed else "min"
     if decisive.role == "quality":
-        return direction_of(view.near) or direction_of(view.own) or direction_of(words(view.origin.reason))
+        called = tag_words(view.text) if view.is_watched else view.near  # `losses/entropy` is no loss
+        return direction_of(called) or direction_of(view.own) or direction_of(words(view.origin.reason))
     return None
 
 

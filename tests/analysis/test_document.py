@@ -24,4 +24,5 @@ def test_a_script_without_metrics_is_answered_with_its_near_misses(analyse: Anal
     error = explain_nothing_found(analyse("for epoch in range(3):\n    train_step()\n    print(epoch, thing)\n"))
     assert "train.py:3  thing" in error.message
     assert "[metrics.NAME]" in error.hint
+    assert 'expression = "thing"' in error.hint  # and not the counter before it
     assert "no values" in explain_nothing_found(analyse("x = 1\n")).message

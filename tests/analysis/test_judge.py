@@ -123,6 +123,18 @@ def test_a_number_counted_up_under_a_condition_and_named_for_quality_is_a_metric
     assert [item.expression for item in analysis.rejected] == ["total"]
 
 
+def test_a_loss_that_is_divided_by_a_counter_is_no_counter(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        extra_loss = 0
+        for epoch in range(3):
+            loss.backward()
+            print("%.3f %.3f" % (extra_loss / (epoch + 1), epoch / (epoch + 1)))
+        """
+    )
+    assert [metric.name for metric in analysis.metrics] == ["extra_loss"]
+
+
 def test_values_are_followed_through_functions_and_parameters(analyse: Analyse) -> None:
     analysis = analyse(
         """
@@ -159,6 +171,21 @@ for step in range(3):
 )
 def test_what_is_handed_to_a_tracker_under_a_name_is_a_measurement(analyse: Analyse, arguments: str, role: str) -> None:
     assert [metric.role for metric in analyse(TRACKED.format(arguments)).metrics] == [role]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "direction"),
+    [
+        ('"losses/entropy", measure(model)', None),
+        ('"losses/td_loss", measure(model)', "min"),
+        ('"eval/score", measure(model)', "max"),
+        ('"gap", criterion(x, y)', "min"),
+    ],
+)
+def test_the_direction_is_that_of_the_tag_and_not_of_its_group(
+    analyse: Analyse, arguments: str, direction: str | None
+) -> None:
+    assert [metric.direction for metric in analyse(TRACKED.format(arguments)).metrics] == [direction]
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from .kinds import UNKNOWN, Origin, strongest
 if TYPE_CHECKING:
     from .origins import Origins
 
-MEASURING = (QUALITY - NEUTRAL) | {"criterion", "evaluate", "validate"}
+MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
 
 
 class Results:
