@@ -108,11 +108,10 @@ def analyze_command(
 
 
 def _review(looked: pipeline.Looked) -> None:
-    reviewed = pipeline.review(looked, Terminal())
-    if reviewed is None:
-        typer.echo("Nothing was written.")
+    if pipeline.review(looked, Terminal()):
+        _say_saved(looked, "", is_aside=False)
     else:
-        _say_saved(reviewed, "", is_aside=False)
+        typer.echo("Nothing was written.")
 
 
 def _say_saved(looked: pipeline.Looked, told: str, *, is_aside: bool) -> None:

@@ -105,7 +105,10 @@ def look(target: Target) -> Looked:
     Raises:
         InputError: the script or the file cannot be used.
     """
-    found = analysis.analyze(target.script, target.root)
+    return _read_config(target, analysis.analyze(target.script, target.root))
+
+
+def _read_config(target: Target, found: Analysis) -> Looked:
     settings = config.load(target.root / CONFIG)
     if not settings.is_for(found.script):
         return Looked(target, found, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",))
@@ -149,11 +152,11 @@ def save(looked: Looked) -> tuple[Looked, saving.Saved]:
     settings = config.load(looked.config_path)
     saving.refuse_other_script(looked.analysis, settings, looked.config_path)
     saved = saving.save(looked.analysis, looked.config, looked.matches or (), looked.config_path)
-    return look(looked.target), saved
+    return _read_config(looked.target, looked.analysis), saved
 
 
-def review(looked: Looked, screen: Screen) -> Looked | None:
-    """Let the user look over what was found, and write the choice to `deviate.toml`; None when nothing was written.
+def review(looked: Looked, screen: Screen) -> bool:
+    """Let the user look over what was found, and write the choice to `deviate.toml`; whether there was one.
 
     Raises:
         InputError: the file is for another script, or cannot be written.
@@ -163,7 +166,7 @@ def review(looked: Looked, screen: Screen) -> Looked | None:
     has_loop = looked.config.main_loop is not None and looked.problem is None
     chosen = look_over(looked.analysis, looked.config, looked.matches, screen, has_chosen_loop=has_loop)
     if chosen is None:
-        return None
+        return False
     saving.write_plan(
         chosen.analysis,
         looked.config_path,
@@ -172,7 +175,7 @@ def review(looked: Looked, screen: Screen) -> Looked | None:
         chosen.offered,
         has_chosen_loop=chosen.has_chosen_loop,
     )
-    return look(looked.target)
+    return True
 
 
 def foresee(prepared: Prepared, judging: Judging) -> str:
