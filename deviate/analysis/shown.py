@@ -103,8 +103,22 @@ def _format(
         base, given = given[0], given[1:]
     text = taker.texts.template(base, function)
     if text is None:
-        return None
+        return _unseen(taker, node, base, function, scene)
     return filling.format_call(taker, text, node.func, (given, named, filling.starred(node)), function, scene)
+
+
+def _unseen(
+    taker: "Taker", node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
+) -> list[Item] | None:
+    """The arguments of a template that is not known: each may be shown, the named ones under their names."""
+    if taker.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
+        return None
+    found: list[Item] = []
+    for value in positional(node):
+        found += [*taker.take(value, function, scene), " "]
+    for name, value in keywords(node).items():
+        found += [f" {name}: ", *taker.take(value, function, scene)]
+    return found or None
 
 
 def _join(taker: "Taker", values: cst.BaseExpression, glue: str, function: Function, scene: Scene) -> list[Item] | None:

@@ -17,6 +17,7 @@ ANYTHING = " "
 """Stands for a part of a template that is not known."""
 
 DEEPEST = 14
+MOST_TIMES = 64
 
 
 class Texts:
@@ -48,6 +49,9 @@ class Texts:
             case cst.BinaryOperation(operator=cst.Add()):
                 left, right = (self.template(side, function, depth - 1) for side in (node.left, node.right))
                 return None if left is None or right is None else left + right
+            case cst.BinaryOperation(operator=cst.Multiply(), right=cst.Integer() as times):
+                text = self.template(node.left, function, depth - 1)
+                return None if text is None else text * min(int(times.evaluated_value), MOST_TIMES)
         return None
 
     def _fullest(self, bindings: list[Binding], depth: int) -> str | None:

@@ -89,6 +89,7 @@ pathlib.Path().write_text | data encoding errors newline | Message data
 typer.echo | message file nl err color | Message message
 typer.secho | message file nl err color | Message message
 visdom.Visdom().line | Y X win env opts update * name | Scalar name Y
+visdom.Visdom().text | text win env opts append | Message text
 """.replace("\\\n", "")
 
 TABLE = [tuple(part.strip() for part in line.split("|")) for line in CALLS.strip().splitlines()]
