@@ -7,7 +7,7 @@ import libcst as cst
 from .calls import CallGraph
 from .index import Function
 from .things import Argument
-from .tree import dotted, element, keywords, last_name, positional
+from .tree import element, keywords, last_name, positional
 
 Shown = tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]
 """An item of a mapping: key (None for one unpacked into it), value, and the function they stand in."""
@@ -48,11 +48,10 @@ class Displays:
 
     def updated(self, name: str, scope: Function) -> Iterator[Shown]:
         """What `update` puts into a mapping later."""
-        for function in scope.module.scopes:
-            for call in function.calls:
-                if dotted(call.func) == f"{name}.update" and self.resolver.find(name, function)[0] is scope:
-                    yield from ((None, value, function) for value in positional(call))
-                    yield from ((key, value, function) for key, value in keywords(call).items())
+        for call, function in scope.module.calls_of(name, "update"):
+            if self.resolver.find(name, function)[0] is scope:
+                yield from ((None, value, function) for value in positional(call))
+                yield from ((key, value, function) for key, value in keywords(call).items())
 
     def _made(self, node: cst.Call, function: Function) -> list[Shown] | None:
         shown: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
@@ -105,17 +104,12 @@ class Displays:
         return [*found, *self._added(name, scope)]
 
     def _added(self, name: str, scope: Function) -> Iterator[Argument]:
-        for function in scope.module.scopes:
-            for call in function.calls:
-                if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
-                    continue
-                given, place = positional(call), ADDING[call.func.attr.value]
-                held = call.func.value
-                if not isinstance(held, cst.Name) or held.value != name or place >= len(given):
-                    continue
-                if self.resolver.find(name, function)[0] is scope:
-                    inner = self.listed(given[place], function, 1) if call.func.attr.value == "extend" else None
-                    yield from inner or [(given[place], function)]
+        for call, function in scope.module.calls_of(name, *ADDING):
+            given, method = positional(call), last_name(call.func)
+            if ADDING[method] < len(given) and self.resolver.find(name, function)[0] is scope:
+                value = given[ADDING[method]]
+                inner = self.listed(value, function, 1) if method == "extend" else None
+                yield from inner or [(value, function)]
 
     def literal(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
         """The items of a list or tuple that is written down whole, here or where its variable is set."""

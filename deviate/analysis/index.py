@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import libcst as cst
 
@@ -142,6 +143,20 @@ class Module:
         """The top level and every function."""
         yield self.top
         yield from self.functions
+
+    def calls_of(self, name: str, *methods: str) -> list[tuple[cst.Call, Function]]:
+        """Calls of these methods of a variable, in source order of each function."""
+        known = self._calls_of.get(name, ())
+        return [(call, function) for method, call, function in known if method in methods]
+
+    @cached_property
+    def _calls_of(self) -> dict[str, list[tuple[str, cst.Call, Function]]]:
+        found: dict[str, list[tuple[str, cst.Call, Function]]] = {}
+        for function in self.scopes:
+            for call in function.calls:
+                if isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
+                    found.setdefault(call.func.value.value, []).append((call.func.attr.value, call, function))
+        return found
 
     def _walk(self) -> None:
         waiting: list[tuple[cst.CSTNode, Function, Class | None]] = [(self.source.tree, self.top, None)]

@@ -11,11 +11,17 @@ from .source import Source
 
 
 class Nodes:
-    """Answers for the nodes of all files that were read."""
+    """Answers for the nodes of all files that were read.
+
+    Attributes:
+        parents: of each node; functions: of each definition and top level, the function.
+        dead: statements of a block that nothing reaches, once somebody asked (`order.is_dead`).
+    """
 
     def __init__(self) -> None:
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
+        self.dead: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
         self._function_of: dict[cst.CSTNode, Function] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
 

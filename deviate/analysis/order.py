@@ -38,14 +38,20 @@ def is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
     """Whether a node stands behind a statement of a block around it that always leaves (`return`, `sys.exit()`)."""
     below = node
     for parent in nodes.ancestors(node):
-        if isinstance(parent, cst.BaseSuite | cst.Module):
-            before = parent.body[: next((n for n, part in enumerate(parent.body) if part is below), 0)]
-            if any(_is_exit(statement) for statement in before):
-                return True
+        if isinstance(parent, cst.BaseSuite | cst.Module) and below in _dead(parent, nodes):
+            return True
         if isinstance(parent, cst.FunctionDef):
             return False
         below = parent
     return False
+
+
+def _dead(block: cst.BaseSuite | cst.Module, nodes: Nodes) -> frozenset[cst.CSTNode]:
+    """The statements of a block behind one that leaves."""
+    if block not in nodes.dead:
+        exits = (place for place, statement in enumerate(block.body, 1) if _is_exit(statement))
+        nodes.dead[block] = frozenset(block.body[next(exits, len(block.body)) :])
+    return nodes.dead[block]
 
 
 def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:

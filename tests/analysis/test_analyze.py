@@ -1,6 +1,6 @@
 import ast
 import textwrap
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -361,18 +361,30 @@ def test_a_text_built_from_itself_is_taken_apart_once(analyse: Analyse) -> None:
     assert [(metric.expression, metric.line) for metric in analysis.metrics] == [("loss", 5), ("acc", 6)]
 
 
-def test_the_cost_grows_with_the_file_and_not_with_its_square(analyse: Analyse) -> None:
+def test_the_work_grows_with_the_file_and_not_with_its_square(
+    analyse: Analyse,
+) -> None:
     block = (
         "    x{0} = f(x{1})\n    print(f'epoch {{epoch}} loss {{x{0}:.3f}}')\n"
         "    for k in range(3):\n        y = x{0}\n"
     )
     head = "def f(a):\n    print('loss %.3f' % a)\n    return a\nfor epoch in range(3):\n    train_step()\n"
+    calls = 0
 
-    def seconds(n_blocks: int) -> float:
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    def work(n_blocks: int) -> int:
+        nonlocal calls
+        calls = 0
         text = head + "".join(block.format(number, number - 1) for number in range(1, n_blocks))
-        begin = time.perf_counter()
-        analyse(text)
-        return time.perf_counter() - begin
+        sys.setprofile(count)
+        try:
+            analyse(text)
+        finally:
+            sys.setprofile(None)
+        return calls
 
-    seconds(20)
-    assert seconds(400) < 10 * seconds(100)
+    work(20)
+    assert work(400) < 6 * work(100)
