@@ -61,8 +61,7 @@ class Site:
         span: the expression that the tap wraps (for `format`, `call` and `meter`: the callee, up to and without the
             parenthesis).
         label: name of a variable in the same statement whose text tells metrics apart (`split` in
-            `print(f"{split} acc {acc:.4f}")`), recorded beside the value; None when there is none. Of `value` and
-            `shown` only.
+            `print(f"{split} acc {acc:.4f}")`), recorded beside the value; None when there is none.
         fields: what this site records. `format`: (replacement field, such as "a.avg"). `mapping`: (key). `call`: (key
             of the sink, then which of the items that it carries: "1" is one, "1:" that and all that follow, "1:-2" as
             in a slice). What `*values` and `**values` unpack are so many items in a run. `meter`: (names of attributes

@@ -32,8 +32,8 @@ BOOTSTRAP = (
     "finally:\\n g in sys.path and sys.path.remove(g)\\n"
     "if not hasattr(b, '__deviate_log__'):\\n from functools import partial as p; "
     "b.__deviate_log__ = lambda i, v, l=None: v; b.__deviate_loop__ = lambda i: lambda v: v; "
-    "b.__deviate_while__ = b.__deviate_format__ = b.__deviate_mapping__ = lambda i, v: v; "
-    'b.__deviate_call__ = b.__deviate_meter__ = lambda i, f: p(p, f)\\n", {})'
+    "b.__deviate_while__ = b.__deviate_format__ = b.__deviate_mapping__ = b.__deviate_log__; "
+    'b.__deviate_call__ = b.__deviate_meter__ = lambda i, f, l=None: p(p, f)\\n", {})'
 )
 """Loads the guest where sitecustomize did not, and makes every tap an identity where there is no guest.
 
@@ -80,7 +80,7 @@ def instrument_text(text: str, sites: Sequence[Site], loops: Sequence[Loop]) -> 
     lines = _lines(text)
     edits = [edit for site in sites if site.form not in AROUND for edit in _site_edits(site, lines)]
     shared = _shared(sites)
-    edits += [edit for (span, form), ids in shared.items() for edit in _shared_edits(span, form, ids)]
+    edits += [edit for (span, form), ours in shared.items() for edit in _shared_edits(span, form, ours)]
     edits += [edit for loop in loops if loop.kind != "managed" for edit in _loop_edits(loop)]
     if sites or loops:
         parsed = _Parsed(text, lines)
@@ -122,8 +122,7 @@ def _wrap(span: Span, before: str, after: str) -> list[Edit]:
 
 
 def _site_edits(site: Site, lines: Sequence[str]) -> list[Edit]:
-    end = f"), {site.label})" if site.label else "))"
-    tap = _wrap(site.span, f"{LOG}({site.id}, (", end)
+    tap = _wrap(site.span, f"{LOG}({site.id}, (", _end(site))
     return tap if site.form == "value" else _shown_edits(site, lines, tap)
 
 
@@ -155,17 +154,22 @@ def _shown_edits(site: Site, lines: Sequence[str], tap: list[Edit]) -> list[Edit
     ]
 
 
-def _shared(sites: Sequence[Site]) -> dict[tuple[Span, TapForm], list[int]]:
+def _shared(sites: Sequence[Site]) -> dict[tuple[Span, TapForm], list[Site]]:
     """The sites that share a tap: one around each `"…".format`, whatever the number of its fields that are recorded."""
-    shared: dict[tuple[Span, TapForm], list[int]] = {}
+    shared: dict[tuple[Span, TapForm], list[Site]] = {}
     for site in sites:
         if site.form in AROUND:
-            shared.setdefault((site.span, site.form), []).append(site.id)
+            shared.setdefault((site.span, site.form), []).append(site)
     return shared
 
 
-def _shared_edits(span: Span, form: TapForm, ids: Sequence[int]) -> list[Edit]:
-    return _wrap(span, f"{AROUND[form]}(({', '.join(map(str, ids))},), (", "))")
+def _shared_edits(span: Span, form: TapForm, sites: Sequence[Site]) -> list[Edit]:
+    ids = ", ".join(str(site.id) for site in sites)
+    return _wrap(span, f"{AROUND[form]}(({ids},), (", _end(sites[0]))
+
+
+def _end(site: Site) -> str:
+    return f"), {site.label})" if site.label else "))"
 
 
 def _call_edits(callees: Sequence[Span], parsed: _Parsed) -> list[Edit]:

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 
 def report(
-    recorder: Recorder, sites: tuple[int, ...], callee: Callable[..., Any], /, *args: Any, **kwargs: Any
+    recorder: Recorder,
+    sites: tuple[int, ...],
+    label: object,
+    callee: Callable[..., Any],
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Callable[[], Any]:
     """The first step: record what the sites ask for; gives the call that is left to do."""
     carried: dict[str, list[Carried]] = {}
@@ -34,7 +40,7 @@ def report(
             if key not in carried:
                 carried[key] = find_by_key(key).carried(args, kwargs)
             for part in parts:
-                recorder.numbers(site, _numbers(carried[key], part), _getframe(1))
+                recorder.numbers(site, _numbers(carried[key], part), label, _getframe(1))
         except Exception as error:
             recorder.fault("site %s" % site, error)
     return partial(callee, *args, **kwargs)

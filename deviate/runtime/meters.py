@@ -23,16 +23,23 @@ if TYPE_CHECKING:
 
 
 def update(
-    recorder: Recorder, sites: tuple[int, ...], callee: Callable[..., Any], /, *args: Any, **kwargs: Any
+    recorder: Recorder,
+    sites: tuple[int, ...],
+    label: object,
+    callee: Callable[..., Any],
+    /,
+    *args: Any,
+    **kwargs: Any,
 ) -> Callable[[], Any]:
     """The first step: gives the call that is left to do, which ends with the reading of the meter."""
-    after = partial(_record, recorder, sites, callee, args, kwargs)
+    after = partial(_record, recorder, sites, label, callee, args, kwargs)
     return map(after, starmap(partial(callee, **kwargs) if kwargs else callee, (args,))).__next__
 
 
 def _record(
     recorder: Recorder,
     sites: tuple[int, ...],
+    label: object,
     callee: Callable[..., Any],
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
@@ -44,7 +51,7 @@ def _record(
             try:
                 given = next(iter((*args, *kwargs.values())), None)
                 numbers = _numbers(callee, recorder.fields[site]) or read(given)
-                recorder.numbers(site, numbers, _getframe(1))
+                recorder.numbers(site, numbers, label, _getframe(1))
             except Exception as error:
                 recorder.fault("site %s" % site, error)
     return result

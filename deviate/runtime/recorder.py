@@ -172,12 +172,12 @@ class Recorder:
 
     def value(self, site: int, value: object, label: object, frame: FrameType) -> None:
         """A value at a site; `frame` is the frame of the tap."""
-        self.numbers(site, labelled(None if label is None else str(label), read(value), JOINT), frame)
+        self.numbers(site, read(value), label, frame)
 
-    def numbers(self, site: int, numbers: Numbers, frame: FrameType) -> None:
-        """Numbers that were read at a site, with their labels."""
-        for label, number in numbers:
-            self.line(self.heads[site], number, frame, UNLABELLED if label is None else ", %s]\n" % _quoted(label))
+    def numbers(self, site: int, numbers: Numbers, label: object, frame: FrameType) -> None:
+        """Numbers that were read at a site; `label` tells what is reported there apart, their own labels the items."""
+        for text, number in labelled(None if label is None else str(label), numbers, JOINT):
+            self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
 
     def named(self, name: str, value: object, frame: FrameType) -> None:
         """A value that a framework reports by name."""

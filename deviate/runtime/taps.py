@@ -133,16 +133,16 @@ def _step(running: Running, is_main: bool) -> None:
         _recorder.fault("loop %s" % running.id, error)
 
 
-def format_(sites: tuple[int, ...], callee: Callable[..., str]) -> Callable[..., str]:
+def format_(sites: tuple[int, ...], callee: Callable[..., str], label: object = None) -> Callable[..., str]:
     """For a template that takes attributes of its arguments: format as `str.format` does, and note the parts."""
     if is_compiling():
         return callee
     from .template import Formatting
 
-    return Formatting(sites, callee, _recorder)
+    return Formatting(sites, callee, label, _recorder)
 
 
-def mapping(sites: tuple[int, ...], value: V) -> V:
+def mapping(sites: tuple[int, ...], value: V, label: object = None) -> V:
     """For a mapping whose items a template takes by key."""
     if is_compiling():
         return value
@@ -151,29 +151,29 @@ def mapping(sites: tuple[int, ...], value: V) -> V:
             for key in _recorder.fields[site]:
                 found = item(value, key)
                 if found is not ABSENT:
-                    _recorder.value(site, found, None, _getframe(1))
+                    _recorder.value(site, found, label, _getframe(1))
         except Exception as error:
             _recorder.fault("site %s" % site, error)
     return value
 
 
-def call(sites: tuple[int, ...], callee: Callable[..., V]) -> Callable[..., Callable[[], V]]:
+def call(sites: tuple[int, ...], callee: Callable[..., V], label: object = None) -> Callable[..., Callable[[], V]]:
     """For the callee of a sink; takes the arguments and gives the call that is left to do."""
     if is_compiling():
         return partial(partial, callee)
     try:
-        return partial(_steps()[0], _recorder, sites, callee)
+        return partial(_steps()[0], _recorder, sites, label, callee)
     except Exception as error:
         _recorder.fault("site %s" % sites[0], error)
         return partial(partial, callee)
 
 
-def meter(sites: tuple[int, ...], callee: Callable[..., V]) -> Callable[..., Callable[[], V]]:
+def meter(sites: tuple[int, ...], callee: Callable[..., V], label: object = None) -> Callable[..., Callable[[], V]]:
     """For a method that updates a meter; takes the arguments and gives the call that is left to do."""
     if is_compiling():
         return partial(partial, callee)
     try:
-        return partial(_steps()[1], _recorder, sites, callee)
+        return partial(_steps()[1], _recorder, sites, label, callee)
     except Exception as error:
         _recorder.fault("site %s" % sites[0], error)
         return partial(partial, callee)

@@ -18,9 +18,10 @@ class Formatting(string.Formatter):
     Source: string.Formatter, which the language reference defines to have the behaviour of str.format.
     """
 
-    def __init__(self, sites: tuple[int, ...], callee: Callable[..., str], recorder: Recorder) -> None:
+    def __init__(self, sites: tuple[int, ...], callee: Callable[..., str], label: object, recorder: Recorder) -> None:
         self.sites = sites
         self.callee = callee
+        self.label = label
         self.recorder = recorder
         self.values: dict[str, Any] = {}
 
@@ -38,7 +39,7 @@ class Formatting(string.Formatter):
             try:
                 for field in self.recorder.fields.get(site, ()):
                     if field in self.values:
-                        self.recorder.value(site, self.values[field], None, _getframe(1))
+                        self.recorder.value(site, self.values[field], self.label, _getframe(1))
             except Exception as error:
                 self.recorder.fault("site %s" % site, error)
         return text

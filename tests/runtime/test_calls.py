@@ -204,12 +204,40 @@ report(0.25, 3)
     assert result.values(1) == ([] if "Loud" in mapping else [3])
 
 
+def test_the_label_variable_of_a_statement_stands_before_the_names_of_items(tmp_path: Path) -> None:
+    text = """\
+class Meter:
+    avg = 0.5
+    def update(self, value): pass
+m = Meter()
+values = {"loss": 0.25}
+for split in ("train", "test"):
+    print(split, *values.values())
+    print(split, values)
+    print(split, "{m.avg}".format(m=m))
+    print(split, "%(loss)s" % values)
+    m.update(split)
+"""
+    child = Child(tmp_path, text).tap("«print»(split, *", form="call", fields=("print.report", "1:"), label="split")
+    child.tap("print(split, «values»)", label="split").tap(
+        '"{m.avg}".format', form="format", fields=("m.avg",), label="split"
+    )
+    child.tap("% «values»)", form="mapping", fields=("loss",), label="split")
+    result = compared(child.tap("m.update", form="meter", fields=("avg",), label="split"))
+    assert told(result, 0) == [("train: 0", 0.25), ("test: 0", 0.25)]
+    assert told(result, 1) == [("train: loss", 0.25), ("test: loss", 0.25)]
+    assert told(result, 2) == told(result, 4) == [("train", 0.5), ("test", 0.5)]
+    assert told(result, 3) == [("train", 0.25), ("test", 0.25)]
+
+
 def test_without_a_run_the_taps_around_callees_only_call(tmp_path: Path) -> None:
     text = WRITER + "print(writer.add_scalar('7', scalar_value=0.5), '%(a)s' % {'a': 1})\n"
-    child = Child(tmp_path, text).tap("«writer.add_scalar»('7", form="call", fields=("tensorboard.add_scalar", "0"))
+    fields = ("tensorboard.add_scalar", "0")
+    child = Child(tmp_path, text).tap("«writer.add_scalar»('7", form="call", fields=fields, label="writer.seen")
     child.tap("«writer.add_scalar»('7", form="meter", fields=("avg",)).tap("{'a': 1}", form="mapping", fields=("a",))
     names = ("PYTHONPATH", "DEVIATE_RUN_DIR", "DEVIATE_SPEC", "DEVIATE_GUEST", "DEVIATE_WORK", "DEVIATE_ROOT")
     result = child.run(environment=dict.fromkeys(names))
     assert (result.code, result.stdout, result.events) == (0, "1 1\n", [])
     tapped = child.run()
     assert (tapped.stdout, tapped.values(0), tapped.values(1), tapped.values(2)) == ("1 1\n", [0.5], [7], [1])
+    assert told(tapped) == [("[]: 7", 0.5)]
