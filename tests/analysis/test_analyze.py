@@ -1,6 +1,6 @@
 import ast
-import textwrap
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
