@@ -159,7 +159,7 @@ def review(looked: Looked, screen: Screen) -> bool:
     """Let the user look over what was found, and write the choice to `deviate.toml`; whether there was one.
 
     Raises:
-        InputError: the file is for another script, or cannot be written.
+        InputError: the file is for another script, was changed meanwhile, or cannot be written.
     """
     settings = config.load(looked.config_path)
     saving.refuse_other_script(looked.analysis, settings, looked.config_path)
@@ -167,6 +167,8 @@ def review(looked: Looked, screen: Screen) -> bool:
     chosen = look_over(looked.analysis, looked.config, looked.matches, screen, has_chosen_loop=has_loop)
     if chosen is None:
         return False
+    if config.load(looked.config_path) != settings:
+        raise InputError(f"{CONFIG} was changed during the review, and is left as it is", "Review again.")
     saving.write_plan(
         chosen.analysis,
         looked.config_path,

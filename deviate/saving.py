@@ -66,28 +66,20 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
         if isinstance(match.found, InputError) and not match.is_gone:
             raise match.found
     kept = [match for match in matches if isinstance(match.found, Metric)]
-    listed = {match.found.id for match in kept if isinstance(match.found, Metric)}
-    others = [metric for metric in analysis.metrics if metric.id not in listed]
-    known = places_now(analysis, config.statements)
-    left = [metric for metric in others if config.statements and known.issuperset(_places(wish_of(metric)))]
-    new = new_entries([metric for metric in others if metric not in left], [match.wish.name for match in kept])
-    is_own = (
-        config.metrics is not None and not config.statements
-    )  # a listing by hand is not added to, only offered more
     gone = [match for match in matches if match not in kept]
-    entries = [*(Entry(match.wish, match.written) for match in kept), *([] if is_own else new)]
-    offered = [
-        *(new if is_own else []),
-        *(rejected_entries(analysis.rejected, entries) if config.metrics is None else []),
-    ]
+    found, left = unlisted(analysis, config, matches)
+    new = new_entries(found, [match.wish.name for match in kept])
+    is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
+    entries = [*(Entry(match.wish, match.written) for match in kept), *([] if is_by_hand else new)]
+    offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
     dropped = {match.written.name: GONE for match in gone}
     write_plan(analysis, path, entries, dropped, offered, has_chosen_loop=config.main_loop is not None)
     return Saved(
-        added=() if is_own or config.metrics is None else _names(new),
+        added=() if is_by_hand or not config.metrics else _names(new),
         moved=tuple(match.wish.name for match in kept if match.has_moved),
         gone=tuple(match.written.name for match in gone),
         left=tuple(metric.name for metric in left),
-        offered=_names(new) if is_own else (),
+        offered=_names(new) if is_by_hand else (),
     )
 
 

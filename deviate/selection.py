@@ -4,6 +4,7 @@ import dataclasses
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from deviate.analysis import add_site, normalised
 from deviate.config import Config, Wish
@@ -209,7 +210,8 @@ def _added(analysis: Analysis, wish: Wish, where: Place, expression: str) -> tup
     site = next((site for site in analysis.sites if known is not None and site.id == known.site), None)
     if site is not None:
         return _with_metric(analysis, site, wish)
-    if not (analysis.root / where.file).is_file():
+    path = PurePosixPath(where.file)
+    if path.is_absolute() or ".." in path.parts or not (analysis.root / path).is_file():
         raise InputError(
             f"deviate.toml [metrics.{wish.name}] names {where}, and the project has no such file",
             f"Name files from the folder of the project on, for example {analysis.script}:{where.line}.",

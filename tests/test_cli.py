@@ -94,7 +94,7 @@ def test_the_items_of_a_printed_dict_are_the_metrics(project: Path, deviate) -> 
     )
     answer = deviate("run", "train.py", "-r", "2", "--csv", "-", "-q")
     metrics = {row["metric"] for row in csv.DictReader(io.StringIO(answer.out))}
-    assert metrics == {"loss", "scores[val_loss]", "scores[val_acc]"}, answer.both
+    assert metrics == {"loss", "val_loss", "val_acc"}, answer.both
 
 
 def test_more_runs_go_on_from_what_is_on_record(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

@@ -153,6 +153,13 @@ def test_a_metric_that_became_several_is_not_taken_for_gone(path: Path) -> None:
     assert path.read_text() == before
 
 
+def test_an_empty_metrics_part_is_filled(path: Path) -> None:
+    path.write_text("# mine\n[metrics]\n")
+    assert saved(path) == Saved()
+    assert path.read_text().startswith("# mine\n[metrics]\n\n[experiment]")
+    assert list(selected(path)) == ["train_acc", "test_acc", "loss"]
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -112,6 +112,7 @@ def test_a_value_that_the_analysis_did_not_list_is_added_with_a_site(analysis: A
         ("[metrics.a]\nwhere = 'train.py:2'\nexpression = 'x'\n", ["It stands at train.py:6, train.py:8"]),
         ("[metrics.a]\nwhere = 'train.py:99'\nexpression = 'x + y'\n", ["train.py:99", "beyond the end"]),
         ("[metrics.a]\nwhere = 'util.py:2'\nexpression = 'x'\n", ["util.py:2", "no such file", "train.py:2"]),
+        ("[metrics.a]\nwhere = '../x/train.py:2'\nexpression = 'acc'\n", ["../x/train.py:2", "no such file"]),
         ("[metrics.test_acc]\naggregate = 'best'\ndirection = 'none'\n", ["best", "direction"]),
         ("[metrics.loss]\n[metrics.b]\nwhere = 'train.py:8'\n", ["two sections"]),
     ],

@@ -26,4 +26,7 @@ class Terminal:
         self.console.print(shown)
 
     def ask(self, question: str) -> str:
-        return self.console.input(question, markup=False)
+        try:
+            return self.console.input(question, markup=False)
+        except UnicodeDecodeError:
+            return "?"

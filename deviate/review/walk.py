@@ -100,7 +100,7 @@ def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list
     new, left = saving.unlisted(analysis, config, matches)
     taken = [item.wish.name for item in items]
     entries = saving.new_entries([*new, *left], taken)
-    is_kept = config.metrics is None or bool(config.statements)
+    is_kept = not config.metrics or bool(config.statements)
     for metric, entry in zip([*new, *left], entries, strict=True):
         items.append(Item(entry.wish, metric, is_kept=is_kept and metric in new))
     return items

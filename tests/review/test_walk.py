@@ -209,6 +209,19 @@ def test_the_end_of_the_input_writes_nothing(path: Path, walk: Walk) -> None:
     assert path.read_text() == "# mine\n"
 
 
+def test_a_file_that_was_edited_meanwhile_is_left_alone(
+    path: Path, walk: Walk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(script: Script, question: str) -> str:
+        path.write_text("[metrics.loss]\n")
+        return script.answers.pop(0)
+
+    monkeypatch.setattr(Script, "ask", edit)
+    with pytest.raises(InputError, match="changed during the review"):
+        walk(*FIRST, *LAST)
+    assert path.read_text() == "[metrics.loss]\n"
+
+
 def test_a_file_for_another_script_is_refused_before_the_walk(path: Path, walk: Walk) -> None:
     path.write_text('[experiment]\ntrain = "other.py"\n')
     with pytest.raises(InputError, match=r"other\.py"):
