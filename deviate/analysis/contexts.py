@@ -83,7 +83,7 @@ def contexts(judged: Judged, ways: Sequence[Way], trainings: Sequence[Training],
     """The contexts of a site; a single one when no reader could tell them apart, or when they are too many."""
     found: list[Context] = []
     label = judged.candidate.label
-    told = _told(ways, graph)
+    told = _told(ways, trainings, graph)
     for way, path in zip(ways, told, strict=True):
         is_final = bool(trainings) and not is_inside(way, trainings, graph)
         texts: list[str] = _labels_on(label, way, graph) if label else []
@@ -149,15 +149,25 @@ def _common_end(paths: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
     return common
 
 
-def _told(ways: Sequence[Way], graph: CallGraph) -> list[tuple[Place, ...]]:
+def _told(ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph) -> list[tuple[Place, ...]]:
     """The calls that lead to a site on each way.
 
-    Where a function is handed over, somebody else calls it: what comes before is left out, unless only that tells
-    two ways apart.
+    How the script came to the function with the main loop is left out: `mp.spawn(worker)` and `worker()` run the same
+    training. Where a function is handed over, somebody else calls it: what comes before is left out, unless only that
+    tells two ways apart.
     """
-    whole = [tuple(graph.place(frame) for frame in way[:-1]) for way in ways]
-    sure = [path[_handed_over(way) :] for way, path in zip(ways, whole, strict=True)]
+    starts = [_training_in(way, trainings, graph) for way in ways]
+    whole = [tuple(graph.place(frame) for frame in way[start:-1]) for way, start in zip(ways, starts, strict=True)]
+    handed = [max(0, _handed_over(way) - start) for way, start in zip(ways, starts, strict=True)]
+    sure = [path[place:] for path, place in zip(whole, handed, strict=True)]
     return sure if len(set(sure)) == len(set(whole)) else whole
+
+
+def _training_in(way: Way, trainings: Sequence[Training], graph: CallGraph) -> int:
+    """Which frame of a way the main loop runs in; 0 where it runs in none."""
+    loops = {training.node for training in trainings if not training.is_managed}
+    inside = (place for place, frame in enumerate(way) if not loops.isdisjoint(graph.nodes.loops_around(frame.node)))
+    return next(inside, 0)
 
 
 def _handed_over(way: Way) -> int:

@@ -108,8 +108,8 @@ def test_one_line_of_a_function_called_for_train_and_test_data_is_two_metrics(an
         """
     )
     assert [(metric.name, metric.path) for metric in analysis.metrics] == [
-        ("train_accuracy", (Place("train.py", 13), Place("train.py", 9))),
-        ("test_accuracy", (Place("train.py", 13), Place("train.py", 10))),
+        ("train_accuracy", (Place("train.py", 9),)),
+        ("test_accuracy", (Place("train.py", 10),)),
     ]
     assert {metric.site for metric in analysis.metrics} == {0}
 
@@ -163,8 +163,8 @@ def test_the_line_of_a_method_call_is_that_of_the_method_name(analyse: Analyse) 
         """
     )
     assert [(metric.name, [place.line for place in metric.path]) for metric in analysis.metrics] == [
-        ("train_loss", [11, 9]),
-        ("val_loss", [11, 10]),
+        ("train_loss", [9]),
+        ("val_loss", [10]),
     ]
 
 

@@ -101,3 +101,29 @@ def test_ways_that_none_can_tell_apart_are_one_metric_beside_those_that_one_can(
         "train_loss": [],
         "val_loss": [12, 9],
     }
+
+
+def test_how_the_script_came_to_its_main_loop_makes_no_second_metric(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import torch.multiprocessing as mp
+        def worker(rank):
+            for epoch in range(3):
+                loss = model.step()
+                loss.backward()
+                validate(train_data)
+                validate(test_data)
+        def validate(data):
+            print(f"accuracy {score(data):.3f}")
+        def main():
+            if distributed:
+                mp.spawn(worker, nprocs=2)
+            else:
+                worker(0)
+        main()
+        """
+    )
+    assert [(metric.name, [place.line for place in metric.path]) for metric in analysis.metrics] == [
+        ("train_accuracy", [7]),
+        ("test_accuracy", [8]),
+    ]
