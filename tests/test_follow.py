@@ -34,8 +34,10 @@ Followed = Callable[..., list[str]]
 def followed(tmp_path: Path) -> Followed:
     """The places of a section now, after a change of the script or of the other file; remembered from before it."""
 
-    def run(wish: Wish, *, script: str = SCRIPT, helper: str = HELPER, remembers: bool = True) -> list[str]:
-        write(SCRIPT, HELPER)
+    def run(
+        wish: Wish, *, before: str = SCRIPT, script: str = SCRIPT, helper: str = HELPER, remembers: bool = True
+    ) -> list[str]:
+        write(before, HELPER)
         places = [place for place in (wish.where, *(wish.path or ())) if place]
         texts = {place: read_statements(tmp_path / place.file).text_at(place.line) or "" for place in places}
         analysis = write(script, helper)
@@ -61,6 +63,17 @@ def test_a_script_that_is_the_same_keeps_its_places(followed: Followed) -> None:
 def test_lines_above_move_a_place_and_the_calls_that_lead_there(followed: Followed) -> None:
     moved = followed(wish(3, "acc", file="helper.py", path=(9,)), script="import os\n" + SCRIPT, helper="\n\n" + HELPER)
     assert moved == ["helper.py:5", "train.py:10"]
+
+
+def test_a_call_that_goes_on_below_the_first_line_of_its_statement_is_followed(followed: Followed) -> None:
+    script = SCRIPT.replace("    evaluate(model, train)\n", "    run(\n        1\n    ).on(evaluate(model, train))\n")
+    script = script.replace('    print("total", total)\n', "")
+    assert followed(wish(3, "acc", file="helper.py", path=(10,)), script=script, before=script) == [
+        "helper.py:3",
+        "train.py:10",
+    ]
+    moved = followed(wish(3, "acc", file="helper.py", path=(10,)), script="import os\n" + script, before=script)
+    assert moved == ["helper.py:3", "train.py:11"]
 
 
 def test_a_statement_is_told_from_one_with_the_same_expression_that_came_to_its_line(followed: Followed) -> None:

@@ -3,6 +3,7 @@
 import ast
 import copy
 import hashlib
+import re
 import warnings
 from bisect import bisect_right
 from collections import Counter
@@ -16,6 +17,7 @@ from .additions import normalised
 LONGEST = 110
 """Characters of a statement that are kept; a longer one is told by its beginning and a hash of the whole."""
 
+BELOW = re.compile(r"(.*) \+(\d+)")
 INNER = ("body", "orelse", "finalbody", "handlers", "cases", "decorator_list")
 
 
@@ -47,12 +49,18 @@ class Statements:
         return self._starts[place - 1] if place else line
 
     def text_at(self, line: int) -> str | None:
-        """What the statement at a line says; None where there is none."""
-        return self.texts.get(self.start(line))
+        """What the statement at a line says, and how far below its first line that is; None where there is none."""
+        start = self.start(line)
+        text = self.texts.get(start)
+        return f"{text} +{line - start}" if text is not None and line > start else text
 
     def line_of(self, text: str) -> int | None:
-        """Where the statement with that text begins; None when there is none."""
-        return self._by_text.get(text)
+        """The line with that text; None when there is no such statement."""
+        if text in self._by_text:
+            return self._by_text[text]
+        match = BELOW.fullmatch(text)
+        start = self._by_text.get(match[1]) if match else None
+        return start + int(match[2]) if match and start is not None else None
 
     def lines_with(self, expression: str) -> list[int]:
         """First lines of the statements in which an expression is evaluated, in order."""

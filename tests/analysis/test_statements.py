@@ -47,9 +47,13 @@ def test_a_text_does_not_depend_on_lines_and_layout(tmp_path: Path) -> None:
     )
     before, after = statements(tmp_path, SCRIPT), statements(tmp_path, moved)
     assert list(before.texts.values()) == [text for text in after.texts.values() if text != "import os"]
-    text = before.text_at(5)
+    text = before.text_at(4)
     assert text is not None
     assert after.line_of(text) == 6
+    below = before.text_at(5)
+    assert below == f"{text} +1"
+    assert before.line_of(below) == 5
+    assert after.line_of("Trainer.fit: nothing +1") is None
     assert after.line_of("Trainer.fit: print('loss')") is None
 
 
