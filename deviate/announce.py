@@ -4,7 +4,8 @@ import shlex
 from collections.abc import Iterator
 
 from deviate import replay
-from deviate.pipeline import Prepared, Request
+from deviate.pipeline import Request
+from deviate.prepare import Prepared
 from deviate.report.analysis_text import render_analysis
 
 OWN_GENERATORS = (".Random", ".RandomState", ".Generator")

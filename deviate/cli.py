@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import __version__, analysis, entry_scripts, pipeline, records, replay, report
+from deviate import __version__, analysis, entry_scripts, pipeline, prepare, records, replay, report
 from deviate.announce import announcement
 from deviate.command import locate
 from deviate.display import display
@@ -88,15 +88,15 @@ def analyze_command(
             nl=not as_text,
         )
         return
-    looked = pipeline.look(locate(command, here))
+    looked = prepare.look(locate(command, here))
     if review:
         _review(looked)
         return
     told = ""
     if save:
-        looked, saved = pipeline.save(looked)
+        looked, saved = prepare.save(looked)
         told = f" ({saved})" if str(saved) else ""
-    prepared = pipeline.obey(looked)
+    prepared = prepare.obey(looked)
     if form is Form.json:
         typer.echo(_as_json(analysis.to_document(prepared.analysis)))
     else:
@@ -107,14 +107,14 @@ def analyze_command(
         _say_saved(looked, told, is_aside=form is Form.json)
 
 
-def _review(looked: pipeline.Looked) -> None:
-    if pipeline.review(looked, Terminal()):
+def _review(looked: prepare.Looked) -> None:
+    if prepare.review(looked, Terminal()):
         _say_saved(looked, "", is_aside=False)
     else:
         typer.echo("Nothing was written.")
 
 
-def _say_saved(looked: pipeline.Looked, told: str, *, is_aside: bool) -> None:
+def _say_saved(looked: prepare.Looked, told: str, *, is_aside: bool) -> None:
     typer.echo(f"Saved      {_nearest(looked.config_path)}{told}", err=is_aside)
     typer.echo(f"Next       deviate run {shlex.quote(looked.analysis.script)}", err=is_aside)
 
@@ -159,7 +159,7 @@ def run_command(
     folder = _folder(command, here)
     if folder is not None:
         raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
-    prepared = pipeline.prepare(locate(command, here, python))
+    prepared = prepare.prepare(locate(command, here, python))
     settings = prepared.config
     request = Request(
         runs=runs or settings.runs or DEFAULT_RUNS,

@@ -11,56 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from deviate import analysis, config, instrument, records, replay, saving, selection
-from deviate.command import Target, project_root
+from deviate import analysis, config, instrument, records, replay
+from deviate.command import project_root
 from deviate.errors import InputError, RecordError
-from deviate.model import Analysis, Experiment, Findings, Metric, Selection, Snapshot
+from deviate.model import Analysis, Experiment, Findings, Metric, Snapshot
+from deviate.prepare import CONFIG, Prepared
 from deviate.records import Plan, VariantPlan
 from deviate.records.items import CONTAINERS
 from deviate.replay import Outcome, RunUpdate
-from deviate.review import Screen
-from deviate.review import review as look_over
 
-CONFIG = "deviate.toml"
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
 """Names of containers that are names of single values far more often."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A command whose script is understood: what it reports, and what of it the user wants.
-
-    `notes` tell of a `deviate.toml` that was not obeyed, and of sections whose statements have moved.
-    """
-
-    target: Target
-    analysis: Analysis
-    selection: Selection
-    config: config.Config
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """A script as it was found, and what each section of its `deviate.toml` stands for there.
-
-    Attributes:
-        matches: None without a metrics part.
-        problem: why the main loop that the file names cannot be it.
-        notes: why a `deviate.toml` is not obeyed.
-    """
-
-    target: Target
-    analysis: Analysis
-    config: config.Config
-    matches: tuple[selection.Match, ...] | None
-    problem: InputError | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def config_path(self) -> Path:
-        """The `deviate.toml` of the project."""
-        return self.target.root / CONFIG
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,87 +58,6 @@ class Judging:
     margin: float | None = None
     matches: Mapping[str, str] = dataclasses.field(default_factory=dict)
     analysis_seed: int = 0
-
-
-def look(target: Target) -> Looked:
-    """Analyse the script and read the user's `deviate.toml`; whether its sections fit is not asked yet.
-
-    Raises:
-        InputError: the script or the file cannot be used.
-    """
-    return _read_config(target, analysis.analyze(target.script, target.root))
-
-
-def _read_config(target: Target, found: Analysis) -> Looked:
-    settings = config.load(target.root / CONFIG)
-    if not settings.is_for(found.script):
-        return Looked(target, found, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",))
-    found, problem = selection.choose_loop(found, settings)
-    found, matches = selection.match(found, settings)
-    return Looked(target, found, settings, None if settings.metrics is None else matches, problem)
-
-
-def prepare(target: Target) -> Prepared:
-    """Analyse the script and apply the user's `deviate.toml`.
-
-    Raises:
-        InputError: the script or the file cannot be used, or nothing is left to record.
-    """
-    return obey(look(target))
-
-
-def obey(looked: Looked) -> Prepared:
-    """Apply the user's `deviate.toml`.
-
-    Raises:
-        InputError: a section fits nothing, or nothing is left to record.
-    """
-    if looked.problem is not None:
-        raise looked.problem
-    selected = selection.settle(looked.analysis, looked.matches)
-    moved = selection.told_moves(looked.matches or ())
-    return Prepared(
-        looked.target, looked.analysis, selected, looked.config, (*looked.notes, *([moved] if moved else []))
-    )
-
-
-def save(looked: Looked) -> tuple[Looked, saving.Saved]:
-    """Write what was found to `deviate.toml`, or bring it up to date.
-
-    Raises:
-        InputError: the file is for another script, or cannot be brought up to date or written.
-    """
-    if looked.problem is not None:
-        raise looked.problem
-    settings = config.load(looked.config_path)
-    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
-    saved = saving.save(looked.analysis, looked.config, looked.matches or (), looked.config_path)
-    return _read_config(looked.target, looked.analysis), saved
-
-
-def review(looked: Looked, screen: Screen) -> bool:
-    """Let the user look over what was found, and write the choice to `deviate.toml`; whether there was one.
-
-    Raises:
-        InputError: the file is for another script, was changed meanwhile, or cannot be written.
-    """
-    settings = config.load(looked.config_path)
-    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
-    has_loop = looked.config.main_loop is not None and looked.problem is None
-    chosen = look_over(looked.analysis, looked.config, looked.matches, screen, has_chosen_loop=has_loop)
-    if chosen is None:
-        return False
-    if config.load(looked.config_path) != settings:
-        raise InputError(f"{CONFIG} was changed during the review, and is left as it is", "Review again.")
-    saving.write_plan(
-        chosen.analysis,
-        looked.config_path,
-        chosen.entries,
-        chosen.dropped,
-        chosen.offered,
-        has_chosen_loop=chosen.has_chosen_loop,
-    )
-    return True
 
 
 def foresee(prepared: Prepared, judging: Judging) -> str:

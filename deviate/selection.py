@@ -56,7 +56,8 @@ def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputErro
     loops = (*analysis.loops, *analysis.alternatives)
     chosen = next((loop for loop in loops if (loop.file, loop.line) == (place.file, place.line)), None)
     if chosen is not None:
-        return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *chosen.evidence))), None
+        why = [reason for reason in chosen.evidence if reason != NAMED]
+        return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *why))), None
     shown = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
     return analysis, InputError(
         f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from deviate import pipeline
+from deviate import prepare
 from deviate.command import locate
 from deviate.config import Wish, load
 from deviate.errors import InputError
@@ -61,7 +61,7 @@ def walk(path: Path) -> Walk:
 
     def run(*answers: str) -> str:
         screen = Script(*answers)
-        pipeline.review(pipeline.look(locate(["train.py"], path.parent)), screen)
+        prepare.review(prepare.look(locate(["train.py"], path.parent)), screen)
         assert not screen.answers, f"not asked for: {screen.answers}"
         return screen.stream.getvalue()
 
@@ -76,7 +76,7 @@ def test_going_on_everywhere_is_the_same_as_saving(path: Path, walk: Walk) -> No
     shown = walk("", "", "", "", "", "", "")
     by_review = path.read_text()
     path.unlink()
-    pipeline.save(pipeline.look(locate(["train.py"], path.parent)))
+    prepare.save(prepare.look(locate(["train.py"], path.parent)))
     assert path.read_text() == by_review
     assert "Main loop" in shown
     assert "train.py:4" in shown
