@@ -19,7 +19,8 @@ HIGHER = listed(
 )
 LOWER = listed(
     "loss losses error errors err perplexity ppl xent crossentropy nll mse rmse mae mape divergence cost bpc bpd "
-    "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion"
+    "bits fid wer cer ter distance residual regret hinge bce ce eer objective penalty misclassified wrong criterion "
+    "forgetting forget"
 )
 NEUTRAL = listed(
     "norm entropy kl metric metrics result results variance clipfrac fraction td advantage value_loss gap margin"

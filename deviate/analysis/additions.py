@@ -82,7 +82,7 @@ NAMING = (
 
 def _is_value(node: cst.CSTNode, nodes: Nodes) -> bool:
     """Whether a node is an expression that is evaluated, not a name that is bound or a part of one."""
-    if not isinstance(node, cst.BaseExpression) or constant_number(node) is not None:
+    if node not in nodes.parents or not isinstance(node, cst.BaseExpression) or constant_number(node) is not None:
         return False
     parent = nodes.parents.get(node)
     if isinstance(parent, cst.Attribute) and node is parent.attr:

@@ -1,5 +1,6 @@
 """Analysis of a training script: main loop, metrics with evidence, rejected values with reasons, seeds, outputs."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from .titles import wanted
 from .tree import identifiers
 from .words import direction_of, words
 
+DEEPEST = 4000
+"""Levels of calls of our own that an analysis may need: one for each level of nesting in the script, a few times."""
 UNTOLD = "nothing marks it"
 UNTAPPABLE = ("name:", "constant", "object:", "ignored:")
 
@@ -51,10 +54,14 @@ def analyze(script: Path, root: Path) -> Analysis:
     """
     file = _relative(script, root)
     source = read_source(script, file)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEPEST))
     try:
         return _analyze(CallGraph(Project(source, root)), root, file)
     except RecursionError:
         raise InputError(f"{file}: expressions are nested too deeply to be read", "Split the deepest one.") from None
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _relative(script: Path, root: Path) -> str:

@@ -18,6 +18,8 @@ from .tree import children, imported_names
 MOST_WAYS = 32
 LONGEST_WAY = 24
 MOST_ROUNDS = 6
+MOST_TRIED = 4000
+"""Calls that are tried for the ways to one function: functions that all call each other have too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class CallGraph:
         self.resolver = Resolver(project)
         self.reached: dict[Function, None] = {}
         self._out: dict[cst.CSTNode, list[Edge]] = {}
+        self._tried = 0
         self._known_ways: dict[Function, list[Way]] = {}
         self._known_callees: dict[Function, list[Function]] = {}
         self._build()
@@ -119,6 +122,7 @@ class CallGraph:
         if function not in self._known_ways:
             found: list[Way] = []
             if function in self.reached:
+                self._tried = 0
                 self._extend(function, (), frozenset({function}), found)
             self._known_ways[function] = found
         return self._known_ways[function]
@@ -128,7 +132,8 @@ class CallGraph:
             found.append(tail)
             return
         for edge in self.edges_into(function):
-            if len(found) >= MOST_WAYS or len(tail) > LONGEST_WAY:
+            self._tried += 1
+            if len(found) >= MOST_WAYS or len(tail) > LONGEST_WAY or self._tried > MOST_TRIED:
                 return
             if edge.caller not in passed:
                 frame = Frame(edge.caller, edge.node, edge)

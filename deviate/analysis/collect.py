@@ -18,7 +18,7 @@ from .messages import Taker
 from .reports import GRAPH_SUMMARY, Report, Reports
 from .texts import holds_values
 from .things import Edge
-from .tree import positional, walk
+from .tree import constant_key, positional, walk
 from .values import PLAIN, Given, Item, Scene, Starred, Stars, Value
 from .words import words
 
@@ -26,6 +26,8 @@ UNTOLD = "nothing marks it"
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
 DEEPEST = 5
 MOST_SCENES = 40
+MOST_READINGS = 400
+"""How often one report is read at most, over all calls of its function and turns of the loops around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Collector:
         self.taker = Taker(graph, judge.origins)
         self.reports = Reports(self.graph, self.taker.texts)
         self.holdings = Holdings(self.taker.displays, self.taker.meters)
+        self.left = MOST_READINGS
         self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
 
     def collect(self) -> list[Judged]:
@@ -61,7 +64,12 @@ class Collector:
     def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[Item]]:
         """The messages of one report: those of each call where the function around it writes what it is given."""
         flows, node, function = self.taker.flows, report.node, report.function
+        if depth == DEEPEST:
+            self.left = MOST_READINGS
         for one in flows.turns(node, function, scene) if scene.known else (scene,):
+            self.left -= 1
+            if self.left < 0:  # loops over tables in functions of functions: what was found so far must do
+                return
             self.taker.open.clear()
             messages = list(self._taken(report, one))
             opened = dict(self.taker.open)
@@ -164,10 +172,12 @@ class Collector:
         passed = {scope, *(function for function, _ in scene.known)}  # what calls itself would never end
         edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
         given = [self.taker.flows.given(edge) for edge in edges]
-        if any(_is_built(one.get((scope, name)), self.taker) for one in given for name in mine):
-            return self._extended(scene, edges, given)
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, Value)]
+        keyed = {name for value in values if value.function is scope for name in _keyed_in(value.node)}
+        whole = [name for name in mine if name not in keyed]  # what is taken by a constant key is named here
+        if any(_is_built(one.get((scope, name)), self.taker) for one in given for name in whole):
+            return self._extended(scene, edges, given)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
         return self._extended(scene, edges, given) if is_value and not any(map(words, texts)) else []
@@ -264,6 +274,15 @@ def _is_built(given: object, taker: Taker) -> bool:
     if isinstance(node, cst.DictComp):
         return True
     return taker.displays.display(node, function) is not None or taker.displays.listed(node, function) is not None
+
+
+def _keyed_in(node: cst.CSTNode) -> set[str]:
+    """Variables of which an expression takes an item by a constant key."""
+    return {
+        part.value.value
+        for part in walk(node)
+        if isinstance(part, cst.Subscript) and isinstance(part.value, cst.Name) and constant_key(part) is not None
+    }
 
 
 def _names_in(node: cst.CSTNode) -> set[str]:

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import libcst as cst
+
 from deviate.model import Role
 
 from .origin import Origin
 from .templates import is_integer_spec
-from .tree import dotted, listed
+from .tree import dotted, last_name, listed
 from .values import Value
 from .words import (
     COUNTERS,
@@ -20,6 +22,7 @@ from .words import (
     SHORT_TIMES,
     SPEEDS,
     TUNED,
+    words,
 )
 
 # Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
@@ -41,7 +44,8 @@ FIXED = {
 """Kinds of origin that are no measurement, and the word by which a user knows them."""
 MEASURED = ("quality", "duration", "speed")
 TIMES = SHORT_TIMES | SPEEDS
-LENGTHS = {"len", "length", "lengths"}
+TEXT_NAMES = listed("name names type types dir dirs directory path paths file files filename folder mode title url tag")
+LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
 EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
 
 
@@ -83,9 +87,8 @@ class View:
     @property
     def is_length(self) -> bool:
         """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
-        named = {*self.own, *self.near}
-        is_counter = self.origin.kind == "counter" and bool(LENGTHS & named) and bool(EPISODES & named)
-        return is_counter and self.is_watched
+        named = {*self.own, *(self.near if self.is_watched else ())}
+        return self.origin.kind == "counter" and bool(LENGTHS & named) and bool(EPISODES & named)
 
     @property
     def is_watched(self) -> bool:
@@ -140,6 +143,13 @@ def fixed_origin(view: View) -> Evidence | None:
 def quoted(view: View) -> Evidence | None:
     """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
     return Evidence(None, "name: shown in quotes") if view.text.endswith(("'", '"', "`")) else None
+
+
+def text_name(view: View) -> Evidence | None:
+    """`model_name`, `results_dir`: names and places, whatever they are names of."""
+    last = words(last_name(_innermost(view.value.source)))[-1:]
+    is_open = view.origin.kind == "unknown" and view.digits is None and not is_integer_spec(view.value.spec)
+    return Evidence(None, "name: called so in the script") if is_open and TEXT_NAMES & set(last) else None
 
 
 def whole_number(view: View) -> Evidence | None:
@@ -207,6 +217,17 @@ def tracked(view: View) -> Evidence | None:
     return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
 
 
+def named_values(view: View) -> Evidence | None:
+    """A mapping that is handed whole to what shows names beside values."""
+    is_open = view.origin.kind in ("unknown", "computed") and view.value.style == "mapping"
+    is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
+    return Evidence("other", "a mapping of named values") if is_open and is_shown else None
+
+
+def length(view: View) -> Evidence | None:
+    return Evidence("other", "length of an episode") if view.is_length else None
+
+
 def float_format(view: View) -> Evidence | None:
     if not view.digits:
         return None
@@ -221,6 +242,7 @@ EVIDENCE: tuple[Rule, ...] = (
     use_of_memory,
     fixed_origin,
     quoted,
+    text_name,
     whole_number,
     counter_name,
     tracked_setting,
@@ -232,9 +254,18 @@ EVIDENCE: tuple[Rule, ...] = (
     called_time,
     named_neutrally,
     tracked,
+    length,
+    named_values,
     float_format,
 )
 """The most telling first: it decides, and those that agree with it are told beside it."""
+
+
+def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The callee of a call, the base of an item."""
+    while isinstance(node, cst.Call | cst.Subscript):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node
 
 
 def _named(view: View, role: Role) -> Evidence:

@@ -1,6 +1,7 @@
 """Messages taken apart: which values stand in what a script reports, with the text around each."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import libcst as cst
 
@@ -115,7 +116,12 @@ class Taker:
                 return self.record(given[0], given[1], scene, prefix)
         items = self.displays.display(node, function)
         if items is None:
-            return [[prefix, *self.scalar(node, function, scene)]]
+            whole = self.scalar(node, function, scene)
+            named = [
+                replace(item, style="mapping") if isinstance(item, Value) and item.style == "plain argument" else item
+                for item in whole
+            ]
+            return [[prefix, *named]]
         messages: list[list[Item]] = []
         for key, value, where in items:
             if key is None:

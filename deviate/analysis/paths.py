@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .index import Module
+from .index import Function, Module
 from .tree import constant_text, dotted, keywords, positional
 
 SAME = ("abspath", "realpath", "normpath", "expanduser", "str", "Path", "PurePath", "resolve", "absolute", "fspath")
@@ -14,17 +14,30 @@ DEEPEST = 10
 
 def path_changes(module: Module) -> Iterator[tuple[str, str]]:
     """Folders of the project that a module puts on the path: (`insert` or `append`, folder relative to the root)."""
+    adders = {}
+    for function in module.scopes:
+        for how, value in _added(function):
+            if isinstance(value, cst.Name) and value.value in function.parameters:  # `def add_path(path): …`
+                adders[function.name] = how, function.parameters.index(value.value)
+            for folder in _folders(value, module):
+                yield how, folder
     for call in module.top.calls:
+        how, place = adders.get(dotted(call.func), ("", 0))
+        given = positional(call)
+        for folder in _folders(given[place], module) if how and place < len(given) else ():
+            yield how, folder
+
+
+def _added(function: Function) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """What the calls of a function put on the path, and how."""
+    for call in function.calls:
         how = dotted(call.func).removeprefix("sys.path.")
         given = positional(call)
         if how not in ("insert", "append", "extend") or how == dotted(call.func) or not given:
             continue
-        values = given[1:] if how == "insert" else given
-        for value in values:
+        for value in given[1:] if how == "insert" else given:
             parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
-            for part in parts:
-                for folder in _folders(part, module):
-                    yield how, folder
+            yield from ((how, part) for part in parts)
 
 
 def _folders(node: cst.BaseExpression, module: Module) -> Iterator[str]:

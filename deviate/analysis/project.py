@@ -66,6 +66,8 @@ class Project:
             found = self._longest(base, parts, is_relative=bool(level))
             if found is not None:
                 return found
+        if not level and len(parts) > 1 and self._package(""):  # the root is a package, and calls itself by its name
+            return self._longest("", parts[1:], is_relative=False)
         return None
 
     def load(self, file: str) -> Module | None:
@@ -81,9 +83,12 @@ class Project:
         try:
             return self.add(read_source(self.root / file, file))
         except InputError as error:
-            self._broken.add(file)
-            self._notice(f"not followed: {error.message}")
-            return None
+            reason = error.message
+        except RecursionError:
+            reason = f"{file}: nested too deeply to be read"
+        self._broken.add(file)
+        self._notice(f"not followed: {reason}")
+        return None
 
     def within(self, file: str, name: str) -> str | None:
         """The file of a submodule of a package, given by the package's file or folder."""

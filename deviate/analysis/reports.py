@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.sinks import Message, find_sink
+from deviate.sinks import Message, Record, find_sink
 from deviate.sinks.registry import Carried, Sink
 
 from .calls import CallGraph
 from .index import Function
 from .texts import Texts
 from .things import Routine
-from .tree import dotted, keywords, last_name, listed, walk
+from .tree import dotted, keywords, last_name, listed, positional, walk
 from .values import Starred
 
 SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
@@ -24,6 +24,7 @@ ASSIGNED = "[]="
 GRAPH_SUMMARY = "graph-summary"
 """The sink whose values are known when the graph has run: they are recorded by their tags."""
 
+FRAME_WRITERS = listed("to_csv to_excel to_json to_html to_latex to_markdown to_string")
 KEEPING = listed("append setdefault update extend add")
 MOST_HANDED_ON = 3
 GRAPH_WRITERS = listed("add_summary merge_all merge_all_summaries FileWriter")
@@ -65,6 +66,9 @@ class Reports:
             if sink is not None:
                 carried = sink.carried(self._positional(call, function), _named(call))
                 yield Report(call, function, self._name(sink), sink.key, carried)
+            frame = self._written_frame(call, function)
+            if frame is not None:
+                yield Report(call, function, "pandas", "", [Record(frame)])
         for function in self.graph.functions:
             for target, value in function.assigned:
                 if target.attr.value in SHOWING and self._shows(target, value, function):
@@ -124,6 +128,26 @@ class Reports:
     def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
         scope = self.resolver.find(dotted(target.value), function)[0]
         return scope.receiver != dotted(target.value) and self.texts.is_text(value, function)
+
+    def _written_frame(self, call: cst.Call, function: Function) -> cst.BaseExpression | None:
+        """The data frame that a call writes to a file, unless its rows are written down where it is made."""
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in FRAME_WRITERS:
+            return None
+        frame = call.func.value
+        made: list[cst.CSTNode | None] = [frame]
+        if isinstance(frame, cst.Name):
+            made = [binding.value for binding in self.resolver.find(frame.value, function)[1]]
+        calls = [it for it in made if isinstance(it, cst.Call) and "pandas.DataFrame" in self._names(it)]
+        rows = [
+            row
+            for it in calls
+            for data in positional(it)[:1]
+            for row in self.texts.displays.listed(data, self.graph.nodes.function_of(it)) or ()
+        ]
+        return frame if calls and not rows else None
+
+    def _names(self, call: cst.Call) -> list[str]:
+        return self.resolver.names(call.func, self.graph.nodes.function_of(call))
 
     # ------------------------------------------------------------ arguments
 

@@ -303,7 +303,12 @@ class Resolver:
             node = annotation.left if isinstance(annotation, cst.BinaryOperation) else annotation
         if not isinstance(node, cst.Name | cst.Attribute):
             return
-        things = self._name(node.value, scope) if isinstance(node, cst.Name) else self.of(node, scope)
+        key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
+        if key in self._active:  # `step: step`
+            return
+        self._active.add(key)
+        things = tuple(self._name(node.value, scope) if isinstance(node, cst.Name) else self.of(node, scope))
+        self._active.discard(key)
         for thing in things:
             if isinstance(thing, Type):
                 yield Instance(thing.cls)

@@ -153,3 +153,9 @@ def imported_names(statement: cst.Import | cst.ImportFrom) -> Iterator[tuple[str
     for alias in statement.names:
         name = dotted(alias.name)
         yield f"{prefix}{name}", dotted(alias.asname.name) if alias.asname else name
+
+
+def constant_key(node: cst.Subscript) -> str | None:
+    """The text in `base["text"]`; None for any other key."""
+    piece = node.slice[0].slice if len(node.slice) == 1 else None
+    return constant_text(piece.value) if isinstance(piece, cst.Index) else None

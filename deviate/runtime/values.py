@@ -190,6 +190,14 @@ def _is_on_host(value: Any) -> bool:
     return all(device.platform == "cpu" for device in value.devices())
 
 
+def _from_frame(value: Any) -> Numbers:
+    """The last row of a table: a table that grows is written with the newest row at its end."""
+    if not len(value):
+        return []
+    row = [(column, value.iloc[-1, place]) for place, column in enumerate(value.columns[:MOST_ITEMS])]
+    return [(str(column), number) for column, item in row if not isinstance(item, str) for _, number in read(item)]
+
+
 def _from_fraction(value: Any) -> Numbers:
     return [(None, float(value))]
 
@@ -208,6 +216,8 @@ def _reader_for(kind: type) -> Callable[[Any], Numbers]:
         return _from_jax if kind.__name__ == JAX else _nothing
     if module == "numpy":
         return _numpy_reader_for(kind)
+    if module == "pandas":
+        return _from_frame if kind.__name__ == "DataFrame" else _nothing
     if module in ("decimal", "fractions"):
         return _from_fraction
     if issubclass(kind, dict):

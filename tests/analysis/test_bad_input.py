@@ -5,6 +5,7 @@ import platform
 from pathlib import Path
 
 import pytest
+from installed import examine
 
 from deviate.analysis import analyze
 from deviate.analysis.source import LARGEST
@@ -170,6 +171,7 @@ def project(folder: Path, files: dict[str, str | bytes]) -> Path:
         },
         {"train.py": "class A(B): pass\nclass B(A): pass\nstep = A().step\nstep = step\n"},
         {"train.py": "step = step_\nstep_ = step\ndef f(step: step = step): return f(step=f)\nf(f)\n"},
+        {"train.py": "class step: pass\nstep: step\n"},
         {"train.py": "import sys\nsys.path.insert(0, '../..')\nsys.path.append(None)\nfrom a import step\n"},
     ],
     ids=lambda files: files["train.py"][:30].partition("\n")[0],
@@ -189,6 +191,28 @@ def test_a_folder_that_links_to_itself_is_followed_no_further(tmp_path: Path) ->
     (tmp_path / "a" / "a").symlink_to(tmp_path / "a")
     (tmp_path / "b.py").symlink_to(tmp_path / "b.py")
     assert len(analyze(script, tmp_path).metrics) == 1
+
+
+def test_functions_that_all_call_each_other_are_answered(tmp_path: Path) -> None:
+    names = [f"f{number}" for number in range(30)]
+    text = "".join(
+        f"def {name}(x):\n    print('loss', x)\n    {'; '.join(f'{other}(x)' for other in names)}\n" for name in names
+    )
+    assert not examine(project(tmp_path, {"train.py": text})).fault
+    assert not examine(project(tmp_path, {"train.py": f"{text}for epoch in range(3):\n    f0(epoch)\n"})).fault
+
+
+def test_tables_that_loops_take_apart_are_answered(tmp_path: Path) -> None:
+    table = str([[number, number + 1, number + 2] for number in range(12)])
+    names = [f"table_{number}" for number in range(4)]
+    text = "".join(f"{name} = {table}\n" for name in names) + (
+        "def show(tables):\n"
+        "    for i, rows in enumerate(tables):\n"
+        "        for j, (a, b, c) in enumerate(rows):\n"
+        "            print('[%02d-%03d] %.4f %d' % (i, j, a, pow(a, b - 1, c)))\n"
+        f"show([{', '.join(names)}])\n"
+    )
+    assert not examine(project(tmp_path, {"train.py": text})).fault
 
 
 def test_twenty_thousand_lines_are_read(tmp_path: Path) -> None:

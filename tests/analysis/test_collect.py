@@ -117,3 +117,33 @@ def test_a_summary_of_a_graph_is_declared_before_the_loop_and_known_by_its_tag(a
     (metric,) = analysis.metrics
     assert (metric.expression, metric.line, metric.sink) == ("model.accuracy", 4, "graph-summary")
     assert (metric.site, metric.label) == (None, "eval/accuracy_of_test")
+
+
+def test_a_table_that_is_written_is_reported_unless_its_rows_are(analyse: Analyse) -> None:
+    text = """
+        import pandas as pd
+        history = {"loss": []}
+        rows = []
+        for epoch in range(3):
+            loss = model.step()
+            loss.backward()
+            history["loss"].append(loss.item())
+            rows.append({"accuracy": score(model)})
+        losses = pd.DataFrame(history)
+        losses.to_csv("loss.csv")
+        pd.DataFrame(rows).to_csv("accuracy.csv")
+        """
+    assert [metric.expression for metric in analyse(text).metrics] == ["score(model)", "losses"]
+
+
+def test_what_a_function_takes_by_a_constant_key_is_reported_inside_it(analyse: Analyse) -> None:
+    text = """
+        def show(writer, info, step, stage):
+            writer.add_scalar(f"loss/{stage}", info["loss"], step)
+        for epoch in range(3):
+            loss = model.step()
+            loss.backward()
+            info = {"loss": loss.item(), "rate": 0.1}
+            show(writer, info, epoch, "train")
+        """
+    assert [metric.expression for metric in analyse(text).metrics] == ['info["loss"]']

@@ -115,6 +115,23 @@ IMPORTS = {
         "tools/train.py": "import sys\nsys.path += []\nsys.path.append('..')\nfrom engine import train_epoch" + LOOP,
         "engine.py": TRAIN,
     },
+    "from a folder that another file puts on the path": {
+        "tools/train.py": "import _paths\nfrom core.engine import train_epoch" + LOOP,
+        "tools/_paths.py": """
+            import os.path as osp
+            import sys
+            def add_path(path):
+                if path not in sys.path:
+                    sys.path.insert(0, path)
+            add_path(osp.join(osp.dirname(__file__), "..", "lib"))
+        """,
+        "lib/core/engine.py": TRAIN,
+    },
+    "by the name of the root, which is a package": {
+        "tools/train.py": "from anyname.core.engine import train_epoch" + LOOP,
+        "__init__.py": "",
+        "core/engine.py": TRAIN,
+    },
     "in a circle": {
         "train.py": "from engine import train_epoch" + LOOP,
         "engine.py": "import train\nfrom helper import *" + TRAIN,

@@ -31,6 +31,8 @@ from .kinds import UNKNOWN, Origin, strongest
 if TYPE_CHECKING:
     from .origins import Origins
 
+FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
+"""Tables: they are what is put into them."""
 MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
 
 
@@ -46,6 +48,9 @@ class Results:
         """The origin of what a call gives."""
         qualified = self.resolver.qualified(node.func, function) or ""
         name = last_name(node.func)
+        if qualified in FRAMES and node.args:
+            held = self.origins.of(node.args[0].value, function, depth)
+            return held if held.kind in ("quality", "duration", "speed") else UNKNOWN
         told = self._named(node, qualified, name) or self._written(node, qualified, function, depth)
         if told is not None:
             return told

@@ -127,7 +127,8 @@ class Holders:
         if key is not None:
             found = self._keyed(node.value, key, function)
             if found:
-                return self.origins.strongest(found, depth)
+                told = self.origins.strongest(found, depth)
+                return told if told.kind != "constant" else UNKNOWN  # set anew by whoever holds the mapping
         base = self.origins.of(node.value, function, depth)
         return base if key is None or base.kind in SHARED else UNKNOWN
 

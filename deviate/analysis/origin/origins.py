@@ -20,6 +20,8 @@ from .texts import Texts
 DEEPEST = 14
 MOST_CALLS = 16
 MOST_ITEMS = 16
+MOST_STEPS = 3000
+"""Expressions that one answer may depend on: functions that all call each other depend on each other in every order."""
 COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
 LISTS = ("list", "deque", "dict", "OrderedDict", "defaultdict")
 
@@ -37,10 +39,12 @@ class Origins:
         self.active: set[object] = set()
         self.met: set[object] = set()
         self.known: dict[object, Origin] = {}
+        self.steps = 0
 
     def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
         """The origin of an expression, seen from a function."""
-        if depth == 0:
+        self.steps = self.steps + 1 if self.active else 0
+        if depth == 0 or self.steps > MOST_STEPS:
             return UNKNOWN
         if constant_number(node) is not None:
             return Origin("constant", "a constant")
