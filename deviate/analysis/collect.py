@@ -156,7 +156,9 @@ class Collector:
             if isinstance(part, str):
                 items += [part, behind]
             elif isinstance(part, cst.BaseExpression):
-                items += [*self.taker.take(part, function, scene), behind]
+                told = self.taker.take(part, function, scene)
+                items += [replace(item, style="name") if isinstance(item, Value) else item for item in told]
+                items.append(behind)
         return items
 
     def _scenes(

@@ -85,6 +85,13 @@ class View:
         return bool(telling & set(self.own)) or (self.digits is not None and bool(telling & set(self.near[-1:])))
 
     @property
+    def is_shown_as_quality(self) -> bool:
+        """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
+        telling = QUALITY - NEUTRAL
+        is_called = bool(telling & set(self.own)) or bool(telling & set(self.near[-1:]))
+        return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
+
+    @property
     def is_length(self) -> bool:
         """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
         named = {*self.own, *(self.near if self.is_watched else ())}
@@ -115,6 +122,11 @@ Rule = Callable[[View], Evidence | None]
 # ---------------------------------------------------------------- against
 
 
+def part_of_name(view: View) -> Evidence | None:
+    """What stands in a tag tells what is reported and is not reported itself."""
+    return Evidence(None, "name: part of the name") if view.value.style == "name" else None
+
+
 def learning_rate(view: View) -> Evidence | None:
     """Learning rates are set, whoever computes them."""
     is_named = RATES & set(view.own) or (RATES & set(view.near[-2:]) and view.origin.kind not in MEASURED)
@@ -134,7 +146,7 @@ def use_of_memory(view: View) -> Evidence | None:
 def fixed_origin(view: View) -> Evidence | None:
     """Counters, sizes, settings, clocks and texts."""
     word = FIXED.get(view.origin.kind)
-    if word is None or view.is_counted or view.is_length:
+    if word is None or view.is_counted or view.is_length or view.is_shown_as_quality:
         return None
     reason = view.origin.reason or word
     return Evidence(None, reason if reason.startswith(word) else f"{word}: {reason}")
@@ -237,6 +249,7 @@ def float_format(view: View) -> Evidence | None:
 
 
 EVIDENCE: tuple[Rule, ...] = (
+    part_of_name,
     learning_rate,
     time_left,
     use_of_memory,

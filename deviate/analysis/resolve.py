@@ -245,6 +245,14 @@ class Resolver:
         if place is None:
             return (Outside(target.lstrip(".")),)
         file, rest = place
+        package = self.project.package_of(file) if not rest else None
+        if package is not None and package is not module:  # `from .monitor import monitor` in it hides the submodule
+            name = target.rpartition(".")[2]
+            hiding = [
+                it for it in package.top.bindings.get(name, ()) if it.target.count(name) > 1 or it.how != "import"
+            ]
+            if hiding:
+                return self.lookup(package, name)
         loaded = self.project.load(file)
         if loaded is None and not file.endswith("/"):
             return (Outside(target.lstrip(".")),)

@@ -146,9 +146,10 @@ def _text_of_project(taker: "Taker", node: cst.Call, function: Function, scene: 
         returned = [value for value in inner.returns if taker.texts.is_text(value, inner)]
         if inner.name == "__init__" or not returned:
             continue
+        if taker.texts.reads_clock(inner):
+            return [taker.plain(node, function)]
         if taker.texts.is_formatter(inner):
-            is_taken = taker.texts.reads_clock(inner)
-            return [taker.plain(node, function)] if is_taken else _formatted(taker, node, function, scene)
+            return _formatted(taker, node, function, scene)
         edge = next((edge for edge in taker.graph.edges_into(inner) if edge.node is node), None)
         inside = scene.extended(taker.flows.given(edge)) if edge is not None else scene
         return [item for value in returned for item in taker.take(value, inner, inside)]

@@ -156,7 +156,10 @@ class Texts:
         return True
 
     def reads_clock(self, function: Function) -> bool:
-        """Whether a function itself takes the time that it writes out."""
+        """Whether a function itself takes the time that it writes out, and writes out nothing that it gives a name."""
+        parts = [part for value in function.returns for part in walk(value)]
+        if any(_names_a_value(part) for part in parts):
+            return False
         return any(self.resolver.qualified(call.func, function) in CLOCKS for call in function.calls)
 
 

@@ -234,3 +234,31 @@ def test_an_item_of_a_mapping_is_not_what_its_neighbours_are(analyse: Analyse) -
         """
     )
     assert [metric.expression for metric in analysis.metrics] == ['log["loss"]']
+
+
+def test_what_is_assigned_to_an_item_tells_more_than_the_name_of_its_mapping(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        args = {"best": {"loss": 1e10}, "rate": 0.1}
+        for epoch in range(3):
+            loss = model.step()
+            loss.backward()
+            args["best"]["loss"] = loss.item()
+            print("best loss %.3f, rate %.3f" % (args["best"]["loss"], args["rate"]))
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ['args["best"]["loss"]']
+
+
+def test_values_in_a_tag_are_no_metrics(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        from torch.utils.tensorboard import SummaryWriter
+        writer = SummaryWriter()
+        for epoch in range(3):
+            loss = model.step()
+            loss.backward()
+            writer.add_scalar(f"recall@{top.k}", recall(model), epoch)
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["recall(model)"]

@@ -73,6 +73,12 @@ IMPORTS = {
         "lib/__init__.py": "from .engine import *",
         "lib/engine.py": TRAIN,
     },
+    "a function that hides the submodule of its name": {
+        "train.py": "from lib import train_epoch" + LOOP,
+        "lib/__init__.py": "from .train_epoch import train_epoch\n",
+        "lib/train_epoch.py": "from engine import train_epoch as inner\ndef train_epoch(model):\n    inner(model)\n",
+        "engine.py": TRAIN,
+    },
     "star": {"train.py": "from numpy import *\nfrom engine import *" + LOOP, "engine.py": TRAIN},
     "inside a function": {
         "train.py": """

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from deviate.analysis.callables import SETTINGS, SIZE_PARTS, STOPWATCHES, TEXT_PARTS
-from deviate.analysis.index import Class, Function
+from deviate.analysis.index import Class, Function, Module
 from deviate.analysis.meters import FEEDS, Meters
-from deviate.analysis.things import Container, Instance
+from deviate.analysis.things import Argument, Container, Instance
 from deviate.analysis.tree import constant_text, dotted, identifiers
 from deviate.analysis.values import Value
 from deviate.analysis.words import COUNTERS, RATES, words
@@ -29,6 +29,7 @@ class Holders:
         self.nodes = origins.nodes
         self.resolver = origins.resolver
         self.meters = Meters(origins.graph)
+        self._stored: dict[Module, dict[str, list[Argument]]] = {}
 
     def attribute(self, node: cst.Attribute, function: Function, depth: int) -> Origin:
         """The origin of `base.name`."""
@@ -124,13 +125,31 @@ class Holders:
         if path.startswith(("os.environ", "sys.argv")):
             return Origin("setting", "setting: read from the environment")
         key = _key(node)
+        assigned = self._assigned(node, function) if key is not None else []
+        told = self.origins.strongest(assigned, depth) if assigned else UNKNOWN
+        if told.kind not in ("unknown", "constant", "cycle"):
+            return told
         if key is not None:
             found = self._keyed(node.value, key, function)
             if found:
                 told = self.origins.strongest(found, depth)
-                return told if told.kind != "constant" else UNKNOWN  # set anew by whoever holds the mapping
+                if told.kind != "constant":
+                    return told
+                base = self.origins.of(node.value, function, depth)
+                return base if base.kind == "setting" else UNKNOWN  # set anew by whoever holds the mapping
         base = self.origins.of(node.value, function, depth)
         return base if key is None or base.kind in SHARED else UNKNOWN
+
+    def _assigned(self, node: cst.Subscript, function: Function) -> list[Argument]:
+        """What is assigned, anywhere in the file, to the item that is spelled so: `args["best"]["loss"] = loss`."""
+        nodes = self.origins.nodes
+        if function.module not in self._stored:
+            stored: dict[str, list[Argument]] = {}
+            self._stored[function.module] = stored
+            for scope in function.module.scopes:
+                for place, value in scope.stored:
+                    stored.setdefault(nodes.code(place), []).append((value, scope))
+        return self._stored[function.module].get(nodes.code(node), [])
 
     def _keyed(
         self, node: cst.BaseExpression, key: str, function: Function
