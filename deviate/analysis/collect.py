@@ -66,7 +66,10 @@ class Collector:
         flows, node, function = self.taker.flows, report.node, report.function
         if depth == DEEPEST:
             self.left = MOST_READINGS
-        for one in flows.turns(node, function, scene) if scene.known else (scene,):
+        readings = [scene]
+        for place, where in ((node, function), *scene.calls) if scene.known else ():
+            readings = [turn for one in readings[:MOST_SCENES] for turn in flows.turns(place, where, one)]
+        for one in readings:
             self.left -= 1
             if self.left < 0:  # loops over tables in functions of functions: what was found so far must do
                 return
@@ -188,7 +191,7 @@ class Collector:
         """The scene of each call, and of each turn of a loop around it over a container that is written down there."""
         found: list[Scene] = []
         for edge, one in zip(edges, given, strict=True):
-            inner = scene.extended(one)
+            inner = scene.through(edge.node, edge.caller, one)
             handed = {it[0].value for it in one.values() if isinstance(it, tuple) and isinstance(it[0], cst.Name)}
             turns = self.taker.flows.turns_of_displays(edge.node, edge.caller, handed)
             found += [inner.extended(turn.known) for turn in turns] or [inner]

@@ -62,15 +62,24 @@ Given = Argument | Stars | str
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the parameters and loop variables on the way to a message stand for; by function and name."""
+    """What the parameters and loop variables on the way to a message stand for; by function and name.
+
+    Attributes:
+        calls: the calls on that way, each with the function it is written in.
+    """
 
     known: Mapping[tuple[Function, str], Given] = field(default_factory=dict)
+    calls: tuple[tuple[cst.CSTNode, Function], ...] = ()
 
     def get(self, function: Function, name: str) -> Given | None:
         return self.known.get((function, name))
 
     def extended(self, more: Mapping[tuple[Function, str], Given]) -> "Scene":
-        return Scene({**self.known, **more})
+        return Scene({**self.known, **more}, self.calls)
+
+    def through(self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Given]) -> "Scene":
+        """The scene with what one call more gives."""
+        return Scene({**self.known, **more}, (*self.calls, (call, function)))
 
 
 PLAIN = Scene()

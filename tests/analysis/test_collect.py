@@ -147,3 +147,20 @@ def test_what_a_function_takes_by_a_constant_key_is_reported_inside_it(analyse: 
             show(writer, info, epoch, "train")
         """
     assert [metric.expression for metric in analyse(text).metrics] == ['info["loss"]']
+
+
+def test_a_writer_that_goes_over_what_it_is_given_and_hands_each_on_is_labelled_at_its_calls(analyse: Analyse) -> None:
+    text = """
+        import tensorflow as tf
+        def write(items, step):
+            def scalar(name, data):
+                tf.summary.scalar(name, data, step=step)
+            for name, data in items.items():
+                scalar(name, data)
+        for epoch in range(3):
+            losses = train_step()
+            loss.backward()
+            write(losses, epoch)
+            write({"accuracy": score(model)}, epoch)
+        """
+    assert [metric.expression for metric in analyse(text).metrics] == ["losses", "score(model)"]

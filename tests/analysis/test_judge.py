@@ -262,3 +262,25 @@ def test_values_in_a_tag_are_no_metrics(analyse: Analyse) -> None:
         """
     )
     assert [metric.expression for metric in analysis.metrics] == ["recall(model)"]
+
+
+def test_the_share_of_what_a_condition_counts_is_a_quality(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        def found(targets, nearest, k):
+            s = 0
+            for t, y in zip(targets, nearest):
+                if t in y[:k]:
+                    s += 1
+            return s / len(targets)
+        for epoch in range(3):
+            loss.backward()
+            for k in [1, 2]:
+                share = found(targets, nearest, k)
+                print("R@{}: {:.3f}".format(k, 100 * share))
+            if epoch % 2:
+                step += 1
+            print("step {:.2f}".format(step / len(targets)))
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["100 * share"]

@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-GUEST, WORK = map(Path, sys.argv[1:3])
+GUEST, WORK = (Path(name).absolute() for name in (*sys.argv[1:3], "", "")[:2])
 FILE = str(WORK / "train.py")
 
 

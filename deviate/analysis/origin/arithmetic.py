@@ -4,6 +4,8 @@ import libcst as cst
 
 from .kinds import UNKNOWN, Origin, strongest
 
+CONDITIONAL = "counted up under a condition"
+SHARED_OUT = {"counter", "size", "setting", "unknown", "computed"}
 COUNTED = {"counter", "size", "setting", "rate", "constant", "cycle"}
 
 
@@ -26,6 +28,8 @@ def combined(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: floa
         return Origin("counter", "counts up") if counts else Origin("computed", "changed in each step")
     if kinds == {"constant"}:
         return Origin("constant", "a constant")
+    if is_quotient and left.reason.startswith(CONDITIONAL) and right.kind in SHARED_OUT:
+        return Origin("quality", f"share of what is {left.reason}")
     if kinds <= COUNTED and kinds - {"constant", "cycle"}:
         return _of_counts(left, right, is_quotient=is_quotient)
     if is_quotient:

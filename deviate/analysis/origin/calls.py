@@ -140,6 +140,8 @@ class Results:
             found.append(origins.of(part, callee, depth) if part is not None else UNKNOWN)
         origins.active.discard(callee)
         result = strongest(found)
+        if result.kind == "constant" and len(found) > 1:
+            result = Origin("computed", f"one of several results of {callee.name}()")
         if result.kind in {"unknown", "computed"} and item is None:
             told = all_words([callee.name, *(name for value in callee.returns for name in identifiers(value))])
             if MEASURING.intersection(told):

@@ -9,9 +9,9 @@ from deviate.analysis.calls import CallGraph
 from deviate.analysis.index import Binding, Function
 from deviate.analysis.things import Argument
 from deviate.analysis.tree import constant_number, constant_text, element, last_name, walk
-from deviate.analysis.words import QUALITY, words
+from deviate.analysis.words import COUNTERS, QUALITY, words
 
-from .arithmetic import combined
+from .arithmetic import CONDITIONAL, combined
 from .calls import Results
 from .kinds import UNKNOWN, Origin, strongest
 from .objects import SHARED, Holders
@@ -211,6 +211,8 @@ class Origins:
         if number is not None:
             is_conditional = any(isinstance(parent, cst.If) for parent in self.nodes.ancestors(binding.node))
             is_telling = is_conditional and QUALITY.intersection(words(name))
+            if is_conditional and not is_telling and not COUNTERS.intersection(words(name)):
+                return Origin("counter", f"{CONDITIONAL} at line {where}")
             return Origin("quality" if is_telling else "counter", f"counted up at line {where}")
         added = self.of(value, scope, depth)
         if added.kind in ("setting", "size", "counter"):
