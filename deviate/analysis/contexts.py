@@ -10,12 +10,13 @@ from deviate.model import Place
 
 from .calls import CallGraph, Way
 from .collect import Judged
+from .edges import SPAWNS
 from .hints import hints_of
 from .index import Function
 from .labels import label_texts
 from .loops import Training
 from .order import is_dead, runs_after
-from .tree import constant_text
+from .tree import constant_text, last_name
 from .words import PHASES, words
 
 MOST_CONTEXTS = 12
@@ -66,7 +67,18 @@ def is_inside(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool
             return True
         if training.is_managed and any(frame.edge is not None and frame.edge.is_handed for frame in way):
             return True  # the framework calls it, and it drives the training too
+        if _is_started(way) and all(_is_started(there) for there in graph.ways(training.node)):
+            return True  # a process or thread of its own, beside that of the training
     return False
+
+
+def _is_started(way: Way) -> bool:
+    """Whether a way leads through the start of a process or thread."""
+    return any(
+        isinstance(frame.node, cst.Call) and frame.edge is not None and frame.edge.is_handed
+        for frame in way
+        if isinstance(frame.node, cst.Call) and last_name(frame.node.func) in SPAWNS
+    )
 
 
 def _is_after(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool:

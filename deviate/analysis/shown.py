@@ -6,7 +6,7 @@ import libcst as cst
 
 from . import filling
 from .index import Function
-from .texts import TEXT_METHODS, holds_values
+from .texts import DUMPING, TEXT_METHODS, holds_values
 from .tree import constant_text, dotted, keywords, last_name, positional
 from .values import Item, Scene, Value
 
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 ROUNDING = frozenset(
     {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
-)
-DUMPING = frozenset(
-    {"json.dumps", "pprint.pformat", "builtins.str", "builtins.repr", "tabulate.tabulate", "yaml.dump", "ujson.dumps"}
 )
 CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
 """They take a number of seconds; what they give is text soon after."""
@@ -75,7 +72,8 @@ def call(taker: "Taker", node: cst.Call, function: Function, scene: Scene) -> li
             spec = f".{arguments[1].value}f"
         return filling.styled(taker.take(arguments[0], function, scene), f"{short}()", spec)
     if arguments and name in DUMPING:
-        return taker.joined(taker.row(arguments[0], function, scene))
+        rows = taker.table(arguments[0], function, scene) or taker.row(arguments[0], function, scene)
+        return taker.joined(rows)
     return _text_of_project(taker, node, function, scene)
 
 

@@ -12,7 +12,10 @@ from .words import PHASES, QUALITY, words
 TEXT_METHODS = listed(
     "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
 )
-TEXT_CALLS = ("builtins.str", "builtins.repr", "builtins.format")
+DUMPING = frozenset(
+    {"json.dumps", "pprint.pformat", "builtins.str", "builtins.repr", "tabulate.tabulate", "yaml.dump", "ujson.dumps"}
+)
+TEXT_CALLS = DUMPING | {"builtins.format"}
 ANYTHING = " "
 """Stands for a part of a template that is not known."""
 

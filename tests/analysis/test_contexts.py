@@ -127,3 +127,22 @@ def test_how_the_script_came_to_its_main_loop_makes_no_second_metric(analyse: An
         ("train_accuracy", [7]),
         ("test_accuracy", [8]),
     ]
+
+
+def test_a_process_beside_that_of_the_training_reports_too(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import torch.multiprocessing as mp
+        def train(rank):
+            for epoch in range(3):
+                loss = model.step()
+                loss.backward()
+        def test(rank):
+            while True:
+                print(f"accuracy {score():.3f}")
+        print(f"first accuracy {score():.3f}")
+        mp.Process(target=test, args=(0,)).start()
+        mp.Process(target=train, args=(1,)).start()
+        """
+    )
+    assert [(metric.name, metric.line) for metric in analysis.metrics] == [("test_accuracy", 9)]

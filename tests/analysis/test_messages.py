@@ -116,3 +116,11 @@ def test_a_function_that_names_what_it_writes_out_is_looked_into(analyse: Analys
     before = "def summary(value):\n    return f'loss {value:.3f}'"
     analysis = analyse(HEAD.format(before, "    print(summary(loss))"))
     assert [metric.expression for metric in analysis.metrics] == ["loss"]
+
+
+def test_a_table_made_as_text_and_cut_is_taken_apart(analyse: Analyse) -> None:
+    text = (
+        "import tabulate\nvalues = [epoch, loss, acc]\ntable = tabulate.tabulate([values], ['ep', 'loss', 'acc'])\n"
+        "if epoch:\n    table = table.split('\\n')[2]\nprint(table)"
+    )
+    assert metrics(analyse, text) == [("loss", 1), ("acc", 1)]
