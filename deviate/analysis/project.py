@@ -21,6 +21,8 @@ FRAMEWORKS = listed(
 """Packages whose meaning is known by name: a project that holds their sources is not followed into them."""
 
 MOST_FILES = 400
+MOST_CHARACTERS = 2_000_000
+"""How much code is followed at most: about ten seconds of work."""
 
 
 class Project:
@@ -38,6 +40,7 @@ class Project:
         self.modules: dict[str, Module] = {}
         self.notices: list[str] = []
         self._known: dict[str, bool] = {}
+        self._n_characters = 0
         self._broken: set[str] = set()
         folder = posixpath.dirname(source.file)
         self.path = list(dict.fromkeys([folder, "", "src"]))
@@ -76,9 +79,9 @@ class Project:
             return self.modules[file]
         if file.endswith("/") or file in self._broken:
             return None
-        if len(self.modules) >= MOST_FILES:
+        if len(self.modules) >= MOST_FILES or self._n_characters > MOST_CHARACTERS:
             self._broken.add(file)
-            self._notice(f"{file} was not read: {MOST_FILES} files are followed at most")
+            self._notice("the project is larger than what is followed; files behind the first ones were not read")
             return None
         try:
             return self.add(read_source(self.root / file, file))
@@ -113,6 +116,7 @@ class Project:
         """Take in a file."""
         module = Module(source, self.nodes.parents, self.nodes.functions)
         self.modules[source.file] = module
+        self._n_characters += len(source.text)
         for place, folder in path_changes(module):
             if folder not in self.path:
                 self.path.insert(0 if place == "insert" else len(self.path), folder)

@@ -2,9 +2,11 @@
 
 import ast
 import io
+import re
 import stat
 import tokenize
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +22,9 @@ from .syntax import parse
 
 LARGEST = 4_000_000
 """Bytes of a file that are still parsed, which takes some two seconds for a million: no script is longer."""
+
+
+FORM_FEEDS = re.compile(r"^[ \t]*\f[ \t\f]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +45,30 @@ class Source:
 
     @cached_property
     def ranges(self) -> Ranges:
-        return Ranges(self.tree, self.text)
+        """Positions in the text without form feeds before statements, which libcst takes for indentation."""
+        return Ranges(self.tree, without_form_feeds(self.text))
 
     def line(self, node: cst.CSTNode) -> int:
         return self.ranges.start(node).line
 
     def start(self, node: cst.CSTNode) -> CodePosition:
-        return self.ranges.start(node)
+        return self._shifted(self.ranges.start(node))
 
     def end(self, node: cst.CSTNode) -> CodePosition:
-        return self.ranges.end(node)
+        return self._shifted(self.ranges.end(node))
+
+    def _shifted(self, place: CodePosition) -> CodePosition:
+        shift = self._shifts.get(place.line)
+        return place if shift is None else CodePosition(place.line, place.column + shift)
+
+    @cached_property
+    def _shifts(self) -> Mapping[int, int]:
+        """What the columns of a line lack where form feeds were left out before its statement."""
+        if "\f" not in self.text:
+            return {}
+        plain = io.StringIO(without_form_feeds(self.text), newline="").readlines()
+        pairs = enumerate(zip(self.lines, plain, strict=True), 1)
+        return {line: len(own) - len(other) for line, (own, other) in pairs if len(own) != len(other)}
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where an expression stands: without superfluous parentheses, with those that it cannot lack as argument."""
@@ -86,7 +105,12 @@ def read_source(path: Path, file: str) -> Source:
         InputError: it is missing, not text, or no Python; with line and column where they are known.
     """
     text = _decode(_read(path, file), file)
-    return Source(file, text, parse(text, file))
+    return Source(file, text, parse(without_form_feeds(text), file))
+
+
+def without_form_feeds(text: str) -> str:
+    """A text without the form feeds that stand before statements, where Python begins to count the indentation anew."""
+    return FORM_FEEDS.sub(lambda match: match[0].rpartition("\f")[2], text) if "\f" in text else text
 
 
 def _read(path: Path, file: str) -> bytes:

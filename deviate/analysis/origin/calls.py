@@ -23,6 +23,7 @@ from deviate.analysis.callables import (
 )
 from deviate.analysis.index import Function
 from deviate.analysis.meters import FEEDS
+from deviate.analysis.things import Instance, Routine, Type
 from deviate.analysis.tree import constant_text, dotted, element, identifiers, keywords, last_name, positional
 from deviate.analysis.words import NEUTRAL, QUALITY, all_words, words
 
@@ -61,7 +62,8 @@ class Results:
             return told
         if name in PASSING or name in NUMBERS:
             inner = strongest(self.origins.of(value, function, depth) for value in self._passed(node, function))
-            return Origin("computed", f"computed by {name}()") if inner.kind in {"unknown", "object"} else inner
+            open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
+            return Origin("computed", f"computed by {name}()") if inner.kind in open_kinds else inner
         if MEASURING.intersection(words(name)) or MEASURING.intersection(words(qualified.rpartition(".")[2])):
             return Origin("quality", f"result of {dotted(node.func)}()")
         return UNKNOWN
@@ -90,7 +92,8 @@ class Results:
         return None
 
     def _is_of_project(self, node: cst.Call) -> bool:
-        return bool(self.resolver.functions(node.func, self.nodes.function_of(node)))
+        things = self.resolver.of(node.func, self.nodes.function_of(node))
+        return any(isinstance(thing, Type | Routine | Instance) for thing in things)
 
     def _written(self, node: cst.Call, qualified: str, function: Function, depth: int) -> Origin | None:
         """The origin of a text that a library makes: that of a duration stays one."""
