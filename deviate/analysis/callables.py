@@ -1,6 +1,6 @@
 """Names of callables, attributes and variables that tell by themselves what their value is."""
 
-from .tree import listed
+from deviate.wording import listed
 
 # Points in time: standard library, TensorFlow.
 CLOCKS = listed(

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .index import Function
 from .things import Argument, Container, Instance, Outside, Routine, Thing, Type
-from .tree import constant_text, element, keywords, last_name, listed, positional
+from .tree import constant_key, constant_text, element, keywords, last_name, positional
 
 if TYPE_CHECKING:
     from .resolve import Resolver
@@ -44,7 +46,7 @@ class Containers:
                 yield Outside(f"{thing.name}[]")
             elif isinstance(thing, Container):
                 yield from self._made_by_default(thing)
-        key = self._key(node)
+        key = constant_key(node)
         for item in self._keyed(node.value, key, function):
             yield from self.resolver.item(item)
 
@@ -144,10 +146,6 @@ class Containers:
             elif isinstance(thing, Routine):
                 for value in thing.function.returns:
                     yield from self.resolver.of(value, thing.function)
-
-    def _key(self, node: cst.Subscript) -> str | None:
-        piece = node.slice[0].slice if len(node.slice) == 1 else None
-        return constant_text(piece.value) if isinstance(piece, cst.Index) else None
 
     def _keyed(self, node: cst.BaseExpression, key: str | None, function: Function) -> list[Argument]:
         """The items with a constant key, or all of them when the key is computed or none has it."""

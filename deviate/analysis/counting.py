@@ -5,9 +5,11 @@ from typing import Literal
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .calls import CallGraph
 from .index import Function, LoopNode
-from .tree import constant_text, dotted, identifiers, keywords, last_name, listed, positional, walk
+from .tree import constant_text, dotted, identifiers, keywords, last_name, positional, walk
 from .words import all_words, words
 
 Counted = Literal["epochs", "steps", "batches", "repeats", "other"]

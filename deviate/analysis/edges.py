@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .index import Function
 from .project import Project
 from .resolve import Resolver
 from .things import Argument, Container, Edge, Instance, Outside, Routine, Thing, Type
-from .tree import imported_names, keywords, last_name, listed, positional
+from .tree import imported_names, keywords, last_name, positional
 
 RUNNERS = listed("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
 """Without a function they run `main` of the script."""

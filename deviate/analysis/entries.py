@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from deviate.wording import listed
+
 from .project_files import ProjectFiles, project_files
 from .signs import Signs, read_signs
-from .tree import listed
 from .words import words
 
 TRAINING_NAME = re.compile(r"(pre|fine)?_?(train|tune)(er|ing|val)?|pretrain(ing)?|fit|learn")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.model import Role
+from deviate.wording import listed
 
 from .origin import Origin
 from .templates import is_integer_spec
-from .tree import dotted, last_name, listed
+from .tree import dotted, last_name
 from .values import Value
 from .words import (
     COUNTERS,

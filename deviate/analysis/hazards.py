@@ -3,10 +3,11 @@
 import libcst as cst
 
 from deviate.model import SeedCall
+from deviate.wording import listed
 
 from .calls import CallGraph
 from .index import Function
-from .tree import constant_text, keywords, last_name, listed, positional, walk
+from .tree import constant_text, keywords, last_name, positional, walk
 
 SEEDERS = listed(
     "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "

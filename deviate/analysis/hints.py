@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .calls import CallGraph, Frame, Way
 from .things import Edge
-from .tree import constant_number, constant_text, identifiers, listed
+from .tree import constant_number, constant_text, identifiers
 from .words import COUNTERS, PHASES, QUALITY, SHORT_TIMES, words
 
 MOST_WORDS = 2

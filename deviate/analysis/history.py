@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .calls import CallGraph
 from .index import Function
 from .managed import KERAS, TRANSFORMERS, Framework, compiles
 from .things import Instance, Outside, Type
-from .tree import constant_text, dotted, keywords, last_name, listed, positional, walk
+from .tree import constant_text, dotted, keywords, last_name, positional, walk
 
 VALIDATION = ("validation_data", "validation_split")
 VALIDATION_POSITIONS = (6, 7)

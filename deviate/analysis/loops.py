@@ -7,6 +7,7 @@ from textwrap import shorten
 import libcst as cst
 
 from deviate.model import Loop
+from deviate.wording import listed
 
 from .calls import CallGraph, Frame
 from .counting import Counted, counted, counter_of
@@ -14,7 +15,7 @@ from .index import Function, LoopNode
 from .managed import Framework, framework_of
 from .nodes import Nodes
 from .training import TrainingSigns
-from .tree import identifiers, keywords, listed
+from .tree import identifiers, keywords
 from .words import all_words, words
 
 EVALUATIONS = listed("eval evaluate evaluation test val valid validate validation plot predict")

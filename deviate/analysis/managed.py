@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .calls import CallGraph
-from .tree import dotted, keywords, last_name, listed, positional
+from .tree import dotted, keywords, last_name, positional
 from .words import words
 
 FIT_ARGUMENTS = listed("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")

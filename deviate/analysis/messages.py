@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from . import filling, shown
 from .calls import CallGraph
 from .displays import Displays
@@ -14,7 +16,7 @@ from .meters import Meters
 from .origin import Origins
 from .texts import DEEPEST, Texts, holds_values
 from .things import Argument, Instance
-from .tree import constant_number, constant_text, last_name, listed, positional, walk
+from .tree import constant_number, constant_text, last_name, positional, walk
 from .values import PLAIN, Item, Scene, Stars, Value
 
 ARRAYS = listed("array asarray tensor Tensor FloatTensor")

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .calls import CallGraph
 from .index import Class, Function
 from .things import Instance
-from .tree import constant_text, keywords, last_name, listed, positional
+from .tree import constant_key, constant_text, keywords, last_name, positional
 from .values import Item, Value
 from .words import words
 
@@ -84,9 +86,7 @@ class Meters:
     def _key(self, call: cst.Call) -> str:
         """`meters["acc"].update(…)` names the value by its key."""
         held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
-        if isinstance(held, cst.Subscript) and len(held.slice) == 1 and isinstance(held.slice[0].slice, cst.Index):
-            return constant_text(held.slice[0].slice.value) or ""
-        return ""
+        return (constant_key(held) or "") if isinstance(held, cst.Subscript) else ""
 
     def _feeding(self) -> dict[Home, list[tuple[cst.Call, Function]]]:
         if self._fed is None:

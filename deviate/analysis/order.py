@@ -2,9 +2,11 @@
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .calls import Frame
 from .nodes import Nodes
-from .tree import dotted, last_name, listed
+from .tree import dotted, last_name
 
 REGISTERING = listed("set_defaults add_command add_typer add_parser register")
 EXITS = ("sys.exit", "exit", "quit", "os._exit")

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deviate.errors import InputError
+from deviate.wording import listed
 
 from .index import Module
 from .nodes import Nodes
 from .paths import path_changes
 from .source import Source, read_source
-from .tree import listed
 
 FRAMEWORKS = listed(
     "torch torchvision torchaudio torchmetrics tensorflow tf_keras keras jax jaxlib flax optax haiku numpy scipy "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from .tree import listed
+from deviate.wording import listed
 
 LEFT = listed("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")
 ENVIRONMENT = "pyvenv.cfg"

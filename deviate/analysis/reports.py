@@ -7,12 +7,13 @@ import libcst as cst
 
 from deviate.sinks import Message, Record, find_sink
 from deviate.sinks.registry import Carried, Sink
+from deviate.wording import listed
 
 from .calls import CallGraph
 from .index import Function
 from .texts import Texts
 from .things import Routine
-from .tree import dotted, keywords, last_name, listed, positional, walk
+from .tree import dotted, keywords, last_name, positional, walk
 from .values import Starred
 
 SHOWING = listed("suffix comment desc postfix message msg text title status description caption")

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .containers import Containers
 from .index import Binding, Class, Function, Module
 from .project import Project
 from .things import Argument, Container, Edge, Instance, Namespace, Outside, Parent, Routine, Thing, Type
-from .tree import constant_text, keywords, listed, positional
+from .tree import constant_text, keywords, positional
 
 DEEPEST = 48
 MOST_THINGS = 12
@@ -46,11 +48,6 @@ class Resolver:
         """Begin a round: new edges may have changed the answers."""
         self._before, self._known = self._known, {}
         self._orders.clear()
-
-    @property
-    def known(self) -> int:
-        """How much is known: grows from round to round until nothing new is found."""
-        return sum(map(len, self._known.values()))
 
     # ------------------------------------------------------------ questions
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .tree import listed
+from deviate.wording import listed
+
 from .words import all_words, words
 
 LARGEST = 2_000_000

@@ -2,11 +2,13 @@
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .callables import CLOCKS
 from .displays import Displays
 from .index import Binding, Function
 from .templates import Field, format_fields, percent_fields
-from .tree import constant_text, dotted, listed, positional, walk
+from .tree import constant_text, dotted, positional, walk
 from .words import PHASES, QUALITY, words
 
 TEXT_METHODS = listed(

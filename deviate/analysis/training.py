@@ -2,10 +2,12 @@
 
 import libcst as cst
 
+from deviate.wording import listed
+
 from .calls import CallGraph
 from .index import Function
 from .things import Outside, Type
-from .tree import dotted, identifiers, keywords, last_name, listed, positional, walk
+from .tree import dotted, identifiers, keywords, last_name, positional, walk
 from .words import all_words, words
 
 UPDATES = listed(

@@ -11,11 +11,6 @@ LAYOUT = ("whitespace", "comma", "lpar", "rpar", "semicolon", "leading_lines", "
 PASSIVE = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Semicolon)
 
 
-def listed(words: str) -> frozenset[str]:
-    """A set of words, written as a text with blanks."""
-    return frozenset(words.split())
-
-
 @cache
 def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     names = (field.name for field in dataclasses.fields(kind))

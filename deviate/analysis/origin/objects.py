@@ -8,7 +8,7 @@ from deviate.analysis.callables import SETTINGS, SIZE_PARTS, STOPWATCHES, TEXT_P
 from deviate.analysis.index import Class, Function, Module
 from deviate.analysis.meters import FEEDS, Meters
 from deviate.analysis.things import Argument, Container, Instance
-from deviate.analysis.tree import constant_text, dotted, identifiers
+from deviate.analysis.tree import constant_key, constant_text, dotted, identifiers
 from deviate.analysis.values import Value
 from deviate.analysis.words import COUNTERS, RATES, words
 
@@ -124,7 +124,7 @@ class Holders:
             return Origin("setting", "setting: read from the optimizer")
         if path.startswith(("os.environ", "sys.argv")):
             return Origin("setting", "setting: read from the environment")
-        key = _key(node)
+        key = constant_key(node)
         assigned = self._assigned(node, function) if key is not None else []
         told = self.origins.strongest(assigned, depth) if assigned else UNKNOWN
         if told.kind not in ("unknown", "constant", "cycle"):
@@ -171,8 +171,3 @@ class Holders:
                 if binding.key is not None and constant_text(binding.key) == key
             ]
         return found
-
-
-def _key(node: cst.Subscript) -> str | None:
-    piece = node.slice[0].slice if len(node.slice) == 1 else None
-    return constant_text(piece.value) if isinstance(piece, cst.Index) else None

@@ -7,8 +7,9 @@ import libcst as cst
 
 from deviate.analysis.index import Function
 from deviate.analysis.templates import format_fields, percent_fields
-from deviate.analysis.tree import constant_text, last_name, listed
+from deviate.analysis.tree import constant_text, last_name
 from deviate.analysis.words import words
+from deviate.wording import listed
 
 from .kinds import Origin
 
