@@ -14,6 +14,18 @@ grows only at its end, and may end in a torn line.
                                              a value that a managed framework or `deviate.log` reports by name
     ["step", loop, step, seconds]            the main loop begins its step
     ["seed", call, value, file, line, action]
+    ["control", factor, call, value, file, line, action]
+                                             action "set": by the guest; "overridden": a call of the script's that
+                                             would have undone it, at that place
+    ["draws", library, [stream, ...]]        last thing of all: the streams from which numbers were drawn
+    ["uncontrolled", what, file, line]       drawn or chosen beyond all control (file may be "")
+    ["operation", name, file, line]          used though it has no deterministic version
+    ["weights", moment, framework, digest, n_parameters]
+                                             SHA-256 of the trained weights; moment: "loop" (the main loop ended), "exit"
+    ["evaluation", framework, digest, n_examples]
+                                             hash of the examples of the first evaluation, whatever their order
+    ["flip", framework, parameter, [index, ...], before, after]
+                                             one bit of one weight, before the first training step
     ["write", path]                          the script wrote outside its work copy
     ["error", where, message]                a fault of the guest, swallowed
     ["environment", {facts}]                 versions and devices, as late as they are known
@@ -30,8 +42,9 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
-SCHEMA = 1
+SCHEMA = 2
 # 2026-11-21  1  first format.
+# 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip.
 
 NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 

@@ -1,0 +1,163 @@
+"""What is known of a script before it runs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Role = Literal["quality", "time", "other"]
+Direction = Literal["max", "min"]
+LoopKind = Literal["for", "while", "managed"]
+TapForm = Literal["value", "shown", "format", "mapping", "call", "meter"]
+"""How a value is tapped.
+
+`value` wraps the expression; `shown` is an f-string field `{x=}` that prints its own text; `format` wraps the callee
+`"...".format`, because the template itself takes attributes or items of its arguments; `mapping` wraps a mapping whose
+items a template takes by key (`"…" % metrics`, `"…" % locals()`). Where no expression of the file stands for the value,
+or none for its name, the callee is wrapped: `call` reads the arguments of a sink as they are bound (`**metrics`,
+`*values`, names built at run time); `meter` reads, after `losses.update(…)`, what the meter itself will print."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line in a file of the project."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where an expression stands in its file: from (line, column) up to and without (end_line, end_column)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place where a value is reported and can be tapped.
+
+    Attributes:
+        id: number of the site, unique in the snapshot; taps and events carry it.
+        line: first line of the reporting statement (what the user sees).
+        span: the expression that the tap wraps (for `format`, `call` and `meter`: the callee, up to and without the
+            parenthesis).
+        label: name of a variable in the same statement whose text tells metrics apart (`split` in
+            `print(f"{split} acc {acc:.4f}")`), recorded beside the value; None when there is none.
+        fields: what this site records. `format`: (replacement field, such as "a.avg"). `mapping`: (key). `call`: (key
+            of the sink, then which of the items that it carries: "1" is one, "1:" that and all that follow, "1:-2" as
+            in a slice). What `*values` and `**values` unpack are so many items in a run. `meter`: (names of attributes
+            of the meter), of which the first that holds a number counts.
+    """
+
+    id: int
+    file: str
+    line: int
+    span: Span
+    expression: str
+    sink: str
+    form: TapForm = "value"
+    label: str | None = None
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop whose steps are counted: the main loop, and every loop around a site or on the way to it.
+
+    `span` is the iterable of a `for`, the condition of a `while`, the call of a managed loop (not rewritten).
+    `evidence` says why it is the main loop, or may be.
+    """
+
+    id: int
+    file: str
+    line: int
+    end_line: int
+    kind: LoopKind
+    variable: str | None
+    span: Span
+    is_main: bool
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """Something the script reports: a site and the way there.
+
+    Attributes:
+        site: id of its site; None for a metric of a managed loop, which is known by `expression` (its key) alone.
+        path: call lines from the outermost frame of the project to the site, without the site's own line. Empty when
+            the site has a single metric, which then takes the values of every path.
+        label: value of the site's label variable, when that tells metrics apart.
+        direction: whether a higher or a lower value is better; None when unknown.
+        evidence: why it was taken for a metric, most telling reason first.
+    """
+
+    id: int
+    name: str
+    expression: str
+    file: str
+    line: int
+    sink: str
+    role: Role
+    direction: Direction | None
+    evidence: tuple[str, ...]
+    site: int | None
+    path: tuple[Place, ...] = ()
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A value that the script reports and that is no metric, with the reason."""
+
+    expression: str
+    file: str
+    line: int
+    reason: str
+    site: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SeedCall:
+    """A call in the script that seeds a generator, as seen in the source."""
+
+    call: str
+    argument: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is known of a script before it runs.
+
+    Attributes:
+        root: the project folder (git top level, or the folder of the command).
+        script: the entry script, relative to root.
+        metrics: in order of file and line, ids 0, 1, 2 …
+        sites: every value that can be tapped, those of rejected candidates included, so that a metric deselected now
+            can be shown later without running again.
+        outputs: constant paths that the script writes (relative to the working folder): they start empty in each run.
+        files: files that were read, the script first.
+        notices: what could not be followed, a sentence each.
+        alternatives: other loops that may be meant as the main loop, best first.
+    """
+
+    root: Path
+    script: str
+    main_loop: Loop | None
+    loops: tuple[Loop, ...]
+    metrics: tuple[Metric, ...]
+    rejected: tuple[Rejected, ...]
+    sites: tuple[Site, ...]
+    seeds: tuple[SeedCall, ...] = ()
+    outputs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    alternatives: tuple[Loop, ...] = ()

@@ -1,0 +1,140 @@
+"""What was recorded: runs, their measurements, and what happened in them."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from deviate.model.plan import SelectedMetric
+
+Status = Literal["completed", "diverged", "crashed", "timed_out", "lost", "cancelled", "silent"]
+"""Outcome of a run. `diverged`: a quality metric ended NaN or infinite. `silent`: the guest never reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one metric gave in one run: `values[i]` stood at main-loop step `steps[i]` (None: outside the main loop).
+
+    Steps count from 0 and rise; within a step only the last value is kept.
+    """
+
+    steps: tuple[int | None, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedEvent:
+    """A seeding call that happened in a run: what the script asked for and what it got."""
+
+    call: str
+    value: str
+    file: str
+    line: int
+    action: Literal["kept", "replaced"]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlEvent:
+    """A factor that was set in a run, or a call of the script that would have undone that (`overridden`)."""
+
+    factor: str
+    call: str
+    value: str
+    file: str
+    line: int
+    action: Literal["set", "overridden"]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The trained weights of a run as a hash.
+
+    Attributes:
+        moment: "loop" (the main loop ended) or "exit" (the process did).
+        digest: SHA-256 over names, types, shapes and bytes, in order of the names.
+    """
+
+    moment: str
+    framework: str
+    digest: str
+    n_parameters: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationData:
+    """The examples of the first evaluation of a run as a hash that does not depend on their order."""
+
+    framework: str
+    digest: str
+    n_examples: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The one bit of one weight that was flipped before the first training step."""
+
+    framework: str
+    parameter: str
+    index: tuple[int, ...]
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run as recorded. `series` maps metric names to what was recorded; a metric never reported is absent.
+
+    Attributes:
+        controls: factor to level, as asked for.
+        control_events: what was done to the factors, and what of the script's was overridden.
+        draws: library to the streams from which numbers were drawn; empty when the run was cut off.
+        weights: in order of time; empty where no adapter could reach them.
+        operations: operations without a deterministic version that were used all the same.
+        uncontrolled: what was drawn or chosen beyond all control, a phrase each with its place.
+    """
+
+    id: str
+    replicate: int
+    variant: str
+    status: Status
+    exit_code: int | None
+    started: float
+    wall_time_s: float
+    folder: Path
+    series: dict[str, Series]
+    seeds: dict[str, int] = field(default_factory=dict)
+    seed_events: tuple[SeedEvent, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    reason: str = ""
+    stderr_tail: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    controls: dict[str, str] = field(default_factory=dict)
+    control_events: tuple[ControlEvent, ...] = ()
+    draws: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    weights: tuple[Weights, ...] = ()
+    evaluation: tuple[EvaluationData, ...] = ()
+    flips: tuple[Flip, ...] = ()
+    operations: tuple[str, ...] = ()
+    uncontrolled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One command, one variant, its runs in order of replicate (planned but missing ones are not listed).
+
+    `varied` and `held` are those of the variant, empty where the record does not tell.
+    """
+
+    name: str
+    variant: str
+    command: tuple[str, ...]
+    n_planned: int
+    metrics: tuple[SelectedMetric, ...]
+    runs: tuple[Run, ...]
+    folder: Path | None = None
+    created: float = 0.0
+    sources_hash: str = ""
+    root: str = ""
+    jobs: int = 1
+    warnings: tuple[str, ...] = ()
+    varied: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
