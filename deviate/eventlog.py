@@ -21,7 +21,7 @@ grows only at its end, and may end in a torn line.
     ["uncontrolled", what, file, line]       drawn or chosen beyond all control (file may be "")
     ["operation", name, file, line]          used though it has no deterministic version
     ["weights", moment, framework, digest, n_parameters]
-                                             SHA-256 of the trained weights; moment: "loop" (the main loop ended), "exit"
+                                             SHA-256 of the weights; moment: "loop" (the main loop ended) or "exit"
     ["evaluation", framework, digest, n_examples]
                                              hash of the examples of the first evaluation, whatever their order
     ["flip", framework, parameter, [index, ...], before, after]
