@@ -8,8 +8,12 @@ from deviate.errors import RecordError
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest"]
 
 SCHEMA: dict[FileFormat, int] = {
-    "experiment": 1,  # 2026-11-21  1  first format
-    "spec": 1,  # 2026-11-21  1  first format
+    # 2026-11-21  1  first format
+    # 2026-11-21  2  each variant with its whole definition: description, varied, held, controls, perturbations
+    "experiment": 2,
+    # 2026-11-21  1  first format
+    # 2026-11-21  2  controls; left out when empty, as in the hash, so that specs without them keep their hashes
+    "spec": 2,
     "claim": 1,  # 2026-11-21  1  first format
     "result": 1,  # 2026-11-21  1  first format
     "manifest": 1,  # 2026-11-21  1  first format; written by instrument
