@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RecordError
-from deviate.model import SelectedMetric, Selection
+from deviate.model import SelectedMetric, Selection, Variant
 from deviate.records.files import read_json, reading, write_json
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.manifest import metric_from
@@ -19,10 +19,26 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class VariantPlan:
-    """A variant of the experiment and how many runs it is to have."""
+    """A variant of the experiment and how many runs it is to have.
+
+    Attributes:
+        definition: the whole variant as it was when the experiment took it up, so that a later edit of `deviate.toml`
+            changes nothing that is on record; None in a plan of format 1, which has names only.
+    """
 
     name: str
     n_runs: int
+    definition: Variant | None = None
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """Streams and factors that vary between runs; empty where the record does not tell."""
+        return self.definition.varied if self.definition else ()
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Streams and factors that are held; empty where the record does not tell."""
+        return self.definition.held if self.definition else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +151,7 @@ def read_plan(folder: Path) -> Plan:
             cwd=str(document["cwd"]),
             seed=int(document["seed"]),
             sources_hash=str(document["sources_hash"]),
-            variants=tuple(VariantPlan(str(entry["name"]), int(entry["n_runs"])) for entry in document["variants"]),
+            variants=tuple(_variant_from(entry) for entry in document["variants"]),
             selection=Selection(tuple(_selected_from(entry) for entry in document["selection"])),
             jobs=int(document["jobs"]),
             history=tuple(Change(float(entry["time"]), dict(entry["fields"])) for entry in document["history"]),
@@ -174,10 +190,44 @@ def _document(plan: Plan) -> dict[str, Any]:
         "seed": plan.seed,
         "sources_hash": plan.sources_hash,
         "jobs": plan.jobs,
-        "variants": [dataclasses.asdict(variant) for variant in plan.variants],
+        "variants": [_variant_document(variant) for variant in plan.variants],
         "selection": [dataclasses.asdict(metric) for metric in plan.selection.metrics],
         "history": [dataclasses.asdict(change) for change in plan.history],
     }
+
+
+def _variant_document(variant: VariantPlan) -> dict[str, Any]:
+    document: dict[str, Any] = {"name": variant.name, "n_runs": variant.n_runs}
+    if variant.definition is not None:
+        document |= {
+            "description": variant.definition.description,
+            "varied": list(variant.definition.varied),
+            "held": list(variant.definition.held),
+            "controls": dict(variant.definition.controls),
+            "perturbations": [dict(levels) for levels in variant.definition.perturbations],
+            "are_trackers_offline": variant.definition.are_trackers_offline,
+        }
+    return document
+
+
+def _variant_from(entry: dict[str, Any]) -> VariantPlan:
+    name, n_runs = str(entry["name"]), int(entry["n_runs"])
+    if "varied" not in entry:
+        return VariantPlan(name, n_runs)
+    definition = Variant(
+        name=name,
+        description=str(entry["description"]),
+        varied=tuple(map(str, entry["varied"])),
+        held=tuple(map(str, entry["held"])),
+        controls=_levels_from(entry["controls"]),
+        perturbations=tuple(_levels_from(levels) for levels in entry["perturbations"]),
+        are_trackers_offline=bool(entry["are_trackers_offline"]),
+    )
+    return VariantPlan(name, n_runs, definition)
+
+
+def _levels_from(levels: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(level)) for name, level in levels.items())
 
 
 def _selected_from(entry: dict[str, Any]) -> SelectedMetric:

@@ -39,6 +39,7 @@ def read_spec(path: Path) -> Spec:
             replicate=int(document["replicate"]),
             seeds=tuple((str(stream), int(seed)) for stream, seed in document["seeds"].items()),
             environment=tuple((str(name), str(value)) for name, value in document["environment"].items()),
+            controls=tuple((str(name), str(level)) for name, level in document.get("controls", {}).items()),
         )
 
 
@@ -51,4 +52,5 @@ def _document(spec: Spec) -> dict[str, Any]:
         "replicate": spec.replicate,
         "seeds": dict(spec.seeds),
         "environment": dict(spec.environment),
+        **({"controls": dict(spec.controls)} if spec.controls else {}),  # specs of format 1 keep their hashes
     }

@@ -7,7 +7,7 @@ import pytest
 from recorded import make_metric, make_plan, select
 
 from deviate.errors import InputError, RecordError
-from deviate.model import Place
+from deviate.model import Place, Variant
 from deviate.records.plans import (
     VariantPlan,
     change_experiment,
@@ -24,6 +24,26 @@ def test_a_plan_reads_back_as_it_was_written(tmp_path: Path) -> None:
     folder = new_experiment_folder(tmp_path, "base")
     create_experiment(folder, plan)
     assert read_plan(folder) == plan
+
+
+def test_a_variant_is_on_record_with_its_whole_definition(experiment: Path) -> None:
+    defined = Variant(
+        name="mine",
+        description="what I want",
+        varied=("init", "threads"),
+        held=("split",),
+        controls=(("kernels", "deterministic"), ("threads", "2")),
+        perturbations=((), (("threads", "1"),)),
+    )
+    change_experiment(experiment, time=2.0, variants=[VariantPlan("mine", 5, defined)])
+    (variant,) = read_plan(experiment).variants
+    assert variant.definition == defined
+    assert (variant.varied, variant.held) == (("init", "threads"), ("split",))
+
+
+def test_a_plan_of_the_first_format_names_its_variants_and_tells_no_more() -> None:
+    (variant,) = read_plan(Path(__file__).parent / "samples/1/base").variants
+    assert (variant.name, variant.definition, variant.varied, variant.held) == ("algo+impl", None, (), ())
 
 
 def test_the_folder_ignores_itself_in_git(tmp_path: Path) -> None:
@@ -101,5 +121,5 @@ def test_files_are_strict_json_with_a_schema_number(experiment: Path) -> None:
         raise AssertionError(text)
 
     document = json.loads((experiment / "experiment.json").read_text(), parse_constant=refuse)
-    assert document["schema"] == 1
+    assert document["schema"] == 2
     assert [path.name for path in experiment.iterdir() if path.name.startswith(".")] == []

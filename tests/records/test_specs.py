@@ -19,6 +19,15 @@ def test_a_spec_reads_back_as_it_was_written(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "spec.json").read_text())["seeds"] == {"init": 5}
 
 
+def test_controls_are_read_back_and_a_spec_without_them_has_none(tmp_path: Path) -> None:
+    controlled = dataclasses.replace(SPEC, controls=(("kernels", "deterministic"), ("one-bit", "7")))
+    write_spec(tmp_path / "spec.json", controlled)
+    assert read_spec(tmp_path / "spec.json") == controlled
+    write_spec(tmp_path / "spec.json", SPEC)
+    assert "controls" not in json.loads((tmp_path / "spec.json").read_text())
+    assert read_spec(tmp_path / "spec.json").controls == ()
+
+
 def test_the_hash_never_changes_for_records_depend_on_it() -> None:
     assert spec_hash(SPEC) == "0e24fa53fbe7242f51125fff4021982e21496e33e9e72d30255a41090efede95"
     assert run_id(SPEC) == spec_hash(SPEC)[:16]
@@ -27,7 +36,7 @@ def test_the_hash_never_changes_for_records_depend_on_it() -> None:
 @pytest.mark.parametrize(
     "change",
     [{"sources_hash": "x"}, {"command": ("python",)}, {"cwd": "a"}, {"variant": "as-is"}, {"replicate": 4},
-     {"seeds": ()}, {"environment": ()}],
+     {"seeds": ()}, {"environment": ()}, {"controls": (("kernels", "default"),)}],
 )  # fmt: skip
 def test_every_field_is_part_of_the_hash(change: dict[str, object]) -> None:
     assert spec_hash(dataclasses.replace(SPEC, **change)) != spec_hash(SPEC)  # type: ignore[arg-type]
