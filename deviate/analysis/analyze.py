@@ -12,7 +12,7 @@ from deviate.model import Analysis, Loop, Metric, Rejected, Role, Site
 from .calls import CallGraph, Way
 from .collect import Collector, Judged
 from .contexts import Context, contexts, reach
-from .hazards import output_paths, seed_calls
+from .effects import output_paths, seed_calls
 from .history import history_evidence, history_keys
 from .index import LoopNode
 from .judge import Judge

@@ -143,7 +143,9 @@ class LoopFinder:
             evidence.append(f"reports {variable} beside its metrics")
         if n_metrics:
             score += min(n_metrics, 8) / 10
-            evidence.append(f"{n_metrics} metrics are reported in it")
+            evidence.append(
+                "1 metric is reported in it" if n_metrics == 1 else f"{n_metrics} metrics are reported in it"
+            )
         score -= 2 * (counts == "repeats") + 2 * bool(DATA_WORDS & named)
         score -= 0.5 * bool(PRELIMINARIES & {*words(function.name), *named})
         if sign is None and self._evaluates(loop, function):

@@ -279,6 +279,8 @@ def test_other_loops_that_train_are_alternatives_with_reasons(analyse: Analyse) 
         """
     )
     assert main_loop(analysis) == (7, "for", "epoch")
+    assert analysis.main_loop
+    assert "1 metric is reported in it" in analysis.main_loop.evidence
     (other,) = analysis.alternatives
     assert (other.line, other.is_main) == (3, False)
     assert other.evidence[:2] == ("trains: loss.backward() at train.py:4", "counts epochs (epoch)")
