@@ -6,10 +6,11 @@ A file is read line by line and folded at once, so memory grows with the number 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, get_args
 
 from deviate.eventlog import SCHEMA, decode, number
-from deviate.model import Place, SeedEvent
+from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Stream, Weights
 
 UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not see."""
@@ -60,15 +61,19 @@ class ProcessLog:
 
     Attributes:
         started, ended: seconds since the epoch of its first and last event.
+        is_whole: whether the process left in good order, so that what is told last was told.
         n_steps: main-loop steps begun, over all times the loop was entered.
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         points: by name of the metric.
+        draws: library to the streams from which numbers were drawn.
+        operations, uncontrolled: phrases, each with its place.
     """
 
     pid: int = 0
     rank: int | None = None
     started: float = 0.0
     ended: float = 0.0
+    is_whole: bool = False
     n_steps: int = 0
     n_bad: int = 0
     n_torn: int = 0
@@ -77,6 +82,13 @@ class ProcessLog:
     writes: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
+    controls: list[ControlEvent] = field(default_factory=list)
+    draws: dict[str, list[str]] = field(default_factory=dict)
+    weights: list[Weights] = field(default_factory=list)
+    evaluation: list[EvaluationData] = field(default_factory=list)
+    flips: list[Flip] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
+    uncontrolled: list[str] = field(default_factory=list)
 
 
 class _Steps:
@@ -141,9 +153,10 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
                     paths[event[1]] = tuple(Place(str(file), int(line)) for file, line in event[2])
                 elif kind == "end":
                     seconds = event[1]
+                    log.is_whole = True
                 else:
-                    _read_rare(event, log)
-            except (ValueError, TypeError, KeyError, IndexError, OverflowError):
+                    RARE[kind](event, log)
+            except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
                 log.n_bad += 1
     log.ended = log.started + (seconds if isinstance(seconds, int | float) else 0.0)
     return log
@@ -167,28 +180,94 @@ def _main_step(around: list[int], loops: Mapping[int, _Steps]) -> int | None:
     return None
 
 
-def _read_rare(event: list[Any], log: ProcessLog) -> None:
-    kind = event[0]
-    if kind == "start":
-        if event[1] > SCHEMA:
-            raise ValueError("events of a newer guest")
-        facts = event[2]
-        log.pid = int(facts["pid"])
-        log.started = float(facts["time"])
-        log.rank = None if facts.get("rank") is None else int(facts["rank"])
-        log.environment.update(
-            {key: str(facts[key]) for key in ("python", "implementation", "platform") if key in facts}
-        )
-    elif kind == "seed":
-        _, call, value, file, line, action = event
-        if action not in ("kept", "replaced"):
-            raise ValueError("unknown action")
-        log.seeds.append(SeedEvent(str(call), str(value), str(file), int(line), action))
-    elif kind == "write":
-        log.writes.append(str(event[1]))
-    elif kind == "error":
-        log.errors.append(f"{event[1]}: {event[2]}")
-    elif kind == "environment":
-        log.environment.update({str(key): str(value) for key, value in event[1].items()})
-    else:
-        raise ValueError("unknown kind of event")
+def _start(event: list[Any], log: ProcessLog) -> None:
+    if event[1] > SCHEMA:
+        raise ValueError("events of a newer guest")
+    facts = event[2]
+    log.pid = int(facts["pid"])
+    log.started = float(facts["time"])
+    log.environment.update({key: str(facts[key]) for key in ("python", "implementation", "platform") if key in facts})
+    log.rank = None if facts.get("rank") is None else int(facts["rank"])
+
+
+def _seed(event: list[Any], log: ProcessLog) -> None:
+    _, call, value, file, line, action = event
+    if action not in {"kept", "replaced"}:
+        raise ValueError("unknown action")
+    log.seeds.append(SeedEvent(str(call), str(value), str(file), int(line), action))
+
+
+def _control(event: list[Any], log: ProcessLog) -> None:
+    _, factor, call, value, file, line, action = event
+    if action not in {"set", "overridden"}:
+        raise ValueError("unknown action")
+    log.controls.append(ControlEvent(str(factor), str(call), str(value), str(file), int(line), action))
+
+
+def _draws(event: list[Any], log: ProcessLog) -> None:
+    _, library, streams = event
+    if not isinstance(streams, list) or not set(streams) <= set(get_args(Stream)):
+        raise ValueError("unknown stream")
+    log.draws.setdefault(str(library), []).extend(streams)
+
+
+def _weights(event: list[Any], log: ProcessLog) -> None:
+    _, moment, framework, digest, n_parameters = event
+    if moment not in {"loop", "exit"}:
+        raise ValueError("unknown moment")
+    log.weights.append(Weights(moment, str(framework), str(digest), int(n_parameters)))
+
+
+def _evaluation(event: list[Any], log: ProcessLog) -> None:
+    _, framework, digest, n_examples = event
+    log.evaluation.append(EvaluationData(str(framework), str(digest), int(n_examples)))
+
+
+def _flip(event: list[Any], log: ProcessLog) -> None:
+    _, framework, parameter, index, before, after = event
+    if not isinstance(index, list):
+        raise TypeError("an index is a list")
+    place = tuple(int(position) for position in index)
+    log.flips.append(Flip(str(framework), str(parameter), place, float(number(before)), float(number(after))))
+
+
+def _operation(event: list[Any], log: ProcessLog) -> None:
+    log.operations.append(_phrase(*event[1:]))
+
+
+def _uncontrolled(event: list[Any], log: ProcessLog) -> None:
+    log.uncontrolled.append(_phrase(*event[1:]))
+
+
+def _phrase(what: str, file: str, line: int) -> str:
+    """What happened and where; a library's own doing has no place in the project."""
+    return f"{what} ({file}:{int(line)})" if file else str(what)
+
+
+def _write(event: list[Any], log: ProcessLog) -> None:
+    log.writes.append(str(event[1]))
+
+
+def _error(event: list[Any], log: ProcessLog) -> None:
+    log.errors.append(f"{event[1]}: {event[2]}")
+
+
+def _environment(event: list[Any], log: ProcessLog) -> None:
+    log.environment.update({str(key): str(value) for key, value in event[1].items()})
+
+
+RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
+    "start": _start,
+    "seed": _seed,
+    "control": _control,
+    "draws": _draws,
+    "uncontrolled": _uncontrolled,
+    "operation": _operation,
+    "weights": _weights,
+    "evaluation": _evaluation,
+    "flip": _flip,
+    "write": _write,
+    "error": _error,
+    "environment": _environment,
+})  # fmt: skip
+"""What reads the events that come a few times per run, by kind; a kind that is not here is a bad line."""

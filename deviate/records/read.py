@@ -10,6 +10,7 @@ from pathlib import Path
 from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status
 from deviate.records.attempts import STALE_S, Result, read_claim, read_result
 from deviate.records.events import ProcessLog, read_events
+from deviate.records.gather import differences, draws, environment, told_by_all, told_by_one
 from deviate.records.layout import attempts, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.manifest import read_manifest
 from deviate.records.measure import Catalog, measure
@@ -76,6 +77,8 @@ def _experiment(
         root=str(plan.root),
         jobs=plan.jobs,
         warnings=tuple(warnings),
+        varied=variant.varied,
+        held=variant.held,
     )
 
 
@@ -94,7 +97,7 @@ def _read_runs(
                 warnings.append(f"replicate {spec.replicate} is still running; read again when it has ended")
                 continue
         runs.append(_read_run(path.name, spec, attempt, result, main_loop, catalog))
-    return runs, warnings
+    return runs, [*warnings, *differences(runs)]
 
 
 def _attempt_that_counts(run: Path) -> tuple[Path, Result | None]:
@@ -114,9 +117,6 @@ def _read_run(
     claim = read_claim(attempt)
     started = result.started if result else claim.started if claim else 0.0
     status: Status = result.status if result else "lost"
-    environment: dict[str, str] = {}
-    for log in sorted(logs, key=lambda log: log.started):
-        environment.update(log.environment)
     return Run(
         id=run_id,
         replicate=spec.replicate,
@@ -128,11 +128,19 @@ def _read_run(
         folder=attempt,
         series=measure(logs),
         seeds=dict(spec.seeds),
-        seed_events=tuple(dict.fromkeys(event for log in logs for event in log.seeds)),
-        environment=environment,
+        seed_events=told_by_all(logs, lambda log: log.seeds),
+        environment=environment(logs),
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
         warnings=(*(result.warnings if result else ()), *_warnings(logs)),
+        controls=dict(spec.controls),
+        control_events=told_by_all(logs, lambda log: log.controls),
+        draws=draws(logs),
+        weights=told_by_one(logs, lambda log: log.weights),
+        evaluation=told_by_one(logs, lambda log: log.evaluation),
+        flips=told_by_one(logs, lambda log: log.flips),
+        operations=told_by_all(logs, lambda log: log.operations),
+        uncontrolled=told_by_all(logs, lambda log: log.uncontrolled),
     )
 
 
@@ -156,9 +164,8 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
         warnings.append(f"the last line of {n_torn} event file{'s' * (n_torn > 1)} was cut off and left out")
     if n_bad:
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
-    writes = dict.fromkeys(path for log in logs for path in log.writes)
-    warnings += [f"wrote outside its work copy: {path}" for path in writes]
-    errors = dict.fromkeys(error for log in logs for error in log.errors)
+    warnings += [f"wrote outside its work copy: {path}" for path in told_by_all(logs, lambda log: log.writes)]
+    errors = told_by_all(logs, lambda log: log.errors)
     warnings += [f"a tap failed, the script was not disturbed: {error}" for error in errors]
     return warnings
 

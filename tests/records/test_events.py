@@ -9,7 +9,7 @@ import pytest
 from recorded import start, value_line
 
 from deviate.eventlog import encode
-from deviate.model import Place, SeedEvent
+from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records.events import ProcessLog, Source, read_events
 
 
@@ -82,7 +82,13 @@ def test_a_torn_last_line_is_dropped_and_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad",
     ["\n", "{}\n", "[]\n", '["value"]\n', '["value", 0, 99, [], 0.1, 1.0, null]\n', "\x00\x00\n", '["future", 1]\n',
-     '["value", 0, 0, [], 0.1, "many", null]\n', f'["value", 0, 0, [], 0.1, 1{"0" * 400}, null]\n', '["start"]\n'],
+     '["value", 0, 0, [], 0.1, "many", null]\n', f'["value", 0, 0, [], 0.1, 1{"0" * 400}, null]\n', '["start"]\n',
+     "[" * 100_000 + "\n", '["environment", []]\n', '["control", "kernels", "f", "True", "a.py", 1, "kept"]\n',
+     '["draws", "torch", "init"]\n', '["draws", "torch", ["luck"]]\n', '["draws", "torch"]\n',
+     '["uncontrolled", "os.urandom"]\n', '["operation", "put_", "train.py", "here"]\n',
+     '["weights", "start", "torch", "ab", 5]\n', '["weights", "exit", "torch", "ab", null]\n',
+     '["evaluation", "torch", "ab"]\n', '["flip", "torch", "w", "12", 0.5, 0.6]\n',
+     '["flip", "torch", "w", [1, 2], true, 0.6]\n'],
 )  # fmt: skip
 def test_a_bad_line_is_counted_and_loses_nothing_else(tmp_path: Path, bad: str) -> None:
     log = read(tmp_path, value((0, 0), 1), bad, value((0, 1), 2))
@@ -114,6 +120,52 @@ def test_what_else_happened_is_kept(tmp_path: Path) -> None:
     assert (log.writes, log.errors) == (["/data/out.txt"], ["tap: oops"])
     assert log.environment == {"torch": "2.13.0", "threads": "2"}
     assert log.ended == log.started + 3.5
+
+
+def test_what_the_guest_tells_of_randomness_is_kept(tmp_path: Path) -> None:
+    log = read(
+        tmp_path,
+        encode("control", "kernels", "torch.use_deterministic_algorithms", "True", "", 0, "set"),
+        encode("control", "autotune", "torch.backends.cudnn.benchmark", "True", "train.py", 7, "overridden"),
+        encode("flip", "torch", "0.weight", [3, 1], 0.1, 0.10000000149011612),
+        encode("uncontrolled", "os.urandom", "train.py", 12),
+        encode("uncontrolled", "draws of native threads", "", 0),
+        encode("operation", "put_", "train.py", 14),
+        encode("evaluation", "torch", "cd" * 32, 397),
+        encode("weights", "loop", "torch", "ab" * 32, 650),
+        encode("weights", "exit", "torch", "ef" * 32, 650),
+        encode("draws", "torch", ["init", "shuffle"]),
+        encode("draws", "numpy", []),
+    )
+    assert log.controls == [
+        ControlEvent("kernels", "torch.use_deterministic_algorithms", "True", "", 0, "set"),
+        ControlEvent("autotune", "torch.backends.cudnn.benchmark", "True", "train.py", 7, "overridden"),
+    ]
+    assert log.flips == [Flip("torch", "0.weight", (3, 1), 0.1, 0.10000000149011612)]
+    assert log.uncontrolled == ["os.urandom (train.py:12)", "draws of native threads"]
+    assert log.operations == ["put_ (train.py:14)"]
+    assert log.evaluation == [EvaluationData("torch", "cd" * 32, 397)]
+    assert log.weights == [Weights("loop", "torch", "ab" * 32, 650), Weights("exit", "torch", "ef" * 32, 650)]
+    assert log.draws == {"torch": ["init", "shuffle"], "numpy": []}
+    assert log.n_bad == 0
+
+
+def test_a_flip_to_or_from_infinity_comes_back(tmp_path: Path) -> None:
+    log = read(tmp_path, encode("flip", "jax", "w", [0, 0], "inf", "-inf"))
+    assert log.flips == [Flip("jax", "w", (0, 0), math.inf, -math.inf)]
+
+
+def test_a_process_is_whole_when_its_end_is_told(tmp_path: Path) -> None:
+    assert read(tmp_path, value((0, 0), 1), encode("end", 0.5)).is_whole
+    assert not read(tmp_path, value((0, 0), 1)).is_whole
+    assert not read(tmp_path, encode("end", 0.5)[:-1]).is_whole
+
+
+def test_a_rank_that_is_no_number_costs_the_rank_alone(tmp_path: Path) -> None:
+    path = tmp_path / "events-1-1.jsonl"
+    path.write_text(encode("start", 2, {"pid": 7, "time": 5.0, "rank": "first", "python": "3.11.9"}))
+    log = read_events(path, 0, by_site)
+    assert (log.pid, log.started, log.rank, log.environment, log.n_bad) == (7, 5.0, None, {"python": "3.11.9"}, 1)
 
 
 def test_reading_costs_linear_time_and_the_memory_of_steps(tmp_path: Path) -> None:

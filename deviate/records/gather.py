@@ -1,0 +1,83 @@
+"""From processes to a run: whose word counts for what happened in it."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, get_args
+
+from deviate.model import Run, Stream
+from deviate.records.events import ProcessLog
+
+T = TypeVar("T")
+
+
+def that_counts(logs: Sequence[ProcessLog]) -> ProcessLog | None:
+    """The process that a run is known by: of the lowest rank, or else that reported most, the first of several."""
+    return min(logs, key=_preference, default=None)
+
+
+def _preference(log: ProcessLog) -> tuple[bool, int, int, float, int]:
+    n_values = sum(len(points.values) for points in log.points.values())
+    return log.rank is None, log.rank or 0, -n_values, log.started, log.pid
+
+
+def told_by_all(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
+    """What any process told, each once."""
+    return tuple(dict.fromkeys(fact for log in _started(logs) for fact in facts(log)))
+
+
+def told_by_one(logs: Sequence[ProcessLog], facts: Callable[[ProcessLog], Sequence[T]]) -> tuple[T, ...]:
+    """What is the same for all ranks, or differs with them: of the lowest rank that told it.
+
+    Processes without a rank all count: they follow one another, or nobody knows which of them is the first.
+    """
+    telling = [log for log in logs if facts(log)]
+    lowest = min((log.rank for log in telling if log.rank is not None), default=None)
+    return told_by_all([log for log in telling if log.rank in {None, lowest}], facts)
+
+
+def _started(logs: Sequence[ProcessLog]) -> list[ProcessLog]:
+    """In the order in which they were started: processes that start at once race to their first event."""
+    return sorted(logs, key=lambda log: log.pid)
+
+
+def environment(logs: Sequence[ProcessLog]) -> dict[str, str]:
+    """Facts of all processes; the process that counts goes before helpers, which may run on one thread."""
+    facts: dict[str, str] = {}
+    for log in sorted(logs, key=_preference, reverse=True):
+        facts.update(log.environment)
+    return facts
+
+
+def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
+    """Library to streams, over all processes; empty when the process that counts was cut off before it told."""
+    first = that_counts(logs)
+    if first is None or not (first.is_whole or first.draws):
+        return {}
+    order = get_args(Stream)
+    found: dict[str, set[str]] = {}
+    for log in logs:
+        for library, streams in log.draws.items():
+            found.setdefault(library, set()).update(streams)
+    return {library: tuple(sorted(found[library], key=order.index)) for library in sorted(found)}
+
+
+def differences(runs: Sequence[Run]) -> list[str]:
+    """Warnings about facts of the environment that are not the same in all runs of a variant.
+
+    What the variant itself sets to another level in each run, as thread counts in `config`, is meant to differ. A run
+    that does not tell a fact, because it failed before, differs from none.
+    """
+    counted = [run for run in runs if run.status not in {"lost", "cancelled"}]
+    levels = {factor: {run.controls.get(factor) for run in counted} for run in counted for factor in run.controls}
+    declared = [factor for factor, found in levels.items() if len(found) > 1]
+    warnings: list[str] = []
+    for fact in sorted({fact for run in counted for fact in run.environment}, key=str.casefold):
+        if any(factor in fact.casefold() for factor in declared):
+            continue
+        found: dict[str, list[str]] = {}
+        for run in sorted(counted, key=lambda run: run.replicate):
+            if fact in run.environment:
+                found.setdefault(run.environment[fact], []).append(str(run.replicate))
+        if len(found) > 1:
+            told = "; ".join(f"{value} in replicate {', '.join(those)}" for value, those in found.items())
+            warnings.append(f"the runs differ in {fact} ({told}): run all in one environment, under another --name")
+    return warnings

@@ -1,0 +1,145 @@
+"""Whose word counts when a run had several processes."""
+
+from pathlib import Path
+
+import pytest
+
+from deviate.model import Flip, Run, Status, Weights
+from deviate.records.events import Points, ProcessLog
+from deviate.records.gather import differences, draws, environment, that_counts, told_by_all, told_by_one
+
+FINAL, OTHER = (Weights("exit", "torch", digest, 10) for digest in ("aa", "bb"))
+
+
+def log(
+    pid: int,
+    *,
+    rank: int | None = None,
+    n_values: int = 0,
+    started: float = 0.0,
+    is_whole: bool = True,
+    weights: tuple[Weights, ...] = (),
+    drawn: dict[str, list[str]] | None = None,
+    facts: dict[str, str] | None = None,
+    operations: tuple[str, ...] = (),
+) -> ProcessLog:
+    return ProcessLog(
+        pid=pid,
+        rank=rank,
+        started=started,
+        is_whole=is_whole,
+        points={"acc": Points(list(range(n_values)), [0.5] * n_values)},
+        weights=list(weights),
+        draws=drawn or {},
+        environment=facts or {},
+        operations=list(operations),
+    )
+
+
+def run(replicate: int, facts: dict[str, str], *, controls: dict[str, str] | None = None, status: Status) -> Run:
+    return Run(
+        str(replicate), replicate, "x", status, 0, 0.0, 1.0, Path(), {}, environment=facts, controls=controls or {}
+    )
+
+
+def completed(*facts: dict[str, str]) -> list[Run]:
+    return [run(replicate, found, status="completed") for replicate, found in enumerate(facts)]
+
+
+def test_the_lowest_rank_counts_then_the_process_that_reported_most_then_the_first() -> None:
+    launcher, second, first = log(1, n_values=9), log(2, rank=1, n_values=5), log(3, rank=0)
+    assert that_counts([launcher, second, first]) is first
+    assert that_counts([log(1), launcher, log(2, n_values=3)]) is launcher
+    early = log(7, started=1.0)
+    assert that_counts([log(5, started=2.0), early]) is early
+    assert that_counts([]) is None
+
+
+def test_weights_are_those_of_the_lowest_rank_that_has_them() -> None:
+    logs = [log(4, rank=2, weights=(OTHER,)), log(3, rank=1, weights=(FINAL,)), log(2, rank=0), log(1)]
+    assert told_by_one(logs, lambda it: it.weights) == (FINAL,)
+
+
+def test_without_ranks_weights_are_those_of_the_process_that_has_them() -> None:
+    trainer, worker, launcher = log(2, weights=(FINAL,)), log(3), log(1)
+    assert told_by_one([launcher, trainer, worker], lambda it: it.weights) == (FINAL,)
+
+
+def test_processes_without_a_rank_tell_all_in_the_order_in_which_they_were_started() -> None:
+    late, early = log(9, started=1.0, weights=(OTHER,)), log(8, started=2.0, weights=(FINAL, FINAL))
+    assert told_by_one([late, early], lambda it: it.weights) == (FINAL, OTHER)
+    assert told_by_one([early, log(10, weights=(FINAL,))], lambda it: it.weights) == (FINAL,)
+
+
+def test_what_happened_in_any_process_is_told_once() -> None:
+    logs = [log(2, rank=1, operations=("put_", "histc")), log(1, rank=0, operations=("put_",))]
+    assert told_by_all(logs, lambda it: it.operations) == ("put_", "histc")
+
+
+def test_flips_of_equal_numbers_in_two_places_are_two() -> None:
+    flips = [Flip("torch", "w", (0, 0), 0.5, 0.6), Flip("torch", "w", (0, 1), 0.5, 0.6)]
+    it = ProcessLog(flips=flips)
+    assert told_by_one([it], lambda it: it.flips) == tuple(flips)
+
+
+def test_draws_are_those_of_all_processes_in_the_order_of_the_streams() -> None:
+    main = log(1, n_values=1, drawn={"torch": ["shuffle", "init"], "numpy": []})
+    worker = log(2, drawn={"torch": ["augment"], "random": ["other"]})
+    assert draws([main, worker]) == {"numpy": (), "random": ("other",), "torch": ("init", "shuffle", "augment")}
+    assert list(draws([main, worker])) == ["numpy", "random", "torch"]
+
+
+def test_draws_are_unknown_when_the_process_that_counts_was_cut_off() -> None:
+    cut_off, worker = log(1, n_values=3, is_whole=False), log(2, drawn={"torch": ["augment"]})
+    assert draws([cut_off, worker]) == {}
+    assert draws([]) == {}
+
+
+def test_draws_of_children_count_when_the_main_process_has_no_library_that_draws() -> None:
+    assert draws([log(1, n_values=1), log(2, drawn={"torch": ["init"]})]) == {"torch": ("init",)}
+
+
+def test_the_process_that_counts_tells_the_environment_and_helpers_add_to_it() -> None:
+    main = log(1, n_values=2, facts={"threads of torch": "8"})
+    worker = log(2, started=5.0, facts={"threads of torch": "1", "pillow": "11"})
+    assert environment([main, worker]) == {"threads of torch": "8", "pillow": "11"}
+
+
+def test_equal_environments_are_not_worth_a_word() -> None:
+    assert differences(completed({"torch": "2.13.0"}, {"torch": "2.13.0"})) == []
+    assert differences([]) == []
+
+
+def test_runs_that_differ_in_a_fact_are_warned_of_with_the_values_of_each() -> None:
+    runs = completed({"torch": "2.13.0", "jax": "0.10"}, {"torch": "2.12.1", "jax": "0.10"}, {"torch": "2.13.0"})
+    (warning,) = differences(runs)
+    assert "the runs differ in torch (2.13.0 in replicate 0, 2; 2.12.1 in replicate 1)" in warning
+
+
+def test_a_run_that_failed_before_it_told_differs_from_none() -> None:
+    told, silent = completed({"python": "3.11", "torch": "2.13.0"}, {"python": "3.11"})
+    assert differences([told, silent]) == []
+
+
+@pytest.mark.parametrize("status", ["lost", "cancelled"])
+def test_a_run_that_will_be_run_again_is_not_compared(status: Status) -> None:
+    assert differences([*completed({"torch": "2.13.0"}), run(1, {"torch": "2.12.1"}, status=status)]) == []
+
+
+def test_what_the_variant_sets_to_several_levels_is_meant_to_differ() -> None:
+    levels = [("1", "8"), ("8", "8"), ("1", "9")]
+    runs = [
+        run(
+            replicate,
+            {"threads of torch": threads, "driver": driver},
+            controls={"threads": threads},
+            status="completed",
+        )
+        for replicate, (threads, driver) in enumerate(levels)
+    ]
+    assert [warning.partition(" (")[0] for warning in differences(runs)] == ["the runs differ in driver"]
+
+
+def test_a_level_that_is_the_same_in_all_runs_excuses_no_difference() -> None:
+    runs = [run(k, {"threads of torch": str(k)}, controls={"threads": "1"}, status="completed") for k in range(2)]
+    assert len(differences(runs)) == 1
