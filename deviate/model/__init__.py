@@ -22,6 +22,8 @@ from deviate.model.analysis import (
     TapForm,
 )
 from deviate.model.findings import (
+    Absorption,
+    Agreement,
     Comparison,
     Description,
     Estimate,
@@ -29,6 +31,7 @@ from deviate.model.findings import (
     Findings,
     Interval,
     NoiseFindings,
+    NoiseKind,
     NoiseRow,
     NoiseTable,
     Overhead,
@@ -63,6 +66,8 @@ from deviate.model.records import (
 )
 
 __all__ = [
+    "Absorption",
+    "Agreement",
     "Analysis",
     "Comparison",
     "ControlEvent",
@@ -80,6 +85,7 @@ __all__ = [
     "LoopKind",
     "Metric",
     "NoiseFindings",
+    "NoiseKind",
     "NoiseRow",
     "NoiseTable",
     "Overhead",

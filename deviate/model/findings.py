@@ -152,14 +152,23 @@ class PairFindings:
     family: str = ""
 
 
+Agreement = Literal["equal", "differ", "not seen"]
+"""Whether the runs were tested on the same examples, by a hash of the evaluation data; "not seen" in at least one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where two runs that are compared bit for bit differ first. `step` is None outside the main loop."""
+    """Where two runs that are compared bit for bit differ first.
+
+    Attributes:
+        step: of the main loop; None outside it.
+        values: what each reported there; None where one reported nothing.
+    """
 
     metric: str
     step: int | None
     replicates: tuple[int, int]
-    values: tuple[float, float]
+    values: tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +177,10 @@ class Repeatability:
 
     Attributes:
         n: runs that were compared.
-        is_equal: None when there are fewer than two.
+        is_equal: None when there are fewer than two, or nothing that could be compared.
         n_metrics: quality metrics that were compared, step by step.
         parting: the first difference in a metric; None when there is none, though weights may still differ.
+        weights: at the latest moment that all runs have.
     """
 
     variant: str
@@ -179,7 +189,12 @@ class Repeatability:
     n_metrics: int
     parting: Parting | None
     weights: Literal["equal", "differ", "not reached"]
-    evaluation: Literal["equal", "differ", "not seen"]
+    evaluation: Agreement
+
+
+NoiseKind = Literal["script", "nothing", "streams", "implementation", "mixed", "configuration", "one-bit"]
+"""What a variant varies: what the script leaves free, nothing, random streams, how kernels compute, both of them, the
+configuration (thread counts, oneDNN: no noise), or one bit of one weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +202,30 @@ class NoiseRow:
     """The spread that one variant shows in one metric.
 
     Attributes:
-        ratio: SD over the SD of the reference variant. share: the square of it, the share of the variance.
+        scores: the scores behind the SD; of a one-bit variant those whose flip was not absorbed. n is their number.
+        ratio: SD over the SD of the reference variant. share: the square of it, a share of the variance, given where
+            the reference varies all that this variant varies.
+        is_isolated: whether the control variant shows that what is held here is held; None when there is no control,
+            or when the variant isolates nothing.
         note: what stands in place of figures: "no implementation noise observed, 5 runs bitwise equal".
     """
 
     variant: str
+    kind: NoiseKind
     varied: tuple[str, ...]
-    n: int
+    scores: tuple[Score, ...]
     sd: Estimate
     sd_interval: Interval | Unavailable
     ratio: Estimate
     ratio_interval: Interval | Unavailable
     share: Estimate
     share_interval: Interval | Unavailable
+    is_isolated: bool | None
     note: str = ""
+
+    @property
+    def n(self) -> int:
+        return len(self.scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,20 +233,43 @@ class NoiseTable:
     """One metric over the variants.
 
     Attributes:
-        reference: the variant that the ratios refer to.
-        excess: variance of `algo+impl` less those of `algo` and `impl`, with its sign: variances need not add up.
+        reference: the variant that the ratios refer to; None when none of them varies anything.
+        excess: variance of `algo+impl` less those of `algo` and `impl`, with its sign, in squared units of the metric:
+            variances need not add up.
     """
 
     metric: SelectedMetric
-    reference: str
+    reference: str | None
     rows: tuple[NoiseRow, ...]
     excess: Estimate
     excess_interval: Interval | Unavailable
 
 
 @dataclass(frozen=True, slots=True)
+class Absorption:
+    """What became of single flipped bits: an absorbed one left metrics and final weights bitwise as they were.
+
+    Attributes:
+        n_runs: completed runs. n_flipped: those with a flip on record.
+        absorbed: replicates whose flip was absorbed.
+        against: the variant that shows the outcome without a flip; None when there is no such run, and runs with
+            different flips that end alike are taken for absorbed: there may be more.
+    """
+
+    variant: str
+    n_runs: int
+    n_flipped: int
+    absorbed: tuple[int, ...]
+    against: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Overhead:
-    """What determinism costs: mean wall time of a variant with kernels held over that of one with kernels free."""
+    """What determinism costs: mean wall time of a variant with kernels held over that of one with kernels free.
+
+    Attributes:
+        n_held, n_free: runs behind each mean; the first replicate of each is left out, for it warms up.
+    """
 
     held: str
     free: str
@@ -237,6 +285,7 @@ class NoiseFindings:
     """Where the spread comes from.
 
     Attributes:
+        tables: one per quality metric; empty for a single variant.
         control: whether the runs of the control variant are bitwise equal; "absent" when there are not two of them.
         statements: sentences that say what the figures mean, and what may not be claimed.
     """
@@ -244,6 +293,7 @@ class NoiseFindings:
     tables: tuple[NoiseTable, ...]
     repeatability: tuple[Repeatability, ...]
     control: Literal["intact", "broken", "absent"]
+    absorption: tuple[Absorption, ...]
     overhead: Overhead | None
     statements: tuple[str, ...]
 
@@ -254,10 +304,11 @@ class Findings:
 
     Attributes:
         experiments: the baseline first.
-        pairs: one per candidate; empty for a single experiment.
+        pairs: one per candidate; empty for a single experiment, and for variants of one that are only described.
         primary: name of the primary metric, None when it could not be told (then a warning says how to name one).
         warnings: sentences for the user, each with what to do.
-        noise: None unless several variants of one experiment are described together.
+        noise: None where experiments are compared.
+        evaluation: over the runs of all experiments that do not vary the split.
     """
 
     experiments: tuple[ExperimentFindings, ...]
@@ -267,3 +318,4 @@ class Findings:
     analysis_seed: int
     warnings: tuple[str, ...] = ()
     noise: NoiseFindings | None = None
+    evaluation: Agreement = "not seen"
