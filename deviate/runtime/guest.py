@@ -16,6 +16,7 @@ from .parts import Guest
 from .project import Project
 from .recorder import Recorder
 from .seeds import Seeding
+from .streams import Streams, route
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -39,7 +40,11 @@ def start() -> None:
     taps.install(recorder, builtins)
     recorder.open()
     guard = Guard(work, manifest["root"], folder, recorder)
-    _guest = Guest(recorder, Seeding(dict(spec.get("seeds") or {}), recorder, project), project, guard)
+    streams = Streams(dict(spec.get("seeds") or {}), recorder)
+    route(streams)
+    seeding = Seeding(streams, recorder, project)
+    _guest = Guest(recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}))
+    recorder.at_close.append(streams.report)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)
     imports.watch({name: adapter for adapter in (source, *ADAPTERS) for name in adapter.MODULES}, _guest)

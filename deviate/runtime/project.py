@@ -61,6 +61,15 @@ class Project:
         """File of a code object in the project, None when it is not of the project."""
         return self.file(code.co_filename)
 
+    def nearest(self, frame: FrameType | None) -> tuple[str, int]:
+        """File and line of the nearest frame of the project, from `frame` on outwards; ("", 0) when there is none."""
+        while frame is not None:
+            name = self.place(frame.f_code)
+            if name is not None:
+                return name, frame.f_lineno
+            frame = frame.f_back
+        return "", 0
+
     def is_training(self, frame: FrameType | None) -> bool:
         """Whether a frame, or one that led to it, stands in a line of the main loop."""
         while frame is not None:

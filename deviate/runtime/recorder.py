@@ -16,6 +16,7 @@ from .values import Later, labelled, read
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import CodeType, FrameType
+    from typing import Callable
 
     from .values import Numbers
 
@@ -24,6 +25,8 @@ STAMP_S = 0.001
 UNLABELLED = ", null]\n"
 JOINT = ": "
 """Between the value of a label variable and the key of an item of what is reported under it."""
+UNSEEN = -1
+"""The main loop of a framework that the analysis did not see."""
 WINDOW_S = 0.25
 """Events wait at most this long in memory while more of them arrive …"""
 EAGER = 250
@@ -71,10 +74,13 @@ class Recorder:
         self.folder = folder
         self.facts = facts
         self.loops = project.loops
+        self.main_ids = {number for number, loop in project.loops.items() if loop[2]} | {UNSEEN}
         self.fields = project.fields
         self.place = project.place
         self.heads = Heads()
         self.error_count = 0
+        self.at_main_end: list[Callable[[], object]] = []
+        self.at_close: list[Callable[[], object]] = []
         self._reset()
 
     def _reset(self) -> None:
@@ -148,6 +154,7 @@ class Recorder:
         return fd
 
     def close(self) -> None:
+        self.tell(self.at_close)
         try:
             self.settle()
             if self.fd is not None or self.buffer:
@@ -167,6 +174,14 @@ class Recorder:
                 self.event("error", where, "%s: %s" % (type(error).__name__, error))
             except Exception:  # a full disk must not stop the training either
                 pass
+
+    def tell(self, listeners: list[Callable[[], object]]) -> None:
+        """Let the parts that wait for this moment act, each for itself."""
+        for listener in listeners:
+            try:
+                listener()
+            except Exception as error:
+                self.fault(getattr(listener, "__qualname__", "listener"), error)
 
     # ------------------------------------------------------------ values
 
@@ -258,6 +273,8 @@ class Recorder:
         stack = self.running.get(get_ident())
         if stack and running in stack:
             stack.remove(running)
+            if running.id in self.main_ids:
+                self.tell(self.at_main_end)
 
     def main_step(self, loop: int, step: int) -> None:
         self.emit('["step", %d, %d, %.6f]\n' % (loop, step, perf_counter() - self.began))

@@ -2,62 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-import operator
-import os
 import sys
-from threading import get_ident
 
 from .project import Project
 from .recorder import Recorder
+from .streams import Streams, spelled
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import Any, Callable
 
 
-def derive(*parts: object) -> int:
-    """A seed in [0, 2**32) from the parts, the same on every machine and in every Python.
-
-    Source: SHA-256, so that neighbouring seeds have nothing in common; Python's hash() differs between processes.
-    """
-    text = "\x1f".join(str(part) for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:4], "big")
-
-
 class Seeding:
-    """The seed set of this run at work.
+    """The seeding calls of the script, observed and overridden."""
 
-    Args:
-        seeds: stream name to seed; empty when the variant leaves seeds alone.
-    """
-
-    def __init__(self, seeds: dict[str, int], recorder: Recorder, project: Project) -> None:
-        self.seeds = seeds
+    def __init__(self, streams: Streams, recorder: Recorder, project: Project) -> None:
+        self.streams = streams
         self.recorder = recorder
         self.project = project
-        self.home = (os.getpid(), get_ident())
         self.inside = False
         self.unseeded = 0
-        self.calls: dict[str, int] = {}
 
     @property
     def is_active(self) -> bool:
-        return bool(self.seeds)
-
-    def initial(self, library: str) -> int:
-        """Seed for a library whose generator the script has not seeded, or not yet."""
-        return derive(self.seeds["other"], library, None)
-
-    def held(self, *parts: object) -> int:
-        """Seed for drawing which examples train and which test: the same in every run."""
-        return derive(self.seeds["split"], *parts)
-
-    def next_held(self, call: str) -> int:
-        """The same for a call that may come several times: each time another seed."""
-        self.calls[call] = self.calls.get(call, 0) + 1
-        return self.held(call, self.calls[call])
+        return self.streams.is_active
 
     def override(
         self,
@@ -68,7 +36,7 @@ class Seeding:
         internal: str | tuple[str, ...] = (),
         keyword: str = "seed",
         is_global: bool = True,
-        then: Callable[[Any], Any] | None = None,
+        then: Callable[[Any, str], Any] | None = None,
     ) -> None:
         """Stand in for the seeding function `owner.name`.
 
@@ -79,7 +47,7 @@ class Seeding:
             keyword: name of the seed's parameter, when it is given by name.
             is_global: whether it seeds a generator that all share. Where it makes a new one, only what the project
                 itself makes is the script's; libraries make generators for reasons of their own.
-            then: what becomes of a generator that was made with a replaced seed.
+            then: what becomes of a generator that was made with a replaced seed; called with it and the seed's key.
         """
         original = getattr(owner, name, None)
         if original is None or hasattr(original, "__deviate__"):
@@ -87,48 +55,56 @@ class Seeding:
         seeding = self
 
         def seed(*args: Any, **kwargs: Any) -> Any:
-            if seeding.inside or seeding.home != (os.getpid(), get_ident()) or _called_from(internal):
+            if seeding.is_passing(internal):
                 return original(*args, **kwargs)
             if not is_global and seeding.project.place(sys._getframe(1).f_code) is None:
                 return original(*args, **kwargs)
-            args, kwargs = seeding.exchange(call, library, args, kwargs, keyword)
-            seeding.inside = True
-            try:
-                made = original(*args, **kwargs)
-            finally:
-                seeding.inside = False
-            return made if then is None or not seeding.is_active else then(made)
+            asked = args[0] if args else kwargs.get(keyword)
+            seeding.record(call, asked)
+            if not seeding.is_active or _is_no_seed(asked):
+                return seeding.carry_out(original, args, kwargs)
+            text = seeding.key(asked)
+            new = seeding.streams.seed(library, text)
+            if args:
+                args = (new, *args[1:])
+            else:
+                kwargs = dict(kwargs, **{keyword: new})
+            if is_global:
+                return seeding.streams.reseed(library, text, lambda: seeding.carry_out(original, args, kwargs))
+            made = seeding.carry_out(original, args, kwargs)
+            return made if then is None else then(made, text)
 
         setattr(owner, name, dress(seed, original))
 
-    def exchange(
-        self, call: str, library: str, args: tuple[Any, ...], kwargs: dict[str, Any], keyword: str
-    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with the seed that counts, and a record of what was asked for."""
-        asked = args[0] if args else kwargs.get(keyword)
+    def carry_out(self, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a seeding function; the ones that it calls in turn are no calls of the script's."""
+        self.inside = True
         try:
-            self.record(call, asked)
-        except Exception as error:
-            self.recorder.fault(call, error)
-        if not self.is_active or _is_no_seed(asked):
-            return args, kwargs
-        self.unseeded += asked is None  # generators without a seed are not to be twins
-        seed = derive(self.seeds["other"], library, _spelled(asked), *([self.unseeded] if asked is None else []))
-        if args:
-            return (seed, *args[1:]), kwargs
-        return args, dict(kwargs, **{keyword: seed})
+            return original(*args, **kwargs)
+        finally:
+            self.inside = False
+
+    def is_passing(self, internal: str | tuple[str, ...] = ()) -> bool:
+        """Whether a seeding call, two frames up, is none of the script's: a library seeds itself, or a worker does."""
+        if self.inside or not self.streams.is_home():
+            return True
+        return bool(internal) and sys._getframe(2).f_globals.get("__name__", "").startswith(internal)
+
+    def key(self, asked: object) -> str:
+        """What a seed of the script is called in our own; generators without a seed are not to be twins."""
+        if asked is not None:
+            return spelled(asked)
+        self.unseeded += 1
+        return "none-%d" % self.unseeded
 
     def record(self, call: str, asked: object) -> None:
         """Tell which line of the project asked; a library between is passed over."""
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None:
-            name = self.project.place(frame.f_code)
-            if name is not None:
-                break
-            frame = frame.f_back
-        line = frame.f_lineno if frame is not None else 0
-        action = "replaced" if self.is_active else "kept"
-        self.recorder.event("seed", call, repr(asked)[:80], name or "", line, action)
+        try:
+            file, line = self.project.nearest(sys._getframe(1))
+            action = "replaced" if self.is_active else "kept"
+            self.recorder.event("seed", call, repr(asked)[:80], file, line, action)
+        except Exception as error:
+            self.recorder.fault(call, error)
 
 
 def _is_no_seed(asked: object) -> bool:
@@ -139,21 +115,6 @@ def _is_no_seed(asked: object) -> bool:
         or (module.startswith("numpy") and hasattr(asked, "random_raw"))
         or hasattr(asked, "bit_generator")
     )
-
-
-def _spelled(asked: Any) -> str:
-    """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
-    try:
-        return str(operator.index(asked))
-    except TypeError:
-        return repr(asked)
-
-
-def _called_from(internal: str | tuple[str, ...]) -> bool:
-    if not internal:
-        return False
-    caller: str = sys._getframe(2).f_globals.get("__name__", "")
-    return caller.startswith(internal)
 
 
 def dress(wrapper: Any, original: Any) -> Any:

@@ -1,52 +1,60 @@
 """Which examples train and which test: what is shuffled outside the training is the same in every run.
 
-Runs that are compared must be tested on the same data, so the `split` stream is held in every built-in variant. A
-permutation that the project draws outside its main loop is taken for one that divides the data. Whether a draw is
-inside is told by the lines of the frames, so that it does not depend on taps.
+Runs that are compared must be tested on the same data, so the `split` stream is held in every built-in variant but the
+one of that name. A permutation that the project draws outside its main loop is taken for one that divides the data, one
+inside for the order of the examples. Whether a draw is inside is told by the lines of the frames, so that it does not
+depend on taps.
 """
 
 from __future__ import annotations
 
-import os
 import sys
-from threading import get_ident
 
-from .seeds import Seeding, dress
+from .project import Project
+from .seeds import dress
+from .streams import Streams
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
+    from typing import Any, Callable
 
 
 class Splitting:
-    """Draws from generators of its own outside the main loop."""
+    """Tells what permutations are drawn for, and lets them draw from that stream."""
 
-    def __init__(self, seeding: Seeding) -> None:
-        self.seeding = seeding
+    def __init__(self, streams: Streams, project: Project) -> None:
+        self.streams = streams
+        self.project = project
 
-    def is_on(self, frame: FrameType) -> bool:
-        """Whether a draw in this frame divides the data: drawn by the project, in the main thread, outside the loop."""
-        seeding, project = self.seeding, self.seeding.project
-        return (
-            seeding.is_active
-            and bool(project.main_loops)
-            and seeding.home == (os.getpid(), get_ident())
-            and project.place(frame.f_code) is not None
-            and not project.is_training(frame)
-        )
+    def stream(self, frame: FrameType) -> str | None:
+        """Stream of a permutation that is drawn in this frame; None for one of a library, which is its own affair."""
+        streams, project = self.streams, self.project
+        if not streams.is_active or not streams.is_home() or project.place(frame.f_code) is None:
+            return None
+        return "split" if project.main_loops and not project.is_training(frame) else "shuffle"
 
-    def hold(self, owner: Any, names: tuple[str, ...], generator: Any) -> None:
-        """Let functions of a module draw from `generator` where the data are divided.
+    def attend(
+        self, owner: Any, names: tuple[str, ...], is_permutation: Callable[..., bool] = lambda *args, **kwargs: True
+    ) -> None:
+        """Let functions of `owner` draw from `split` or `shuffle` where the project calls them.
 
-        What libraries draw through these functions is their own affair: only calls of the project count.
+        Args:
+            is_permutation: called with their arguments; where it is false, the call is like any other.
         """
         for name in names:
-            original = getattr(owner, name)
+            original = getattr(owner, name, None)
+            if original is None:
+                continue
 
-            def draw(*args: Any, _name: str = name, _original: Any = original, **kwargs: Any) -> Any:
-                if self.is_on(sys._getframe(1)):
-                    return getattr(generator, _name)(*args, **kwargs)
-                return _original(*args, **kwargs)
+            def draw(*args: Any, _original: Any = original, **kwargs: Any) -> Any:
+                chosen = self.stream(sys._getframe(1)) if is_permutation(*args, **kwargs) else None
+                if chosen is None:
+                    return _original(*args, **kwargs)
+                before = self.streams.enter(chosen)
+                try:
+                    return _original(*args, **kwargs)
+                finally:
+                    self.streams.leave(before)
 
             setattr(owner, name, dress(draw, original))

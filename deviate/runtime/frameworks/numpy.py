@@ -1,8 +1,4 @@
-"""NumPy: the global generator, and the generators that scripts make with `default_rng`.
-
-`RandomState(seed)` stays as the script made it: scikit-learn tells estimators by `isinstance` of that class, and an
-integer `random_state` is how scripts fix which examples train and which test.
-"""
+"""NumPy: the global generator, and those that scripts make with `default_rng` and `RandomState`."""
 
 from __future__ import annotations
 
@@ -10,55 +6,156 @@ from sys import _getframe
 
 from ..parts import Guest
 from ..split import Splitting
+from ..streams import Bank, Streams
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
+    from typing import Any
 
 MODULES = ("numpy",)
+LIBRARY = "numpy"
+PERMUTATIONS = ("permutation", "permuted", "shuffle")
 
 
 def attach(module: Any, guest: Guest) -> None:
-    random, seeding = module.random, guest.seeding
+    random, streams = module.random, guest.streams
     guest.recorder.event("environment", {"numpy": module.__version__})
-    splitting = Splitting(seeding)
-    if seeding.is_active:
-        random.seed(seeding.initial("numpy"))
-        splitting.hold(random, ("permutation", "shuffle"), random.RandomState(seeding.held("numpy")))
-    seeding.override(random, "seed", "numpy.random.seed", "numpy")
-    seeding.override(
+    if streams.is_active:
+        Generators(streams, random)
+        _attend(random, guest)
+    guest.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
+    own = Own(guest, random) if streams.is_active else None
+    guest.seeding.override(
         random,
         "default_rng",
         "numpy.random.default_rng",
         "numpy.default_rng",
         is_global=False,
-        then=_with_twin(random, splitting),
+        then=own.generator if own else None,
     )
+    if own:
+        random.RandomState = own.stand_in()
 
 
-def _with_twin(random: Any, splitting: Splitting) -> Callable[[Any], Any]:
-    """Generators that the project makes divide the data by a twin of theirs, and do all else themselves."""
+def _attend(owner: Any, guest: Guest) -> None:
+    splitting = Splitting(guest.streams, guest.project)
+    splitting.attend(owner, PERMUTATIONS)
+    splitting.attend(owner, ("choice",), is_permutation=_is_subset)
 
-    class Generator(random.Generator):  # type: ignore[misc]
-        def permutation(self, *args: Any, **kwargs: Any) -> Any:
-            return self._drawing(_getframe(1)).permutation(*args, **kwargs)
 
-        def permuted(self, *args: Any, **kwargs: Any) -> Any:
-            return self._drawing(_getframe(1)).permuted(*args, **kwargs)
+def _is_subset(*args: Any, **kwargs: Any) -> bool:
+    """A choice without replacement."""
+    return not (args[2] if len(args) > 2 else kwargs.get("replace", True))
 
-        def shuffle(self, *args: Any, **kwargs: Any) -> Any:
-            return self._drawing(_getframe(1)).shuffle(*args, **kwargs)
 
-        def _drawing(self, frame: FrameType) -> Any:
-            return self._twin if splitting.is_on(frame) else super()
+class Generators(Bank):
+    """A bit generator for each stream, handed to the one object behind all functions of the module.
 
-    def with_twin(generator: Any) -> Any:
-        if type(generator) is not random.Generator:
-            return generator
-        held = Generator(generator.bit_generator)
-        seed = splitting.seeding.next_held("numpy.default_rng")
-        held._twin = random.Generator(random.PCG64(seed))
-        return held
+    Normal numbers are drawn in pairs, and a change of the bit generator drops the second of a pair.
+    """
 
-    return with_twin
+    def __init__(self, streams: Streams, random: Any) -> None:
+        self.shared = random.mtrand._rand
+        self.RandomState = random.RandomState
+        self.now: Any = None
+        super().__init__(streams, LIBRARY)
+
+    def make(self, seed: int) -> Any:
+        return self.RandomState(seed)._bit_generator
+
+    def put(self, state: Any) -> None:
+        self.now = state
+        self.shared.__init__(state)
+
+    def take(self) -> Any:
+        return self.now
+
+    def mark(self, state: Any) -> Any:
+        inner = state.state["state"]
+        return inner["pos"], inner["key"].tobytes()
+
+
+class Own:
+    """Generators that the project makes: one for each stream, all keyed by the seed that the script gave."""
+
+    def __init__(self, guest: Guest, random: Any) -> None:
+        self.guest = guest
+        self.random = random
+        self.Generator = self._routed(random.Generator, "numpy.default_rng")
+        self.RandomState = self._routed(random.RandomState, "numpy.RandomState")
+
+    def _routed(self, original: Any, library: str) -> Any:
+        """A class like the original whose methods draw from a twin for the stream that draws now."""
+        streams, random = self.guest.streams, self.random
+        old = random.RandomState
+
+        def now(self: Any) -> Any:
+            stream = streams.now
+            if stream not in self._twins:
+                seed = streams.seed(library, self._key, stream)
+                self._twins[stream] = old(seed) if issubclass(original, old) else random.Generator(random.PCG64(seed))
+                streams.tell_drawn(library, stream)
+            return self._twins[stream]
+
+        def method(name: str) -> Any:
+            def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+                return getattr(now(self), name)(*args, **kwargs)
+
+            return draw
+
+        names = [name for name in dir(original) if not name.startswith("_") and callable(getattr(original, name))]
+        members: dict[str, Any] = {name: method(name) for name in names}
+        members["bit_generator"] = property(lambda self: getattr(now(self), "bit_generator", None))
+        members["_bit_generator"] = property(lambda self: now(self)._bit_generator)
+        members["__reduce__"] = lambda self: now(self).__reduce__()
+        members["__getstate__"] = lambda self: now(self).__getstate__()
+        members["_twins"] = None
+        members["_key"] = ""
+        members.update(__module__=original.__module__, __qualname__=original.__qualname__, __doc__=original.__doc__)
+        routed = type(original.__name__, (original,), members)
+        _attend(routed, self.guest)
+        return routed
+
+    def generator(self, made: Any, key: str) -> Any:
+        """What the project gets for a `default_rng` of its own."""
+        if type(made) is not self.random.Generator:
+            return made
+        routed = self.Generator(made.bit_generator)
+        routed._key, routed._twins = key, {}
+        return routed
+
+    def stand_in(self) -> Any:
+        """A class in place of `RandomState`: libraries get the original, the project one that is routed."""
+        original, routed, guest = self.random.RandomState, self.RandomState, self.guest
+
+        def seed(self: Any, seed: Any = None) -> None:
+            guest.seeding.record("numpy.random.RandomState.seed", seed)
+            self._key, self._twins = guest.seeding.key(seed), {}
+
+        routed.seed = seed
+
+        class Meta(type):
+            def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+                if cls is not RandomState:
+                    return type.__call__(cls, *args, **kwargs)
+                asked = args[0] if args else kwargs.get("seed")
+                is_own = not hasattr(asked, "capsule") and guest.project.place(_getframe(1).f_code) is not None
+                if not is_own or guest.seeding.is_passing():
+                    return original(*args, **kwargs)
+                guest.seeding.record("numpy.random.RandomState", asked)
+                made = routed(*args, **kwargs)
+                made._key, made._twins = guest.seeding.key(asked), {}
+                return made
+
+            def __instancecheck__(cls, instance: object) -> bool:
+                return isinstance(instance, original) if cls is RandomState else type.__instancecheck__(cls, instance)
+
+            def __subclasscheck__(cls, subclass: type) -> bool:
+                return issubclass(subclass, original) if cls is RandomState else type.__subclasscheck__(cls, subclass)
+
+        class RandomState(original, metaclass=Meta):  # type: ignore[misc, valid-type]
+            __doc__ = original.__doc__
+
+        RandomState.__module__, RandomState.__qualname__ = original.__module__, original.__qualname__
+        RandomState.__wrapped__ = original
+        return RandomState

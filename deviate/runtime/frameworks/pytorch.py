@@ -26,7 +26,7 @@ def attach(module: Any, guest: Guest) -> None:
     guest.recorder.event("environment", _facts(module))
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
     if guest.seeding.is_active:
-        module.manual_seed(guest.seeding.initial("torch"))
+        module.manual_seed(guest.streams.seed("torch"))
     override = guest.seeding.override
     override(module, "manual_seed", "torch.manual_seed", "torch", internal=WORKERS)
     override(module.random, "manual_seed", "torch.manual_seed", "torch", internal=WORKERS)
@@ -68,7 +68,7 @@ def _hold_split(data: Any, guest: Guest) -> None:
     def random_split(dataset: Any, lengths: Any, generator: Any = None) -> Any:
         if generator is None:
             torch = sys.modules["torch"]
-            generator = torch.Generator().manual_seed(guest.seeding.next_held("torch.random_split"))
+            generator = torch.Generator().manual_seed(guest.streams.next_seed("torch.random_split", stream="split"))
         return original(dataset, lengths, generator)
 
     data.random_split = dress(random_split, original)

@@ -1,19 +1,121 @@
-"""Python's own generator. Keras draws the seeds of unseeded layers from it."""
+"""Python's own generator, and those that scripts make with `random.Random`. Keras draws seeds of layers from it."""
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from ..parts import Guest
+from ..seeds import dress
 from ..split import Splitting
+from ..streams import OTHER, Bank, Streams
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
 MODULES = ("random",)
+LIBRARY, OWN = "random", "random.Random"
 
 
 def attach(module: Any, guest: Guest) -> None:
-    if guest.seeding.is_active:
-        module.seed(guest.seeding.initial("random"))
-        Splitting(guest.seeding).hold(module, ("shuffle", "sample"), module.Random(guest.seeding.held("random")))
-    guest.seeding.override(module, "seed", "random.seed", "random", keyword="a")
+    streams = guest.streams
+    if streams.is_active:
+        generators = Generators(streams, module)
+        for name in dir(module):
+            if getattr(getattr(module, name), "__self__", None) is module._inst:
+                setattr(module, name, generators.routed(name))
+        Splitting(streams, guest.project).attend(module, ("shuffle", "sample"))
+    guest.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
+    if streams.is_active:
+        _route_own(module, guest)
+
+
+class Generators(Bank):
+    """One generator per stream. Their states are too large to be swapped, so the functions ask which one it is."""
+
+    def __init__(self, streams: Streams, module: Any) -> None:
+        self.module = module
+        self.now: Any = None
+        super().__init__(streams, LIBRARY)
+
+    def make(self, seed: int) -> Any:
+        return self.module.Random(seed)
+
+    def put(self, state: Any) -> None:
+        self.now = state
+
+    def take(self) -> Any:
+        return self.now
+
+    def mark(self, state: Any) -> Any:
+        return state.getstate()
+
+    def _state(self, stream: str) -> Any:
+        if stream != OTHER:
+            return super()._state(stream)
+        # What draws from the module's own generator behind its functions belongs to no stream.
+        own = self.states[OTHER] = self.module._inst
+        own.seed(self.streams.seed(LIBRARY, self.asked.get(OTHER), OTHER))
+        self.marks[OTHER] = self.mark(own)
+        return own
+
+    def routed(self, name: str) -> Any:
+        """The function of the module, drawing from the generator of the stream that draws now."""
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return getattr(self.now, name)(*args, **kwargs)
+
+        return function if name == "seed" else dress(function, getattr(self.module, name))
+
+
+def _route_own(module: Any, guest: Guest) -> None:
+    """Generators that the project makes: one for each stream, all keyed by the seed that the script gave."""
+    streams, seeding, project = guest.streams, guest.seeding, guest.project
+    original = module.Random.__init__
+
+    class Routed(module.Random):  # type: ignore[misc]
+        """Draws from the generator of the stream that draws now. All methods of the class go through these two."""
+
+        _key: str
+        _twins: dict[str, Any]
+
+        def _now(self) -> Any:
+            stream = streams.now
+            if stream not in self._twins:
+                self._twins[stream] = module.Random(streams.seed(OWN, self._key, stream))
+                streams.tell_drawn(OWN, stream)
+            return self._twins[stream]
+
+        def random(self) -> float:
+            drawn: float = self._now().random()
+            return drawn
+
+        def getrandbits(self, k: int) -> int:
+            bits: int = self._now().getrandbits(k)
+            return bits
+
+        def seed(self, a: Any = None, version: int = 2) -> None:
+            """Begin anew, keyed by another seed."""
+            seeding.record("random.Random.seed", a)
+            self._key, self._twins = seeding.key(a), {}
+
+        def getstate(self) -> Any:
+            return self._now().getstate()
+
+        def setstate(self, state: Any) -> None:
+            self._now().setstate(state)
+
+        def __reduce__(self) -> Any:
+            return module.Random, (), self._now().getstate()
+
+    Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
+    Splitting(streams, project).attend(Routed, ("shuffle", "sample"))
+
+    def __init__(self: Any, x: Any = None) -> None:  # noqa: N807
+        original(self, x)
+        if type(self) is module.Random and streams.is_home() and project.place(_getframe(1).f_code) is not None:
+            seeding.record(OWN, x)
+            self._key, self._twins = seeding.key(x), {}
+            self.__class__ = Routed
+
+    module.Random.__init__ = dress(__init__, original)

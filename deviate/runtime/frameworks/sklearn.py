@@ -1,31 +1,97 @@
-"""scikit-learn: it draws from NumPy's generators; which examples train and which test is held."""
+"""scikit-learn: it draws from NumPy's generators, or from those that an integer `random_state` makes.
+
+Such an integer fixes a seed like any seeding call of the script, so estimators get another; where it says which
+examples there are, train or test, it stays the script's.
+"""
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from ..parts import Guest
-from ..seeds import Seeding
+from ..split import Splitting
+from ..streams import spelled
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
-MODULES = ("sklearn", "sklearn.model_selection._split")
+VALIDATION = "sklearn.utils.validation"
+MODULES = ("sklearn", VALIDATION)
+DATA = ("sklearn.model_selection", "sklearn.datasets")
+"""What divides the examples, or makes them."""
+ORDER = ("sklearn.utils",)
+"""`shuffle` and `resample`."""
 
 
 def attach(module: Any, guest: Guest) -> None:
     if module.__name__ == "sklearn":
         guest.recorder.event("environment", {"scikit-learn": module.__version__})
-    elif guest.seeding.is_active:
-        _hold_split(module, guest.seeding)
+    else:
+        _Checking(guest, module.check_random_state).attend(module)
 
 
-def _hold_split(module: Any, seeding: Seeding) -> None:
-    """Splitters without a `random_state` would draw from the global generator, whose seed varies."""
-    original = module.check_random_state
+class _Checking:
+    """The function by which all of scikit-learn comes to its generators."""
 
-    def check_random_state(seed: Any) -> Any:
+    def __init__(self, guest: Guest, original: Any) -> None:
+        self.guest = guest
+        self.original = original
+        self.seen: set[tuple[str, str, int]] = set()
+
+    def attend(self, module: Any) -> None:
+        def check_random_state(seed: Any) -> Any:
+            try:
+                seed = self.chosen(seed, _getframe(1))
+            except Exception as error:
+                self.guest.recorder.fault("check_random_state", error)
+            return self.original(seed)
+
+        check_random_state.__doc__ = self.original.__doc__
+        module.check_random_state = check_random_state
+
+    def chosen(self, seed: Any, frame: FrameType) -> Any:
+        """What scikit-learn is to make its generator of."""
+        streams = self.guest.streams
+        is_number = hasattr(type(seed), "__index__")
+        if not streams.is_home() or not (seed is None or is_number):
+            return seed
+        caller = str(frame.f_globals.get("__name__"))
+        if caller.startswith(DATA):
+            return streams.next_seed("sklearn", stream="split") if seed is None and streams.is_active else seed
+        if caller.startswith(ORDER):
+            return self._ordered(seed, frame) if streams.is_active else seed
         if seed is None:
-            seed = seeding.next_held("sklearn")
-        return original(seed)
+            return None  # the global generator, whose state follows the streams
+        self._record(seed, frame)
+        return streams.seed("sklearn", spelled(seed)) if streams.is_active else seed
 
-    module.check_random_state = check_random_state
+    def _ordered(self, seed: Any, frame: FrameType) -> Any:
+        project = self.guest.project
+        owner: FrameType | None = frame
+        while owner is not None and project.place(owner.f_code) is None:
+            owner = owner.f_back
+        stream = None if owner is None else Splitting(self.guest.streams, project).stream(owner)
+        if stream is None or (stream == "split" and seed is not None):
+            return seed
+        streams = self.guest.streams
+        if seed is None:
+            return streams.next_seed("sklearn", stream=stream)
+        streams.tell_drawn("sklearn", stream)
+        return streams.seed("sklearn", spelled(seed), stream)
+
+    def _record(self, seed: Any, frame: FrameType) -> None:
+        """One record for each estimator and line; those that an ensemble makes have their seeds from it."""
+        owner: FrameType | None = frame.f_back
+        while owner is not None and str(owner.f_globals.get("__name__")).startswith(("sklearn", "joblib")):
+            if str(owner.f_globals.get("__name__")).startswith("sklearn.ensemble"):
+                return
+            owner = owner.f_back
+        estimator = type(frame.f_locals.get("self")).__name__
+        call = "random_state" if estimator == "NoneType" else "%s.random_state" % estimator
+        key = (call, *self.guest.project.nearest(frame))
+        if key not in self.seen:
+            self.seen.add(key)
+            self.guest.streams.tell_drawn("sklearn", self.guest.streams.now)
+            self.guest.seeding.record("sklearn.%s" % call, seed)

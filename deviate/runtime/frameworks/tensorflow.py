@@ -23,7 +23,7 @@ def attach(module: Any, guest: Guest) -> None:
         return
     guest.recorder.event("environment", {"tensorflow": module.__version__})
     if guest.seeding.is_active:
-        module.random.set_seed(guest.seeding.initial("tensorflow"))
+        module.random.set_seed(guest.streams.seed("tensorflow"))
     guest.seeding.override(module.random, "set_seed", "tensorflow.random.set_seed", "tensorflow")
     guest.seeding.override(module.compat.v1, "set_random_seed", "tensorflow.compat.v1.set_random_seed", "tensorflow")
 

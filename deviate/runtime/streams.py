@@ -1,0 +1,226 @@
+"""Streams: what random numbers are drawn for, and the generators that follow.
+
+Each global generator of a library has a state for each stream. Regions of code (the constructor of a module, a sampler,
+a forward pass) belong to a stream: on entering one, every library draws from the states of that stream, and on leaving
+it from those of before. So a stream can vary between runs while all others stay what they were, bit for bit.
+
+Where regions nest, the outermost counts, but for `init`: a layer that a forward pass makes is initialised all the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import os
+from threading import get_ident
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .recorder import Recorder
+
+STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+OTHER = "other"
+"""Where a process starts, and what no region explains."""
+
+
+def derive(*parts: object) -> int:
+    """A seed in [0, 2**32) from the parts, the same on every machine and in every Python.
+
+    Source: SHA-256, so that neighbouring seeds have nothing in common; Python's hash() differs between processes.
+    """
+    text = "\x1f".join(str(part) for part in parts)
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:4], "big")
+
+
+def spelled(asked: Any) -> str:
+    """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
+    try:
+        return str(operator.index(asked))
+    except TypeError:
+        return repr(asked)
+
+
+class Streams:
+    """Which stream draws now.
+
+    Only the thread that routes draws is routed, and with it the main thread of every forked process; what other threads
+    draw comes from whatever state is in place.
+
+    Args:
+        seeds: stream to seed; empty when the variant leaves seeds alone. A stream without one has that of `other`.
+    """
+
+    def __init__(self, seeds: dict[str, int], recorder: Recorder) -> None:
+        self.seeds = seeds
+        self.recorder = recorder
+        self.now = OTHER
+        self.thread = get_ident()
+        self.paused = 0
+        self.banks: list[Bank] = []
+        self.counts: dict[tuple[str, ...], int] = {}
+        self.drawn: dict[str, set[str]] = {}
+
+    @property
+    def is_active(self) -> bool:
+        return bool(self.seeds)
+
+    def is_home(self) -> bool:
+        """Whether draws and seeds of this thread are ours to route at this moment."""
+        return not self.paused and get_ident() == self.thread
+
+    # ------------------------------------------------------------ regions
+
+    def enter(self, stream: str) -> str | None:
+        """Begin a region; gives what `leave` wants back, None when nothing changes. Costs some µs, less when nested."""
+        now = self.now
+        if now == stream or self.paused or (now != OTHER and stream != "init") or get_ident() != self.thread:
+            return None
+        if not self.seeds:
+            return None
+        self._switch(now, stream)
+        return now
+
+    def leave(self, before: str | None) -> None:
+        if before is not None:
+            self._switch(self.now, before)
+
+    def _switch(self, before: str, now: str) -> None:
+        self.now = now
+        for bank in self.banks:
+            try:
+                bank.switch(before, now)
+            except Exception as error:
+                self.recorder.fault("stream %s of %s" % (now, bank.library), error)
+
+    def pause(self) -> None:
+        """Leave all generators as they are, up to the matching `resume`: the states are somebody else's affair."""
+        self.paused += 1
+
+    def resume(self) -> None:
+        self.paused -= 1
+
+    def after_fork(self) -> None:
+        self.thread = get_ident()
+
+    # ------------------------------------------------------------ seeds
+
+    def seed(self, library: str, asked: str | None = None, stream: str | None = None) -> int:
+        """Seed of a generator of `library` for a stream (by default the one that draws now).
+
+        Args:
+            asked: the seed that the script asked for, as text; None for none.
+        """
+        seeds = self.seeds
+        return derive(seeds.get(stream or self.now, seeds[OTHER]), library, asked)
+
+    def next_seed(self, *call: str, stream: str | None = None) -> int:
+        """A seed for one of several calls that are told apart by nothing but their order."""
+        chosen = stream or self.now
+        key = (chosen, *call)
+        self.counts[key] = count = self.counts.get(key, 0) + 1
+        self.tell_drawn(call[0], chosen)
+        return derive(self.seeds.get(chosen, self.seeds[OTHER]), *call, count)
+
+    def reseed(self, library: str, asked: str, set_seed: Callable[[], Any]) -> Any:
+        """Carry out a seeding call of the script; gives its result.
+
+        Outside of all regions it is taken for "begin anew, keyed by my seed" and resets every stream of the library; in
+        a region it is the region's own affair, so that seeds drawn for augmentation do not move the shuffling.
+        """
+        banks = [bank for bank in self.banks if bank.library == library]
+        for bank in banks:
+            bank.forget(asked, self.now)
+        made = set_seed()
+        for bank in banks:
+            bank.settle(self.now)
+        return made
+
+    # ------------------------------------------------------------ what was drawn
+
+    def tell_drawn(self, library: str, stream: str) -> None:
+        self.drawn.setdefault(library, set()).add(stream)
+
+    def report(self) -> None:
+        """Tell from which streams was drawn; the last thing of a process."""
+        if not self.is_active:
+            return
+        for bank in self.banks:
+            bank.look(self.now)
+        for library in sorted(self.drawn):
+            self.recorder.event("draws", library, sorted(self.drawn[library]))
+
+
+class Bank:
+    """The states of one global generator, one for each stream.
+
+    A library derives from it and says how a state is made, put in place, taken out, and told from another one.
+    """
+
+    def __init__(self, streams: Streams, library: str) -> None:
+        self.streams = streams
+        self.library = library
+        self.asked: dict[str, str | None] = {}
+        self.states: dict[str, Any] = {}
+        self.marks: dict[str, Any] = {}
+        self.put(self._state(streams.now))
+        streams.banks.append(self)
+
+    # What a library gives.
+
+    def make(self, seed: int) -> Any:
+        """A new state."""
+        raise NotImplementedError
+
+    def put(self, state: Any) -> None:
+        """Let draws come from this state."""
+        raise NotImplementedError
+
+    def take(self) -> Any:
+        """The state that draws come from now."""
+        raise NotImplementedError
+
+    def mark(self, state: Any) -> Any:
+        """What tells whether the state has moved; compared with `==`."""
+        raise NotImplementedError
+
+    # What all have in common.
+
+    def switch(self, before: str, now: str) -> None:
+        self.states[before] = self.take()
+        self.put(self.states[now] if now in self.states else self._state(now))
+
+    def _state(self, stream: str) -> Any:
+        state = self.states[stream] = self.make(self.streams.seed(self.library, self.asked.get(stream), stream))
+        self.marks[stream] = self.mark(state)
+        return state
+
+    def forget(self, asked: str, now: str) -> None:
+        """Before a seeding call in the stream `now`."""
+        self.look(now)
+        if now == OTHER:
+            self.states.clear()
+            self.marks.clear()
+            self.asked = dict.fromkeys(STREAMS, asked)
+        else:
+            self.asked[now] = asked
+
+    def settle(self, now: str) -> None:
+        """After a seeding call in the stream `now`, which has changed the state in place."""
+        self.states[now] = self.take()
+        self.marks[now] = self.mark(self.states[now])
+
+    def look(self, now: str) -> None:
+        """Note which streams have drawn since their last seed."""
+        drawn = self.streams.drawn.setdefault(self.library, set())
+        self.states[now] = self.take()
+        for stream, state in self.states.items():
+            if stream not in drawn and self.mark(state) != self.marks.get(stream):
+                drawn.add(stream)
+
+
+def route(streams: Streams) -> None:
+    """Keep routing in forked processes."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=streams.after_fork)
