@@ -87,6 +87,13 @@ def test_faults_and_cut_lines_are_told_and_never_fatal(experiment: Path, add_run
         assert part in text
 
 
+def test_runs_that_differ_in_a_version_are_warned_of(experiment: Path, add_run: AddRun) -> None:
+    add_run(0, values(0.1) + encode("environment", {"torch": "2.13.0"}))
+    add_run(1, values(0.1) + encode("environment", {"torch": "2.12.1"}))
+    (read,) = read_experiment(experiment)
+    assert [warning for warning in read.warnings if "differ in torch" in warning]
+
+
 def test_runs_beyond_the_plan_are_not_listed(experiment: Path, add_run: AddRun) -> None:
     add_run(5, values(0.1))
     assert read_experiment(experiment)[0].runs == ()

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import RecordError
-from deviate.model import Series
+from deviate.model import ControlEvent, EvaluationData, Flip, SeedEvent, Series, Weights
 from deviate.records.attempts import Claim, Result, read_claim, read_result
 from deviate.records.layout import attempts
 from deviate.records.read import read_experiment
 from deviate.records.schema import SCHEMA
+from deviate.records.specs import read_spec, run_id, spec_hash
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -31,16 +32,67 @@ def test_the_first_format_is_read_in_full() -> None:
     assert run.warnings == ("beware",)
 
 
+@pytest.mark.parametrize("number", range(1, max(SCHEMA.values()) + 1))
+def test_specs_of_every_format_keep_their_hashes(number: int) -> None:
+    for path in (SAMPLES / str(number)).glob("*/runs/*/spec.json"):
+        assert spec_hash(read_spec(path)) == json.loads(path.read_text())["spec_hash"]
+        assert run_id(read_spec(path)) == path.parent.name
+
+
 def test_claims_and_results_of_the_first_format_are_read(tmp_path: Path) -> None:
     (attempt,) = attempts(next((SAMPLES / "1/base/runs").iterdir()))
     assert read_claim(attempt) == Claim("host", 12, "345", 5.0, 6.0, 13, "346")
     assert read_result(attempt) == Result("ab" * 32, "completed", 0, None, 5.0, 2.5, "", ("beware",))
 
 
+def test_the_second_format_is_read_in_full() -> None:
+    one_bit, config = read_experiment(SAMPLES / "2/base")
+    assert [(it.variant, it.n_planned, it.varied, it.held[-3:]) for it in (one_bit, config)] == [
+        ("one-bit", 2, (), ("kernels", "autotune", "precision")),
+        ("config", 2, ("threads", "onednn"), ("kernels", "autotune", "precision")),
+    ]
+    flipped, crashed = one_bit.runs
+    assert flipped.series == {"test_acc": Series((0, 1), (0.1, 0.30000000000000004))}
+    assert flipped.seeds["hash"] == 106
+    assert flipped.controls == {
+        "autotune": "off", "kernels": "deterministic", "one-bit": "7", "precision": "full"
+    }  # fmt: skip
+    assert flipped.control_events == crashed.control_events == (
+        ControlEvent("kernels", "torch.use_deterministic_algorithms", "True", "", 0, "set"),
+        ControlEvent("autotune", "torch.backends.cudnn.benchmark", "True", "train.py", 3, "overridden"),
+    )  # fmt: skip
+    assert flipped.seed_events == (SeedEvent("torch.manual_seed", "42", "train.py", 4, "replaced"),)
+    assert flipped.draws == {"numpy": (), "torch": ("init", "shuffle", "augment", "dropout")}
+    assert flipped.weights == (Weights("loop", "torch", "a0" * 32, 650), Weights("exit", "torch", "a1" * 32, 650))
+    assert flipped.evaluation == (EvaluationData("torch", "e0" * 32, 397),)
+    assert flipped.flips == (Flip("torch", "0.weight", (3, 1), 0.11368006467819214, 0.11368007212877274),)
+    assert flipped.uncontrolled == ("os.urandom (train.py:8)", "draws of native threads")
+    assert flipped.operations == ("put_ (train.py:14)",)
+    assert flipped.environment["threads of torch"] == "2"
+    assert flipped.warnings == ("beware",)
+
+
+def test_runs_of_the_second_format_that_failed_are_read() -> None:
+    one_bit, config = read_experiment(SAMPLES / "2/base")
+    crashed, (cut_off,) = one_bit.runs[1], config.runs
+    assert (crashed.status, crashed.reason, crashed.stderr_tail) == ("crashed", "exit code 1", ("RuntimeError: oops",))
+    assert (crashed.weights, crashed.evaluation, crashed.flips, crashed.draws) == ((), (), (), {})
+    assert (cut_off.status, cut_off.replicate, cut_off.controls["threads"]) == ("timed_out", 1, "1")
+    assert (cut_off.series["test_acc"].values, cut_off.draws) == ((0.5,), {})
+    assert any("cut off" in warning for warning in cut_off.warnings)
+
+
+def test_the_first_format_tells_nothing_of_streams_and_factors() -> None:
+    (experiment,) = read_experiment(SAMPLES / "1/base")
+    (run,) = experiment.runs
+    assert (experiment.varied, experiment.held, run.controls) == ((), (), {})
+    assert (run.draws, run.weights, run.evaluation, run.flips) == ({}, (), (), ())
+
+
 @pytest.mark.parametrize("name", ["experiment.json", "snapshot/manifest.json"])
 def test_a_record_of_a_newer_deviate_is_refused_with_the_cure(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "base"
-    shutil.copytree(SAMPLES / "1/base", folder)
+    shutil.copytree(SAMPLES / "2/base", folder)
     document = json.loads((folder / name).read_text())
     (folder / name).write_text(json.dumps({**document, "schema": 99}))
     with pytest.raises(RecordError, match="schema 99") as caught:
