@@ -1,0 +1,66 @@
+"""Hashes that prove runs equal: weights by name, examples in whatever order. Frameworks hand in the bytes."""
+
+from __future__ import annotations
+
+import hashlib
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterable, Sequence
+
+    Array = tuple[str, Sequence[int], Any]
+    """Name of the type of its numbers, shape, and a buffer of its bytes without gaps, in C order."""
+
+WIDTH = 16
+"""Bytes of the hash of one example."""
+
+
+def weights_digest(weights: Iterable[tuple[str, Array]]) -> str:
+    """SHA-256 over names, types, shapes and bytes, in order of the names; each name stands once."""
+    total = hashlib.sha256()
+    for name, (kind, shape, buffer) in sorted(weights, key=lambda weight: weight[0]):
+        _begin(total, name, kind, shape)
+        total.update(buffer)
+    return total.hexdigest()
+
+
+class Examples:
+    """A hash of examples that depends neither on their order nor on how they were put into batches.
+
+    Each example is hashed alone and the hashes are added up, so that one that comes twice counts twice.
+    Source: Clarke et al. (2003), "Incremental multiset hash functions", MSet-Add-Hash without a key.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.total = 0
+
+    def add(self, batch: Sequence[Array]) -> None:
+        """Add the examples of a batch: arrays whose first dimension, the same in all, counts the examples."""
+        n = batch[0][1][0] if batch else 0
+        parts = [(kind, tuple(shape[1:]), _flat(buffer)) for kind, shape, buffer in batch]
+        for example in range(n):
+            own = hashlib.blake2b(digest_size=WIDTH)
+            for place, (kind, shape, view) in enumerate(parts):
+                size = len(view) // n
+                _begin(own, str(place), kind, shape)
+                own.update(view[example * size : (example + 1) * size])
+            self.total += int.from_bytes(own.digest(), "big")
+        self.total %= 1 << 8 * WIDTH
+        self.count += n
+
+    def digest(self) -> str:
+        """Hexadecimal; the number of examples is part of it."""
+        return hashlib.sha256(b"%d %d" % (self.count, self.total)).hexdigest()
+
+
+def _flat(buffer: Any) -> memoryview:
+    view = memoryview(buffer)
+    return view.cast("B") if view.nbytes else memoryview(b"")  # a view with a zero in its shape cannot be cast
+
+
+def _begin(to: Any, name: str, kind: str, shape: Sequence[int]) -> None:
+    """What precedes the bytes of an array, with its own length, so that nothing can be taken for something else."""
+    head = "\x1f".join((name, kind, ",".join(str(int(size)) for size in shape))).encode("utf-8", "backslashreplace")
+    to.update(b"%d:" % len(head))
+    to.update(head)

@@ -1,0 +1,62 @@
+"""Hashes of weights tell all that differs, hashes of examples do not see their order."""
+
+import struct
+
+import pytest
+
+from deviate.runtime.hashing import Examples, weights_digest
+
+ROWS = (1.0, 2.0, 3.0, 4.0)
+
+
+def array(numbers: tuple[float, ...], *shape: int, kind: str = "float32") -> tuple:
+    return kind, shape, struct.pack(f"{len(numbers)}f", *numbers)
+
+
+def digest(*batches: list) -> str:
+    examples = Examples()
+    for batch in batches:
+        examples.add(batch)
+    return examples.digest()
+
+
+def test_weights_are_told_apart_by_name_type_shape_and_bytes_but_not_by_order() -> None:
+    weights = [("a", array(ROWS, 2, 2)), ("b", array(ROWS, 4))]
+    others = [
+        [("a", array(ROWS, 2, 2)), ("c", array(ROWS, 4))],
+        [("a", array(ROWS, 4)), ("b", array(ROWS, 4))],
+        [("a", array(ROWS, 2, 2, kind="int32")), ("b", array(ROWS, 4))],
+        [("a", array(ROWS, 2, 2)), ("b", array((1.0, 2.0, 3.0, -4.0), 4))],
+        weights[:1],
+    ]
+    assert weights_digest(weights) == weights_digest(weights[::-1])
+    assert len({weights_digest(chosen) for chosen in (weights, *others)}) == 6
+
+
+def test_negative_zero_is_another_weight() -> None:
+    assert weights_digest([("a", array((0.0,), 1))]) != weights_digest([("a", array((-0.0,), 1))])
+
+
+def test_examples_hash_the_same_in_any_order_and_in_any_batches() -> None:
+    whole = digest([array(ROWS, 2, 2)])
+    assert digest([array((3.0, 4.0, 1.0, 2.0), 2, 2)]) == whole
+    assert digest([array(ROWS[2:], 1, 2)], [array(ROWS[:2], 1, 2)]) == whole
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        [array((1.0, 3.0, 2.0, 4.0), 2, 2)],  # numbers changed places between examples
+        [array(ROWS, 4, 1)],
+        [array(ROWS, 2, 2, kind="int32")],
+        [array(ROWS[:2], 1, 2)],
+        [array(ROWS + ROWS, 4, 2)],
+        [array(ROWS, 2, 2), array(ROWS, 2, 2)],
+    ],
+)
+def test_other_examples_have_another_hash(other: list) -> None:
+    assert digest(other) != digest([array(ROWS, 2, 2)])
+
+
+def test_an_empty_batch_adds_nothing() -> None:
+    assert digest([array((), 0, 2)], []) == digest()
