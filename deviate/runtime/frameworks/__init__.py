@@ -3,6 +3,6 @@
 An adapter is a module with `MODULES`, the names whose import it waits for, and `attach(module, guest)`.
 """
 
-from . import jax, keras, lightning, numpy, pytorch, random, sklearn, tensorflow, transformers
+from . import entropy, jax, keras, lightning, numpy, pytorch, random, sklearn, tensorflow, transformers
 
-ADAPTERS = (random, numpy, pytorch, tensorflow, keras, jax, sklearn, transformers, lightning)
+ADAPTERS = (random, entropy, numpy, pytorch, tensorflow, keras, jax, sklearn, transformers, lightning)

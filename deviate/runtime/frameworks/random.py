@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from sys import _getframe
 
 from ..parts import Guest
@@ -25,6 +26,7 @@ def attach(module: Any, guest: Guest) -> None:
             if getattr(getattr(module, name), "__self__", None) is module._inst:
                 setattr(module, name, generators.routed(name))
         Splitting(streams, guest.project).attend(module, ("shuffle", "sample"))
+        _follow_forks(streams, generators)
     guest.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
     if streams.is_active:
         _route_own(module, guest)
@@ -68,10 +70,45 @@ class Generators(Bank):
         return function if name == "seed" else dress(function, getattr(self.module, name))
 
 
+def _follow_forks(streams: Streams, generators: Generators) -> None:
+    """Python seeds its generator from the system in each forked process; here it is keyed by the number of the fork."""
+    forks = 0
+
+    def count() -> None:
+        nonlocal forks
+        forks += 1
+
+    def begin_anew() -> None:
+        streams.after_fork()
+        key = "fork-%d" % forks
+        streams.reseed(LIBRARY, key, lambda: generators.now.seed(streams.seed(LIBRARY, key)))
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=count, after_in_child=begin_anew)
+
+
 def _route_own(module: Any, guest: Guest) -> None:
-    """Generators that the project makes: one for each stream, all keyed by the seed that the script gave."""
+    """Generators that the project makes are routed too, and those that no seed reaches are told."""
     streams, seeding, project = guest.streams, guest.seeding, guest.project
-    original = module.Random.__init__
+    original, routed = module.Random.__init__, _routed_class(module, guest)
+
+    def __init__(self: Any, x: Any = None) -> None:  # noqa: N807
+        original(self, x)
+        if not streams.is_home() or project.place(_getframe(1).f_code) is None:
+            return
+        if type(self) is module.SystemRandom:
+            guest.recorder.event("uncontrolled", "random.SystemRandom", *project.nearest(_getframe(1)))
+        elif type(self) is module.Random:
+            seeding.record(OWN, x)
+            self._key, self._twins = seeding.key(x), {}
+            self.__class__ = routed
+
+    module.Random.__init__ = dress(__init__, original)
+
+
+def _routed_class(module: Any, guest: Guest) -> Any:
+    """The class of generators that the project makes: one for each stream, all keyed by the seed that it gave."""
+    streams, seeding = guest.streams, guest.seeding
 
     class Routed(module.Random):  # type: ignore[misc]
         """Draws from the generator of the stream that draws now. All methods of the class go through these two."""
@@ -109,13 +146,5 @@ def _route_own(module: Any, guest: Guest) -> None:
             return module.Random, (), self._now().getstate()
 
     Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
-    Splitting(streams, project).attend(Routed, ("shuffle", "sample"))
-
-    def __init__(self: Any, x: Any = None) -> None:  # noqa: N807
-        original(self, x)
-        if type(self) is module.Random and streams.is_home() and project.place(_getframe(1).f_code) is not None:
-            seeding.record(OWN, x)
-            self._key, self._twins = seeding.key(x), {}
-            self.__class__ = Routed
-
-    module.Random.__init__ = dress(__init__, original)
+    Splitting(streams, guest.project).attend(Routed, ("shuffle", "sample"))
+    return Routed

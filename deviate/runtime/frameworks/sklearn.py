@@ -57,7 +57,7 @@ class _Checking:
         is_number = hasattr(type(seed), "__index__")
         if not streams.is_home() or not (seed is None or is_number):
             return seed
-        caller = str(frame.f_globals.get("__name__"))
+        caller = _module(frame)
         if caller.startswith(DATA):
             return streams.next_seed("sklearn", stream="split") if seed is None and streams.is_active else seed
         if caller.startswith(ORDER):
@@ -83,15 +83,21 @@ class _Checking:
 
     def _record(self, seed: Any, frame: FrameType) -> None:
         """One record for each estimator and line; those that an ensemble makes have their seeds from it."""
-        owner: FrameType | None = frame.f_back
-        while owner is not None and str(owner.f_globals.get("__name__")).startswith(("sklearn", "joblib")):
-            if str(owner.f_globals.get("__name__")).startswith("sklearn.ensemble"):
+        estimator = ""
+        owner: FrameType | None = frame
+        while owner is not None and _module(owner).startswith(("sklearn", "joblib")):
+            if owner is not frame and _module(owner).startswith("sklearn.ensemble"):
                 return
+            if "self" in owner.f_locals and not estimator:
+                estimator = "%s." % type(owner.f_locals["self"]).__name__
             owner = owner.f_back
-        estimator = type(frame.f_locals.get("self")).__name__
-        call = "random_state" if estimator == "NoneType" else "%s.random_state" % estimator
+        call = "%srandom_state" % estimator
         key = (call, *self.guest.project.nearest(frame))
         if key not in self.seen:
             self.seen.add(key)
             self.guest.streams.tell_drawn("sklearn", self.guest.streams.now)
             self.guest.seeding.record("sklearn.%s" % call, seed)
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))

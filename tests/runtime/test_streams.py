@@ -1,0 +1,254 @@
+"""Streams: what is drawn for one purpose does not depend on what is drawn for another."""
+
+import hashlib
+import random
+from pathlib import Path
+
+import pytest
+from harness import Child, Result
+
+STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+
+
+def seeds(**varied: int) -> dict[str, int]:
+    """A seed set in which the named streams have other seeds."""
+    return {stream: 100 + number for number, stream in enumerate(STREAMS)} | varied
+
+
+def run(folder: Path, text: str, main_loop: tuple[str, int] | None = None, **varied: int) -> Result:
+    child = Child(folder, text)
+    if main_loop:
+        child.loop(*main_loop)
+    result = child.run(seeds=seeds(**varied))
+    assert (result.code, result.of("error")) == (0, []), result.stderr
+    return result
+
+
+def documented(*parts: object) -> int:
+    """The hash of docs/variants.md, written down a second time."""
+    return int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:4], "big")
+
+
+def test_the_seed_of_a_stream_can_be_computed_outside(tmp_path: Path) -> None:
+    text = "import random\na = random.random()\nrandom.seed(42)\nprint(a, random.random())\n"
+    unseeded, seeded = run(tmp_path, text).stdout.split()
+    assert float(unseeded) == random.Random(documented(105, "random", None)).random()
+    assert float(seeded) == random.Random(documented(105, "random", "42")).random()
+
+
+def test_streams_that_were_drawn_from_are_told(tmp_path: Path) -> None:
+    text = "import random\nx = list(range(9))\nrandom.shuffle(x)\nfor epoch in range(2):\n    random.shuffle(x)\n"
+    assert run(tmp_path / "a", text, ("range(2)", 5)).of("draws") == [["random", ["shuffle", "split"]]]
+    assert run(tmp_path / "b", text + "random.random()\n", ("range(2)", 5)).of("draws") == [
+        ["random", ["other", "shuffle", "split"]]
+    ]
+    assert run(tmp_path / "c", "import random\n").of("draws") == [["random", []]]
+
+
+def test_nothing_is_told_or_routed_where_the_variant_leaves_seeds_alone(tmp_path: Path) -> None:
+    text = "import random\nprint(random.random.__self__ is random._inst, type(random.Random(1)) is random.Random)\n"
+    result = Child(tmp_path, text).run()
+    assert (result.stdout, result.of("draws")) == ("True True\n", [])
+
+
+OWN = """\
+import random
+import numpy as np
+python, legacy, modern = random.Random(3), np.random.RandomState(3), np.random.default_rng(3)
+def each(*args):
+    for own in (random, np.random, python, legacy, modern):
+        x = list(range(30))
+        own.shuffle(x)
+        print(*args, own.__class__.__name__, sum(i * j for i, j in enumerate(x)))
+each("split")
+for epoch in range(2):
+    each("shuffle")
+    print("other", python.random(), legacy.rand(), modern.random(), random.random(), np.random.rand())
+"""
+
+
+def lines(result: Result, purpose: str) -> list[str]:
+    return [line for line in result.stdout.splitlines() if line.startswith(purpose)]
+
+
+@pytest.mark.parametrize("varied", ["split", "shuffle", "other", "init"])
+def test_only_what_is_drawn_for_a_stream_follows_it(tmp_path: Path, varied: str, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    base = run(tmp_path / "base", OWN, ("range(2)", 12))
+    again = run(tmp_path / "again", OWN, ("range(2)", 12))
+    other = run(tmp_path / "other", OWN, ("range(2)", 12), **{varied: 7})
+    assert base.stdout == again.stdout
+    for purpose in ("split", "shuffle", "other"):
+        before, after = lines(base, purpose), lines(other, purpose)
+        assert len(before) == len(after) > 1
+        if purpose == varied:
+            assert all(a != b for a, b in zip(before, after, strict=True)), purpose
+        else:
+            assert before == after, purpose
+
+
+def test_generators_of_the_script_with_one_seed_are_twins_and_reseeding_begins_anew(
+    tmp_path: Path,
+    require,  # type: ignore[no-untyped-def]
+) -> None:
+    require("numpy")
+    text = """\
+import random
+import numpy as np
+for make in (random.Random, np.random.RandomState):
+    one, two, three = make(3), make(3), make(4)
+    a = [one.random(), one.random()]
+    print(a == [two.random(), two.random()], a[0] == three.random())
+    one.seed(3)
+    print(a[0] == one.random(), one.random() == a[1])
+    one.seed(5)
+    print(one.random() in a)
+rng, twin = np.random.default_rng(3), np.random.default_rng(3)
+print(rng.random() == twin.random(), rng.normal() == twin.normal(), rng.integers(9) == twin.integers(9))
+"""
+    assert run(tmp_path, text).stdout.split() == ["True", "False", "True", "True", "False"] * 2 + ["True"] * 3
+
+
+def test_generators_of_the_script_are_what_they_were_to_those_who_look(
+    tmp_path: Path,
+    require,  # type: ignore[no-untyped-def]
+) -> None:
+    require("numpy")
+    text = """\
+import copy, pickle, random
+import numpy as np
+python, legacy, modern = random.Random(3), np.random.RandomState(3), np.random.default_rng(3)
+print(isinstance(python, random.Random), isinstance(legacy, np.random.RandomState))
+print(isinstance(modern, np.random.Generator), isinstance(np.random.mtrand._rand, np.random.RandomState))
+print(issubclass(np.random.RandomState, np.random.mtrand.RandomState))
+for own in (python, legacy, modern):
+    for twin in (pickle.loads(pickle.dumps(own)), copy.deepcopy(own)):
+        print(twin.random() == copy.deepcopy(own).random())
+class Derived(random.Random):
+    pass
+class Legacy(np.random.RandomState):
+    pass
+print(Derived(3).random() == Derived(3).random(), Legacy(3).rand() == Legacy(3).rand())
+print(isinstance(Legacy(3), np.random.RandomState), not isinstance(legacy, Legacy), type(Legacy(3)) is Legacy)
+print(np.random.RandomState(np.random.MT19937(3)).rand() == np.random.Generator(np.random.PCG64(3)).random() or True)
+python.setstate(python.getstate())
+legacy.set_state(legacy.get_state())
+"""
+    result = run(tmp_path, text)
+    assert set(result.stdout.split()) == {"True"}, result.stdout
+
+
+def test_a_seed_that_a_region_sets_is_its_own_affair(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = """\
+import random, sys
+import numpy as np
+guest = sys.modules["_deviate_guest.runtime.guest"]._guest
+random.seed(1); np.random.seed(1)
+before = guest.streams.enter("augment")
+random.seed({inner}); np.random.seed({inner})
+print("augment", random.random(), np.random.rand())
+nested = guest.streams.enter("dropout")
+print("augment", random.random(), np.random.rand())
+guest.streams.leave(nested)
+inside = guest.streams.enter("init")
+print("init", random.random(), np.random.rand())
+guest.streams.leave(inside)
+print("augment", random.random(), np.random.rand())
+guest.streams.leave(before)
+before = guest.streams.enter("shuffle")
+print("shuffle", random.random(), np.random.rand())
+guest.streams.leave(before)
+print("other", random.random(), np.random.rand())
+"""
+    one, two = (run(tmp_path / str(n), text.format(inner=n)) for n in (5, 6))
+    assert [a == b for a, b in zip(one.stdout.splitlines(), two.stdout.splitlines(), strict=True)] == [
+        False, False, True, False, True, True,
+    ]  # fmt: skip
+    drawn = ["augment", "init", "other", "shuffle"]
+    assert one.of("draws") == [["numpy", drawn], ["random", drawn]]
+
+
+def test_other_threads_draw_as_they_would(tmp_path: Path) -> None:
+    text = """\
+import random, sys, threading
+guest = sys.modules["_deviate_guest.runtime.guest"]._guest
+def elsewhere():
+    print(guest.streams.enter("init"))
+    random.seed(3)
+    print(random.random())
+threading.Thread(target=elsewhere).start()
+"""
+    result = run(tmp_path, text)
+    assert result.stdout.split() == ["None", str(random.Random(3).random())]
+
+
+def test_forked_processes_have_generators_of_their_own_that_repeat(tmp_path: Path) -> None:
+    text = """\
+import os, random
+random.seed(3)
+for number in range(2):
+    if not os.fork():
+        print(random.random(), flush=True)
+        random.seed(4)
+        print(random.random(), flush=True)
+        os._exit(0)
+    os.wait()
+print(random.random())
+"""
+    one, again = (run(tmp_path / name, text).stdout.split() for name in "ab")
+    assert one == again, "Python itself seeds a forked process from the system"
+    assert len(set(one)) == 4
+    assert (
+        one[1] == one[3] == run(tmp_path / "c", "import random\nrandom.seed(4)\nprint(random.random())").stdout.strip()
+    )
+
+
+def test_numbers_from_the_system_are_told_where_the_project_asks_for_them(tmp_path: Path) -> None:
+    text = """\
+import os, random, secrets, tempfile, uuid
+from os import urandom
+for _ in range(3):
+    os.urandom(2), urandom(2)
+    uuid.uuid4(), secrets.randbits(3)
+tempfile.mkdtemp(dir=".")
+print(random.SystemRandom().random() < 1)
+"""
+    assert run(tmp_path, text).of("uncontrolled") == [
+        ["os.urandom", "train.py", 4],
+        ["uuid.uuid4", "train.py", 5],
+        ["secrets.randbits", "train.py", 5],
+        ["random.SystemRandom", "train.py", 7],
+    ]
+
+
+SKLEARN = """\
+import warnings
+warnings.simplefilter("ignore")
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import KFold, train_test_split
+from sklearn.utils import shuffle
+x, y = make_classification(60, random_state=1)
+print("split", x.sum(), make_classification(20)[0].sum(), train_test_split(np.arange(9))[1], shuffle(np.arange(9)))
+print("split", [test.tolist() for _, test in KFold(3, shuffle=True).split(y)], shuffle(np.arange(9), random_state=2))
+print("other", SGDClassifier(random_state=0).fit(x, y).coef_.sum(), SGDClassifier().fit(x, y).coef_.sum())
+print("other", RandomForestClassifier(5, random_state=0).fit(x, y).predict_proba(x).cumsum(1).std(0))
+for epoch in range(2):
+    print("shuffle", shuffle(np.arange(20)), shuffle(np.arange(20), random_state=epoch))
+"""
+
+
+@pytest.mark.parametrize("varied", ["split", "shuffle", "other"])
+def test_scikit_learn_draws_through_the_streams(tmp_path: Path, varied: str, require) -> None:  # type: ignore[no-untyped-def]
+    require("sklearn")
+    base = run(tmp_path / "base", SKLEARN, ("range(2)", 15))
+    other = run(tmp_path / "other", SKLEARN, ("range(2)", 15), **{varied: 7})
+    for purpose in ("split", "shuffle", "other"):
+        assert (lines(base, purpose) == lines(other, purpose)) == (purpose != varied), purpose
+    assert [event[:2] for event in base.of("seed")] == [
+        ["sklearn.SGDClassifier.random_state", "0"],
+        ["sklearn.RandomForestClassifier.random_state", "0"],
+    ]
