@@ -180,7 +180,7 @@ def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
     return tuple(experiments)
 
 
-def judge(experiments: Sequence[Experiment], judging: Judging) -> Findings:
+def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
@@ -192,17 +192,13 @@ def judge(experiments: Sequence[Experiment], judging: Judging) -> Findings:
         matches=judging.matches,
         margin=judging.margin,
         analysis_seed=judging.analysis_seed,
+        compares=compares,
     )
 
 
 def describe(experiments: Sequence[Experiment], judging: Judging) -> Findings:
-    """The findings of variants of one script, each for itself: which of them is better is no question."""
-    each = [judge([experiment], judging) for experiment in experiments]
-    return dataclasses.replace(
-        each[0],
-        experiments=tuple(found for findings in each for found in findings.experiments),
-        warnings=tuple(dict.fromkeys(warning for findings in each for warning in findings.warnings)),
-    )
+    """The findings of variants of one experiment: not which is better, but where the spread comes from."""
+    return judge(experiments, judging, compares=False)
 
 
 def records_folder(folder: Path) -> Path:

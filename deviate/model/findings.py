@@ -154,6 +154,7 @@ class PairFindings:
 
 Agreement = Literal["equal", "differ", "not seen"]
 """Whether the runs were tested on the same examples, by a hash of the evaluation data; "not seen" in at least one."""
+WeightsAgreement = Literal["equal", "differ", "not reached"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ class Repeatability:
     is_equal: bool | None
     n_metrics: int
     parting: Parting | None
-    weights: Literal["equal", "differ", "not reached"]
+    weights: WeightsAgreement
     evaluation: Agreement
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, SelectedMetric
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.primary import is_on_test_data
+from deviate.stats.proof import evaluation_agreement
 from deviate.stats.sample import count
 
 
@@ -36,6 +37,18 @@ def metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[st
             if other is not None:
                 warnings += _disagreements(metric, other, findings.experiment.name)
     return warnings
+
+
+def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Runs that were not tested on the same examples although the split was not varied."""
+    within = [label for it, label in zip(experiments, labels, strict=True) if evaluation_agreement([it]) == "differ"]
+    if within:
+        told = f"The runs of {', '.join(within)} were not tested on the same data, which is part of the spread."
+        return [f"{told} Make the split from a fixed seed or from files."]
+    if evaluation_agreement(experiments) == "differ":
+        told = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
+        return [f"{told}: other examples, or the same prepared differently. Give all the same test set."]
+    return []
 
 
 def unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:

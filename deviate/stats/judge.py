@@ -14,11 +14,13 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
-from deviate.stats.advice import experiment_warnings, metric_warnings, unmatched_warnings
+from deviate.stats.advice import evaluation_warnings, experiment_warnings, metric_warnings, unmatched_warnings
 from deviate.stats.aggregate import check_aggregate
 from deviate.stats.describe import describe_runs
+from deviate.stats.noise import noise
 from deviate.stats.pairs import compare_all, label
 from deviate.stats.primary import find_primary
+from deviate.stats.proof import evaluation_agreement
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 
@@ -32,6 +34,7 @@ def judge(
     matches: Mapping[str, str] = NO_MATCHES,
     margin: float | None = None,
     analysis_seed: int = 0,
+    compares: bool = True,
 ) -> Findings:
     """Describe each experiment and compare every further one with the first, the baseline.
 
@@ -41,6 +44,8 @@ def judge(
         matches: metric of the baseline to the metric of the candidates it is compared with; others match by name.
         margin: smallest difference of the primary metric that matters.
         analysis_seed: seeds the permutations; equal records and seed give equal findings.
+        compares: False for variants of one experiment: which of them is better is no question, but where the spread
+            comes from is.
 
     Raises:
         InputError: a setting is out of range, or names a metric that is not there.
@@ -59,7 +64,7 @@ def judge(
         )
         for experiment, own in zip(experiments, settled, strict=True)
     ]
-    pairs = compare_all(described, matches, confidence, analysis_seed)
+    pairs = compare_all(described, matches, confidence, analysis_seed) if compares else ()
     warnings = [question] if question else []
     if margin is not None and chosen is None:
         warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
@@ -68,8 +73,12 @@ def judge(
             f"best needs a direction, which {', '.join(undirected)} has not: its own aggregate stands. "
             "Set direction in deviate.toml."
         )
-    for findings in described:
-        warnings += experiment_warnings(findings, label(findings.experiment, experiments))
+    labels = [label(it, experiments) if compares else it.variant for it in experiments]
+    if len(experiments) == 1:
+        labels = [experiments[0].name]
+    for findings, name in zip(described, labels, strict=True):
+        warnings += experiment_warnings(findings, name)
+    warnings += evaluation_warnings(experiments, labels)
     warnings += metric_warnings(described, matches)
     warnings += unmatched_warnings(pairs, chosen)
     return Findings(
@@ -79,6 +88,8 @@ def judge(
         confidence=confidence,
         analysis_seed=analysis_seed,
         warnings=tuple(dict.fromkeys(warnings)),
+        noise=None if pairs else noise(described, confidence=confidence),
+        evaluation=evaluation_agreement(experiments),
     )
 
 

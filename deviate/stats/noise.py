@@ -1,0 +1,161 @@
+"""Where the spread comes from: every quality metric over the variants of one experiment."""
+
+from collections.abc import Sequence
+
+from deviate.model import (
+    Description,
+    Estimate,
+    ExperimentFindings,
+    Interval,
+    NoiseFindings,
+    NoiseRow,
+    NoiseTable,
+    Score,
+    SelectedMetric,
+    Unavailable,
+)
+from deviate.stats.effect import sd_ratio, sd_ratio_interval
+from deviate.stats.intervals import sd_interval
+from deviate.stats.notes import row_notes
+from deviate.stats.overhead import overhead
+from deviate.stats.sample import moments, spread_refusal
+from deviate.stats.statements import statements
+from deviate.stats.study import BOTH, Study, isolates, leaves_other_out, study_of
+from deviate.stats.variance import (
+    variance_excess,
+    variance_excess_interval,
+    variance_share,
+    variance_share_interval,
+)
+
+REFERENCE = Unavailable("reference")
+CONFIGURATION = Unavailable("configuration, not noise")
+RATIO_RUNS = 5
+"""Fewer runs than this have an SD, but no ratio of SDs."""
+
+
+def noise(described: Sequence[ExperimentFindings], *, confidence: float = 0.95) -> NoiseFindings:
+    """Spread per variant and metric, the shares in it, and what may be claimed.
+
+    Args:
+        described: variants of one experiment; a single one has no tables, but a proof of its repeatability.
+    """
+    study = study_of(described)
+    return NoiseFindings(
+        tables=() if study.is_single else tuple(_table(study, metric, confidence) for metric in _metrics(study)),
+        repeatability=study.proofs,
+        control=study.control,
+        absorption=tuple(it for it in study.absorbed if it is not None),
+        overhead=overhead(study.experiments, confidence=confidence),
+        statements=statements(study),
+    )
+
+
+def _metrics(study: Study) -> list[SelectedMetric]:
+    found = {it.metric.name: it.metric for findings in study.described for it in findings.descriptions}
+    return [metric for metric in found.values() if metric.role == "quality"]
+
+
+def _table(study: Study, metric: SelectedMetric, confidence: float) -> NoiseTable:
+    scores = {experiment.variant: _counted(study, index, metric) for index, experiment in enumerate(study.experiments)}
+    three = [_values(scores[name]) for name in (BOTH, "algo", "impl") if name in scores]
+    missing = Unavailable(f"needs the variants {BOTH}, algo and impl")
+    return NoiseTable(
+        metric=metric,
+        reference=study.reference.variant if study.reference else None,
+        rows=tuple(_row(study, index, metric, scores, confidence) for index, _ in enumerate(study.experiments)),
+        excess=variance_excess(*three) if len(three) == 3 else missing,
+        excess_interval=variance_excess_interval(*three, confidence=confidence) if len(three) == 3 else missing,
+    )
+
+
+def _row(
+    study: Study, index: int, metric: SelectedMetric, scores: dict[str, tuple[Score, ...]], confidence: float
+) -> NoiseRow:
+    experiment, kind = study.experiments[index], study.kinds[index]
+    own = _values(scores[experiment.variant])
+    whole = _values(scores[study.reference.variant]) if study.reference else []
+    no_ratio = _no_ratio(study, index, own, whole)
+    no_share = no_ratio or _no_share(study, index)
+    notes = row_notes(study, index, _description(study, index, metric), own)
+    is_isolated = None
+    if isolates(experiment, kind) and study.control != "absent":
+        is_isolated = study.control == "intact"
+    return NoiseRow(
+        variant=experiment.variant,
+        kind=kind,
+        varied=experiment.varied,
+        scores=scores[experiment.variant],
+        sd=_sd(own),
+        sd_interval=_sd_interval(study, index, own, confidence),
+        ratio=no_ratio or sd_ratio(whole, own),
+        ratio_interval=no_ratio or sd_ratio_interval(whole, own, confidence=confidence),
+        share=no_share or variance_share(whole, own),
+        share_interval=no_share or variance_share_interval(whole, own, confidence=confidence),
+        is_isolated=is_isolated,
+        note="; ".join((*(["not isolated"] if is_isolated is False else []), *notes)),
+    )
+
+
+def _counted(study: Study, index: int, metric: SelectedMetric) -> tuple[Score, ...]:
+    """The scores behind the SD. An absorbed flip is an outcome of its own, not a spread of zero mixed in."""
+    description = _description(study, index, metric)
+    if description is None:
+        return ()
+    flips = study.absorbed[index]
+    if flips is None:
+        return description.scores
+    flipped = {run.replicate for run in study.experiments[index].runs if run.flips} - set(flips.absorbed)
+    return tuple(score for score in description.scores if score.replicate in flipped)
+
+
+def _description(study: Study, index: int, metric: SelectedMetric) -> Description | None:
+    return next((it for it in study.described[index].descriptions if it.metric.name == metric.name), None)
+
+
+def _values(scores: Sequence[Score]) -> list[float]:
+    return [score.value for score in scores]
+
+
+def _sd(values: Sequence[float]) -> Estimate:
+    if len(values) < 2:
+        return Unavailable("1 run: spread unknown" if values else "no score")
+    return moments(values).sd
+
+
+def _sd_interval(study: Study, index: int, values: Sequence[float], confidence: float) -> Interval | Unavailable:
+    if study.kinds[index] == "configuration":
+        return Unavailable("levels are chosen, not drawn")
+    return sd_interval(values, confidence=confidence)
+
+
+def _no_ratio(study: Study, index: int, own: Sequence[float], whole: Sequence[float]) -> Unavailable | None:
+    """Why the spread of a variant is not measured by that of the reference."""
+    reference = study.reference
+    if reference is None:
+        return Unavailable("no variant to refer to")
+    if study.experiments[index].variant == reference.variant:
+        return REFERENCE
+    if study.kinds[index] == "configuration":
+        return CONFIGURATION
+    if min(len(own), len(whole)) < RATIO_RUNS:
+        return Unavailable(f"needs {RATIO_RUNS} runs in each, has {len(whole)} and {len(own)}")
+    if reason := spread_refusal(own):
+        return reason
+    if reason := spread_refusal(whole):
+        return Unavailable(f"{reference.variant}: {reason.reason}")
+    return None
+
+
+def _no_share(study: Study, index: int) -> Unavailable | None:
+    """Why a variant's variance is no part of the reference's."""
+    experiment, kind, reference = study.experiments[index], study.kinds[index], study.reference
+    if kind == "nothing":
+        return Unavailable("nothing is varied here")
+    if kind in {"script", "one-bit"} or reference is None or not reference.varied:
+        return Unavailable(f"no part of {reference.variant if reference else 'any variant'}")
+    if extra := [it for it in experiment.varied if it not in reference.varied]:
+        return Unavailable(f"{', '.join(extra)} not varied in {reference.variant}")
+    if leaves_other_out(study, index):
+        return Unavailable("other moves and is left out")
+    return None

@@ -1,0 +1,55 @@
+"""What determinism costs: wall times of variants with kernels held over those with kernels free."""
+
+from collections.abc import Sequence
+
+from deviate.model import Experiment, Overhead, Unavailable
+from deviate.stats.proof import completed
+from deviate.stats.variance import mean_ratio, mean_ratio_interval
+
+PAIRS = (("algo", "algo+impl"), ("control", "impl"))
+"""Variants that differ in the implementation factors alone: held, free."""
+
+
+def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> Overhead | None:
+    """None unless there are variants of both sorts."""
+    pair = _pair(experiments)
+    if pair is None:
+        return None
+    held, free = pair
+    slow, fast = _times(held), _times(free)
+    ratio = mean_ratio(fast, slow)
+    if isinstance(ratio, Unavailable) and min(len(slow), len(fast)) < 1:
+        ratio = Unavailable("needs a second completed run of each: the first warms up")
+    return Overhead(
+        held=held.variant,
+        free=free.variant,
+        n_held=len(slow),
+        n_free=len(fast),
+        ratio=ratio,
+        interval=mean_ratio_interval(fast, slow, confidence=confidence),
+        note=_note(max(held.jobs, free.jobs)),
+    )
+
+
+def _pair(experiments: Sequence[Experiment]) -> tuple[Experiment, Experiment] | None:
+    by_name = {it.variant: it for it in experiments}
+    for held, free in PAIRS:
+        if held in by_name and free in by_name:
+            return by_name[held], by_name[free]
+    holding = [it for it in experiments if "kernels" in it.held]
+    freeing = [it for it in experiments if "kernels" in it.varied]
+    return (holding[0], freeing[0]) if holding and freeing else None
+
+
+def _times(experiment: Experiment) -> list[float]:
+    """Wall times in seconds without that of the first replicate, which fills caches for all that follow."""
+    runs = completed(experiment)
+    first = min((run.replicate for run in experiment.runs), default=0)
+    return [run.wall_time_s for run in runs if run.replicate != first]
+
+
+def _note(jobs: int) -> str:
+    notes = ["wall time of whole runs, start-up included", "first replicate of each left out as warm-up"]
+    if jobs > 1:
+        notes.append(f"contended: {jobs} runs at a time shared the machine")
+    return "; ".join(notes)

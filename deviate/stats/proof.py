@@ -1,0 +1,172 @@
+"""Proof: whether runs that should be the same are the same, bit for bit, and where they part."""
+
+import itertools
+import struct
+from collections.abc import Iterator, Sequence
+
+from deviate.model import Absorption, Agreement, Experiment, Parting, Repeatability, Run, Series
+from deviate.model.findings import WeightsAgreement
+
+Place = tuple[bool, int]
+"""(False, step of the main loop), or (True, ordinal) outside it: in this order a first difference is looked for."""
+
+
+def repeatability(experiment: Experiment) -> Repeatability:
+    """Compare the completed runs of one variant in quality metrics, step by step, and in final weights.
+
+    Floats are compared by their bits, so 0.0 and -0.0 differ; NaN equals NaN, for a bit pattern of NaN says nothing. A
+    metric or a step that one run lacks is a difference. Metrics of other roles, clock readings above all, never count.
+    """
+    runs = completed(experiment)
+    names = quality_names(experiment)
+    is_comparable = len(runs) > 1 and (bool(names) or weights_agreement(runs) != "not reached")
+    parting = first_parting(runs, names)
+    weights = weights_agreement(runs)
+    return Repeatability(
+        variant=experiment.variant,
+        n=len(runs),
+        is_equal=(parting is None and weights != "differ") if is_comparable else None,
+        n_metrics=len(names),
+        parting=parting,
+        weights=weights,
+        evaluation=evaluation_agreement([experiment]),
+    )
+
+
+def completed(experiment: Experiment) -> list[Run]:
+    return [run for run in experiment.runs if run.status == "completed"]
+
+
+def quality_names(experiment: Experiment) -> list[str]:
+    """Quality metrics that at least one completed run reported, in the order of the experiment."""
+    reported = {name for run in completed(experiment) for name in run.series}
+    return [metric.name for metric in experiment.metrics if metric.role == "quality" and metric.name in reported]
+
+
+def first_parting(runs: Sequence[Run], names: Sequence[str]) -> Parting | None:
+    """The smallest step at which not all runs are equal, then the first metric; outside the main loop last."""
+    if len(runs) < 2:
+        return None
+    first, *others = runs
+    found: tuple[Place, int, Run] | None = None
+    for (order, name), other in itertools.product(enumerate(names), others):
+        place = _difference(first.series.get(name), other.series.get(name))
+        if place is not None and (found is None or (place, order) < found[:2]):
+            found = (place, order, other)
+    if found is None:
+        return None
+    place, order, other = found
+    name = names[order]
+    values = (_by_place(first.series.get(name)).get(place), _by_place(other.series.get(name)).get(place))
+    step = None if place[0] else place[1]
+    return Parting(name, step, (first.replicate, other.replicate), values)
+
+
+def weights_agreement(runs: Sequence[Run]) -> WeightsAgreement:
+    """The weights of each framework at the latest moment that all runs have; "not reached" if there is none."""
+    if not runs:
+        return "not reached"
+    digests = [_digests(run) for run in runs]
+    common = set(digests[0]).intersection(*digests[1:])
+    latest = {framework: moment for framework, moment in digests[0] if (framework, moment) in common}
+    if not latest:
+        return "not reached"
+    return "equal" if all(len({found[key] for found in digests}) == 1 for key in latest.items()) else "differ"
+
+
+def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
+    """Whether the completed runs were tested on the same examples; those that vary the split are left out.
+
+    Hashes of different frameworks say nothing about each other: one that all runs used must be there.
+    """
+    runs = [run for it in experiments if "split" not in it.varied for run in completed(it)]
+    if not runs:
+        return "not seen"
+    common = set.intersection(*({it.framework for it in run.evaluation} for run in runs))
+    if not common:
+        return "not seen"
+    seen = {
+        tuple(sorted((it.framework, it.digest, it.n_examples) for it in run.evaluation if it.framework in common))
+        for run in runs
+    }
+    return "equal" if len(seen) == 1 else "differ"
+
+
+def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
+    """Which flips of single bits left metrics and final weights as they were.
+
+    Without repeatable runs of `control`, runs with different flips that end alike are taken for absorbed: everything
+    else is held, so the outcome without a flip is what several flips have in common.
+    """
+    runs = completed(flipped)
+    names = quality_names(flipped)
+    candidates = [run for run in runs if run.flips]
+    if control is not None and repeatability(control).is_equal:
+        outcome = completed(control)[0]
+        alike = [run for run in candidates if _is_same(run, outcome, names)]
+        return Absorption(flipped.variant, len(runs), len(candidates), _replicates(alike), control.variant)
+    groups: list[list[Run]] = []
+    for run in candidates:
+        group = next((group for group in groups if _is_same(run, group[0], names)), None)
+        if group is None:
+            groups.append([run])
+        else:
+            group.append(run)
+    largest = max(groups, key=len, default=[])
+    is_outcome = len({run.flips for run in largest}) > 1
+    return Absorption(
+        flipped.variant, len(runs), len(candidates), _replicates(largest) if is_outcome else (), against=None
+    )
+
+
+def _is_same(one: Run, other: Run, names: Sequence[str]) -> bool:
+    return weights_agreement([one, other]) == "equal" and first_parting([one, other], names) is None
+
+
+def _replicates(runs: Sequence[Run]) -> tuple[int, ...]:
+    return tuple(run.replicate for run in runs)
+
+
+def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:
+    """Framework and moment to the weights then, in order of time; several models may end at one moment."""
+    found: dict[tuple[str, str], tuple[tuple[str, int], ...]] = {}
+    for it in run.weights:
+        key = (it.framework, it.moment)
+        found[key] = (*found.pop(key, ()), (it.digest, it.n_parameters))
+    return found
+
+
+def _difference(one: Series | None, other: Series | None) -> Place | None:
+    """The first place at which two series differ: within the main loop if there is one, for its steps rise."""
+    if one is None or other is None or one.steps != other.steps:
+        mine, theirs = _by_place(one), _by_place(other)
+        places = sorted(mine.keys() | theirs.keys())
+        return next((at for at in places if _bit(mine.get(at)) != _bit(theirs.get(at))), None)
+    if _bits(one) == _bits(other):
+        return None
+    outside: Place | None = None
+    for place, value, partner in zip(_places(one), one.values, other.values, strict=True):
+        if _bit(value) != _bit(partner):
+            if not place[0]:
+                return place
+            outside = outside or place
+    return outside
+
+
+def _by_place(series: Series | None) -> dict[Place, float]:
+    return {} if series is None else dict(zip(_places(series), series.values, strict=True))
+
+
+def _places(series: Series) -> Iterator[Place]:
+    ordinals = itertools.count()
+    return ((True, next(ordinals)) if step is None else (False, step) for step in series.steps)
+
+
+def _bits(series: Series) -> bytes:
+    return struct.pack(f"<{len(series.values)}d", *series.values)
+
+
+def _bit(value: float | None) -> bytes | None:
+    if value is None:
+        return None
+    return b"nan" if value != value else struct.pack("<d", value)  # noqa: PLR0124  (NaN alone differs from itself)

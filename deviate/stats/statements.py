@@ -1,0 +1,191 @@
+"""What a noise study says, and what it may not claim, in sentences without rounded figures."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from deviate.model import Absorption, Experiment, Repeatability
+from deviate.stats.notes import NO_EFFECT, equal_note, equal_words, where
+from deviate.stats.proof import completed, evaluation_agreement
+from deviate.stats.sample import count
+from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, drawn, isolates, leaves_other_out
+
+MOST_LISTED = 5
+
+
+def statements(study: Study) -> tuple[str, ...]:
+    """Control first, for all claims hang on it; then what each variant shows, then what escapes control."""
+    told = [
+        *_control(study),
+        *(sentence for index, _ in enumerate(study.experiments) for sentence in _of_variant(study, index)),
+        *_beyond_control(study),
+    ]
+    if not study.is_single:
+        told += [*_draws(study), *_evaluation(study)]
+    return tuple(told)
+
+
+def _control(study: Study) -> Iterator[str]:
+    proof = next((it for it in study.proofs if it.variant == CONTROL), None)
+    claims = [
+        it.variant
+        for it, kind in zip(study.experiments, study.kinds, strict=True)
+        if isolates(it, kind) and it.variant != CONTROL
+    ]
+    if study.control == "absent":
+        if claims:
+            n = 0 if proof is None else proof.n
+            text = f"Isolation was not checked: that takes 2 runs of {CONTROL}, here are {n}"
+            yield f"{text}. Add {CONTROL} to --variants."
+        return
+    if proof is None:
+        return
+    if study.control == "intact":
+        yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_compared(proof)}."
+        return
+    yield f"{CONTROL} failed: {where(proof)}, though everything was held."
+    if claims:
+        yield f"Not isolated: what {_listed(claims)} {_verb(claims, 'shows', 'show')}, for {CONTROL} failed."
+
+
+def _compared(proof: Repeatability) -> str:
+    parts = [count(proof.n_metrics, "quality metric")] if proof.n_metrics else []
+    parts += ["final weights"] if proof.weights == "equal" else []
+    return f" ({_listed(parts)})"
+
+
+def _of_variant(study: Study, index: int) -> Iterator[str]:
+    experiment, kind, proof = study.experiments[index], study.kinds[index], study.proofs[index]
+    name = experiment.variant
+    n_left = len([run for run in experiment.runs if run.status not in {"lost", "cancelled"}]) - proof.n
+    if n_left and kind in {"nothing", "implementation"}:
+        yield f"{name}: {count(n_left, 'run')} did not complete and {'is' if n_left == 1 else 'are'} not compared."
+    if proof.is_equal and name != CONTROL and kind != "one-bit":
+        note = equal_note(study, index)
+        yield f"{name} {note}." if note.startswith(NO_EFFECT) else f"{name}: {note}."
+    elif proof.is_equal is False and kind == "implementation":
+        yield f"{name}: the runs part with all seeds held, {where(proof)}."
+    if name == SCRIPT and not study.is_single:
+        yield f"{name} is the script as the script leaves it: no source of its spread is separated."
+    if kind == "configuration":
+        yield f"{name} changes how numbers are rounded (threads, oneDNN): another configuration, not noise."
+    if (flips := study.absorbed[index]) is not None:
+        yield from _flips(flips)
+
+
+def _flips(flips: Absorption) -> Iterator[str]:
+    missing = flips.n_runs - flips.n_flipped
+    if missing:
+        yield (
+            f"{flips.variant}: no flip on record in {missing} of {count(flips.n_runs, 'run')}, "
+            "for no weight matrix was within reach; they are left out."
+        )
+    if not flips.n_flipped:
+        return
+    n = len(flips.absorbed)
+    if flips.against:
+        which = (
+            f" ({_replicates(flips.absorbed)}): metrics and final weights bitwise as in {flips.against}" if n else ""
+        )
+        yield f"{flips.variant}: {n} of {count(flips.n_flipped, 'flip')} absorbed{which}."
+    elif n:
+        text = f"{flips.variant}: at least {n} of {count(flips.n_flipped, 'flip')} absorbed"
+        yield (
+            f"{text} ({_replicates(flips.absorbed)}): these runs end bitwise alike; "
+            f"without a repeatable {CONTROL} there may be more."
+        )
+    else:
+        yield f"{flips.variant}: without a repeatable {CONTROL} a single absorbed flip cannot be told."
+
+
+def _beyond_control(study: Study) -> Iterator[str]:
+    runs = [run for experiment in study.experiments for run in completed(experiment)]
+    if found := list(dict.fromkeys(it for run in runs for it in run.uncontrolled)):
+        yield f"Beyond all control: {_some(found)}. What follows from it is in the spread of every variant."
+    if found := list(dict.fromkeys(it for run in runs for it in run.operations)):
+        yield f"Used for want of a deterministic version: {_some(found)}."
+    yield from _run_time_seeds(study)
+
+
+def _run_time_seeds(study: Study) -> Iterator[str]:
+    """Seeds that differ between runs although nothing that was varied can have made them differ."""
+    held = [it for it in study.experiments if it.held and set(it.varied).isdisjoint({*STREAMS, "hash"})]
+    for experiment in held or study.experiments:
+        if calls := _calls_with_other_values(experiment):
+            text = f"{_some(calls)}: the seed is made at run time and differs between runs of {experiment.variant}"
+            if held:
+                yield f"{text}; it cannot be held."
+            elif experiment.held:
+                yield f"{text}; made from the clock, it cannot be held, and {CONTROL} would show it."
+            else:
+                yield f"{text}."
+
+
+def _calls_with_other_values(experiment: Experiment) -> list[str]:
+    """Seeding calls whose k-th value is not the same in all runs; runs may make them more or less often."""
+    given: dict[tuple[str, str, int], list[list[str]]] = {}
+    for run in completed(experiment):
+        here: dict[tuple[str, str, int], list[str]] = {}
+        for event in run.seed_events:
+            here.setdefault((event.call, event.file, event.line), []).append(event.value)
+        for key, values in here.items():
+            given.setdefault(key, []).append(values)
+    return [
+        f"{call} at {file}:{line}"
+        for (call, file, line), runs in given.items()
+        if any(len(set(together)) > 1 for together in zip(*runs, strict=False))
+    ]
+
+
+def _draws(study: Study) -> Iterator[str]:
+    found = drawn(study.experiments)
+    if found is None:
+        yield "From which streams numbers were drawn is not on record."
+        return
+    named = ("init", "shuffle", "augment", "dropout")
+    if unused := [stream for stream in named if stream not in found]:
+        yield f"Nothing was drawn from {_listed(unused)} in any run: no source of spread in this script."
+    if "other" not in found:
+        yield "Every draw belonged to a stream: nothing was drawn from other."
+        return
+    varying = [it.variant for it in study.experiments if "other" in it.varied]
+    sentence = "Some draws belong to no stream (other)"
+    sentence += (
+        f"; {_listed(varying)} {_verb(varying, 'varies', 'vary')} them" if varying else "; no variant varies them"
+    )
+    left_out = [it.variant for index, it in enumerate(study.experiments) if leaves_other_out(study, index)]
+    if left_out:
+        holds = _verb(left_out, "holds them: its share is", "hold them: their shares are")
+        sentence += f". {_listed(left_out)} {holds} not given, for they would leave other out. Add other to --variants"
+    yield f"{sentence}."
+
+
+def _evaluation(study: Study) -> Iterator[str]:
+    varying = [it.variant for it in study.experiments if "split" in it.varied]
+    n = sum(len(completed(it)) for it in study.experiments if "split" not in it.varied)
+    agreement = evaluation_agreement(study.experiments)
+    which = f"all {n} runs" if not varying else f"the {n} runs that hold the split"
+    if agreement == "equal":
+        yield f"Same split: {which} were tested on the same examples, by a hash of the evaluation data."
+    elif agreement == "differ":
+        yield f"Not the same split: the evaluation data of {which} differ, and with them part of the spread."
+    elif n:
+        yield f"That {which} were tested on the same examples is not verified: the evaluation data were not seen."
+    if varying:
+        yield f"{_listed(varying)} {_verb(varying, 'varies', 'vary')} which examples are tested."
+
+
+def _verb(subjects: Sequence[str], one: str, several: str) -> str:
+    return one if len(subjects) == 1 else several
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _some(words: Sequence[str]) -> str:
+    more = len(words) - MOST_LISTED
+    return f"{', '.join(words[:MOST_LISTED])} and {more} more" if more > 0 else _listed(words)
+
+
+def _replicates(replicates: Iterable[int]) -> str:
+    indices = [str(it) for it in replicates]
+    return f"replicate{'s' * (len(indices) > 1)} {_listed(indices)}"

@@ -1,0 +1,104 @@
+"""A noise study: variants of one experiment side by side, and what holds for all of its metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from deviate.model import Absorption, Experiment, ExperimentFindings, NoiseKind, Repeatability
+from deviate.stats.proof import absorption, completed, repeatability
+
+STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+IMPLEMENTATION = frozenset({"kernels", "autotune", "precision"})
+CONFIGURATION = frozenset({"threads", "onednn"})
+SCRIPT, CONTROL, BOTH, ONE_BIT = "as-is", "control", "algo+impl", "one-bit"
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Variants of one experiment with their proofs, in the same order; `reference` is the one that ratios refer to."""
+
+    described: tuple[ExperimentFindings, ...]
+    kinds: tuple[NoiseKind, ...]
+    proofs: tuple[Repeatability, ...]
+    absorbed: tuple[Absorption | None, ...]
+    control: Literal["intact", "broken", "absent"]
+    reference: Experiment | None
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        return [it.experiment for it in self.described]
+
+    @property
+    def is_single(self) -> bool:
+        return len(self.described) == 1
+
+
+def study_of(described: Sequence[ExperimentFindings]) -> Study:
+    experiments = [it.experiment for it in described]
+    kinds = tuple(map(kind_of, experiments))
+    control = next((it for it in experiments if it.variant == CONTROL), None)
+    proofs = tuple(map(repeatability, experiments))
+    return Study(
+        described=tuple(described),
+        kinds=kinds,
+        proofs=proofs,
+        absorbed=tuple(
+            absorption(it, control) if kind == "one-bit" else None for it, kind in zip(experiments, kinds, strict=True)
+        ),
+        control=_control(proofs),
+        reference=_reference(experiments, kinds),
+    )
+
+
+def kind_of(experiment: Experiment) -> NoiseKind:
+    """What a variant varies; where the record does not tell, it is as good as what the script leaves free."""
+    varied = set(experiment.varied)
+    if experiment.variant == ONE_BIT or any("one-bit" in run.controls for run in experiment.runs):
+        return "one-bit"
+    if not varied:
+        return "nothing" if experiment.held and experiment.variant != SCRIPT else "script"
+    if varied <= CONFIGURATION:
+        return "configuration"
+    if varied <= IMPLEMENTATION:
+        return "implementation"
+    return "mixed" if varied & (IMPLEMENTATION | CONFIGURATION) else "streams"
+
+
+def isolates(experiment: Experiment, kind: NoiseKind) -> bool:
+    """Whether a claim about this variant rests on something else being held; the split is held nearly everywhere."""
+    return kind not in {"script", "nothing"} and bool(set(experiment.held) - {"split"})
+
+
+def drawn(experiments: Sequence[Experiment]) -> set[str] | None:
+    """Streams from which numbers were drawn; None when no completed run tells."""
+    told = [run.draws for experiment in experiments for run in completed(experiment) if run.draws]
+    return {stream for draws in told for streams in draws.values() for stream in streams} if told else None
+
+
+def leaves_other_out(study: Study, index: int) -> bool:
+    """Whether an attribution to streams by this variant would pass over draws that belong to no stream."""
+    kind, experiment = study.kinds[index], study.experiments[index]
+    if kind != "streams" or "other" in experiment.varied or "other" not in (drawn(study.experiments) or ()):
+        return False
+    return not any(it.varied == ("other",) for it in study.experiments)
+
+
+def _control(proofs: Sequence[Repeatability]) -> Literal["intact", "broken", "absent"]:
+    proof = next((it for it in proofs if it.variant == CONTROL), None)
+    if proof is None or proof.is_equal is None:
+        return "absent"
+    return "intact" if proof.is_equal else "broken"
+
+
+def _reference(experiments: Sequence[Experiment], kinds: Sequence[NoiseKind]) -> Experiment | None:
+    """`algo+impl`, else the variant that varies most things, else the script as it stands.
+
+    Never the one with the largest observed SD: that choice would depend on the scores.
+    """
+    by_name = {it.variant: it for it in experiments}
+    if BOTH in by_name:
+        return by_name[BOTH]
+    varying = [
+        it for it, kind in zip(experiments, kinds, strict=True) if kind in {"streams", "implementation", "mixed"}
+    ]
+    return max(varying, key=lambda it: len(it.varied), default=by_name.get(SCRIPT))
