@@ -26,7 +26,9 @@ for epoch in range(5):
 def replayed(project: Path, folder: Path, runs: int, jobs: int) -> float:
     """Seconds that the executor takes for new runs; freezing and reporting happen once and are not in it."""
     snapshot = instrument.freeze(analysis.analyze(project / "train.py", project), folder / "snapshot")
-    specs = replay.plan(snapshot, command=(sys.executable, "train.py"), cwd=".", variant="algo+impl", runs=runs, seed=0)
+    specs = replay.plan(
+        snapshot, command=(sys.executable, "train.py"), cwd=".", variant=replay.VARIANTS["algo+impl"], runs=runs, seed=0
+    )
     start = time.perf_counter()
     outcomes = replay.execute(specs, snapshot, folder, jobs=jobs)
     seconds = time.perf_counter() - start
