@@ -42,8 +42,13 @@ def error(weights, batch, key=None):
 @partial(jax.jit, static_argnames="lr")
 def step(weights, moments, batch, key, lr):
     loss, slope = jax.value_and_grad(error)(weights, batch, key)
-    moments = jax.tree.map(lambda m, g: 0.9 * m + g, moments, slope)
-    return jax.tree.map(lambda weight, m: weight - lr * m, weights, moments), moments, loss
+    count, means, squares = moments
+    count += 1
+    means = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, means, slope)
+    squares = jax.tree.map(lambda s, g: 0.999 * s + 0.001 * g * g, squares, slope)
+    rate = lr * jnp.sqrt(1 - 0.999**count) / (1 - 0.9**count)
+    weights = jax.tree.map(lambda w, m, s: w - rate * m / (jnp.sqrt(s) + 1e-8), weights, means, squares)
+    return weights, (count, means, squares), loss
 
 
 def main():
@@ -51,7 +56,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--batches", type=int, default=2)
     parser.add_argument("--size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.3)
+    parser.add_argument("--lr", type=float, default=0.1)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
 
@@ -61,7 +66,8 @@ def main():
 
     key, of_weights = jax.random.split(jax.random.key(args.seed))
     weights = init(of_weights, args.size)
-    moments = jax.tree.map(jnp.zeros_like, weights)
+    zeros = jax.tree.map(jnp.zeros_like, weights)
+    moments = 0, zeros, zeros
     for epoch in range(args.epochs):
         key, of_order, of_dropout = jax.random.split(key, 3)
         order = jax.random.permutation(of_order, train)
