@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 
+BETWEEN = ("pandas.",)
+"""Libraries that draw permutations on behalf of their caller: `DataFrame.sample`."""
+
+
 class Splitting:
     """Tells what permutations are drawn for, and lets them draw from that stream."""
 
@@ -30,9 +34,14 @@ class Splitting:
     def stream(self, frame: FrameType) -> str | None:
         """Stream of a permutation that is drawn in this frame; None for one of a library, which is its own affair."""
         streams, project = self.streams, self.project
-        if not streams.is_active or not streams.is_home() or project.place(frame.f_code) is None:
+        if not streams.is_active or not streams.is_home():
             return None
-        return "split" if project.main_loops and not project.is_training(frame) else "shuffle"
+        caller: FrameType | None = frame
+        while caller is not None and str(caller.f_globals.get("__name__")).startswith(BETWEEN):
+            caller = caller.f_back
+        if caller is None or project.place(caller.f_code) is None:
+            return None
+        return "split" if project.main_loops and not project.is_training(caller) else "shuffle"
 
     def attend(
         self, owner: Any, names: tuple[str, ...], is_permutation: Callable[..., bool] = lambda *args, **kwargs: True

@@ -204,6 +204,24 @@ print(random.random())
     )
 
 
+PANDAS = """\
+import pandas as pd
+examples = pd.DataFrame({"x": range(20)})
+print("split", list(examples.sample(frac=0.4).x))
+for epoch in range(2):
+    print("shuffle", list(examples.sample(frac=1).x))
+"""
+
+
+@pytest.mark.parametrize("varied", ["split", "shuffle", "other"])
+def test_a_library_may_draw_a_permutation_for_the_project(tmp_path: Path, varied: str, require) -> None:  # type: ignore[no-untyped-def]
+    require("pandas")
+    base = run(tmp_path / "base", PANDAS, ("range(2)", 5))
+    other = run(tmp_path / "other", PANDAS, ("range(2)", 5), **{varied: 7})
+    for purpose in ("split", "shuffle"):
+        assert (lines(base, purpose) == lines(other, purpose)) == (purpose != varied), purpose
+
+
 def test_numbers_from_the_system_are_told_where_the_project_asks_for_them(tmp_path: Path) -> None:
     text = """\
 import os, random, secrets, tempfile, uuid
