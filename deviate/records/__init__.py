@@ -12,7 +12,7 @@ from deviate.records.plans import (
     new_experiment_folder,
     read_plan,
 )
-from deviate.records.read import read_experiment, stderr_tail
+from deviate.records.read import log_end, read_experiment, stderr_tail
 
 __all__ = [
     "Change",
@@ -24,6 +24,7 @@ __all__ = [
     "experiments_folder",
     "find_experiment",
     "list_experiments",
+    "log_end",
     "new_experiment_folder",
     "read_experiment",
     "read_plan",

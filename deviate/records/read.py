@@ -5,6 +5,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status
@@ -82,21 +83,40 @@ def _experiment(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A run that was found, by the attempt that counts; `result` is None when that has not ended."""
+
+    spec: Spec
+    attempt: Path
+    result: Result | None
+    started: float
+
+    @property
+    def run_id(self) -> str:
+        return self.attempt.parent.name
+
+
 def _read_runs(
     found: Sequence[tuple[Path, Spec]], variant: VariantPlan, main_loop: int | None, catalog: Catalog
 ) -> tuple[list[Run], list[str]]:
-    runs: list[Run] = []
+    candidates: dict[int, list[_Found]] = {}
     warnings: list[str] = []
     for path, spec in found:
         if spec.replicate >= variant.n_runs:
             continue
         attempt, result = _attempt_that_counts(path)
-        if result is None:
-            claim = read_claim(attempt)
-            if claim is not None and time.time() - claim.heartbeat < STALE_S:
-                warnings.append(f"replicate {spec.replicate} is still running; read again when it has ended")
-                continue
-        runs.append(_read_run(path.name, spec, attempt, result, main_loop, catalog))
+        claim = read_claim(attempt)
+        if result is None and claim is not None and time.time() - claim.heartbeat < STALE_S:
+            warnings.append(f"replicate {spec.replicate} is still running; read again when it has ended")
+            continue
+        started = result.started if result else claim.started if claim else 0.0
+        candidates.setdefault(spec.replicate, []).append(_Found(spec, attempt, result, started))
+    several = [str(replicate) for replicate, those in sorted(candidates.items()) if len(those) > 1]
+    if several:
+        warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
+    chosen = [max(those, key=lambda it: it.started) for those in candidates.values()]
+    runs = [_read_run(it, main_loop, catalog) for it in chosen]
     return runs, [*warnings, *differences(runs)]
 
 
@@ -110,15 +130,12 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None]:
     return numbered[-1], None
 
 
-def _read_run(
-    run_id: str, spec: Spec, attempt: Path, result: Result | None, main_loop: int | None, catalog: Catalog
-) -> Run:
+def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
+    spec, attempt, result, started = found.spec, found.attempt, found.result, found.started
     logs = [read_events(path, main_loop, catalog.name) for path in event_files(attempt)]
-    claim = read_claim(attempt)
-    started = result.started if result else claim.started if claim else 0.0
     status: Status = result.status if result else "lost"
     return Run(
-        id=run_id,
+        id=found.run_id,
         replicate=spec.replicate,
         variant=spec.variant,
         status=status,
@@ -172,10 +189,14 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
 
 def stderr_tail(path: Path) -> tuple[str, ...]:
     """The last lines of a log; empty when there is none."""
+    return tuple(log_end(path).splitlines()[-TAIL_LINES:])
+
+
+def log_end(path: Path) -> str:
+    """The last TAIL_BYTES of a log; empty when there is none."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
-            text = file.read().decode("utf-8", "replace")
+            return file.read().decode("utf-8", "replace")
     except OSError:
-        return ()
-    return tuple(text.splitlines()[-TAIL_LINES:])
+        return ""

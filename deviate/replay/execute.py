@@ -12,13 +12,14 @@ from typing import Literal
 
 from deviate.errors import RecordError
 from deviate.model import Snapshot, Spec
+from deviate.records import log_end
 from deviate.records.attempts import HEARTBEAT_S, Claim, Result, write_claim, write_result
 from deviate.records.layout import event_files, runs_folder, spec_file
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.specs import run_id, spec_hash, write_spec
 from deviate.replay.adopt import claim_attempt, settled_attempt
 from deviate.replay.executors.local import Ended, Launch, LocalExecutor
-from deviate.replay.outcomes import Ending, has_reported, judge, silence
+from deviate.replay.outcomes import Ending, explain, has_reported, judge, silence
 from deviate.replay.processes import birth, oldest_python_s
 from deviate.replay.progress import Progress
 from deviate.replay.updates import Outcome, RunUpdate
@@ -165,6 +166,7 @@ class _Replay:
         attempt = self.running.pop(ended.attempt)
         reported = has_reported(attempt.folder)
         ending = judge(ended.code, stopped=attempt.stopped, has_reported=reported, timeout_s=self.timeout_s or 0.0)
+        ending = explain(ending, log_end(attempt.folder / "stderr.log"), dict(attempt.spec.controls))
         self._record(attempt, ending, ended.wall_time_s)
         self.has_heard = self.has_heard or reported
         if ending.status == "silent" and not self.has_heard:

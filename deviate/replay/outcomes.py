@@ -1,8 +1,10 @@
 """How a run ended, told from what is left of it: its exit, its events, and whether we ended it."""
 
+import dataclasses
 import itertools
+import re
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,6 +18,27 @@ FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals that no training sends itself: somebody, the system or a scheduler ended the run, so it is run again."""
 SETTLED: tuple[Status, ...] = ("completed", "crashed", "timed_out")
 """What is never run again: a failure of the training is a result."""
+
+OPERATION = r"\b(?P<operation>\w+(?:(?:::|\.|\x20)\w+){0,7})"
+MISSING = tuple(
+    re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)  # whoever prints an error may break its lines
+    for pattern in (
+        # Where PyTorch only warns, its text goes on: (True, warn_only=True).
+        OPERATION + r" does not have a deterministic implementation, but you set \W*torch\.\w+\(True\)",
+        "HLO instruction " + OPERATION + " does not have a deterministic implementation, but run-to-run determinism is",
+        r"Determinism is not yet supported (?:in GPU implementation of|for) (?P<operation>[^.\n]+)\.",
+        r"Deterministic GPU implementation of (?P<operation>[^.\n]+?),? (?:is )?not (?:currently )?available",
+        "GPU implementation of " + OPERATION + " that would have been executed is not deterministic",
+        OPERATION + " ops do not yet have a deterministic XLA implementation",
+        OPERATION + '"? cannot be called when determinism is enabled',
+    )
+)
+"""How a framework ends a program for an operation that has no deterministic version.
+
+Source: PyTorch, aten/src/ATen/Context.cpp, Context::alertNotDeterministic; XLA, xla/service/gpu/thunk_emitter.cc,
+AssertNonDeterminismIsOkay; TensorFlow, the uses of OpDeterminismRequired in tensorflow/core/kernels and
+tensorflow/compiler/tf2xla/kernels, and of is_op_determinism_enabled in tensorflow/python/ops.
+"""
 
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
@@ -52,6 +75,32 @@ def judge(code: int, *, stopped: Literal["timeout", "cancel"] | None, has_report
     if code:
         return Ending("crashed", exit_code, name, _exit_text(code, name))
     return Ending("completed", 0, None, "")
+
+
+def explain(ending: Ending, said: str, controls: Mapping[str, str]) -> Ending:
+    """The ending with the reason why a run crashed, where deterministic kernels were asked for and one is missing.
+
+    Args:
+        said: the end of what the command wrote to stderr.
+        controls: of the spec: without deterministic kernels asked for, the script's own wish ended it.
+    """
+    operation = missing_operation(said) if controls.get("kernels") == "deterministic" else None
+    if ending.status != "crashed" or operation is None:
+        return ending
+    cure = "go on with --warn-only (it is then listed), or leave this variant out"
+    if controls.get("on-missing") == "warn":
+        cure = "--warn-only cannot help here, so leave this variant out"
+    return dataclasses.replace(ending, reason=f"{operation} has no deterministic version: {cure}")
+
+
+def missing_operation(said: str) -> str | None:
+    """The operation without a deterministic version that an error names; of several the last, None when there is none.
+
+    >>> missing_operation("UnimplementedError: Determinism is not yet supported in GPU implementation of Bincount.")
+    'Bincount'
+    """
+    found = [match for pattern in MISSING for match in pattern.finditer(said)]
+    return max(found, key=re.Match.start)["operation"] if found else None
 
 
 def has_reported(attempt: Path) -> bool:

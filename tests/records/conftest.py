@@ -27,16 +27,23 @@ def add_run(experiment: Path) -> Callable[..., Path]:
     """Adds an attempt with these events; gives its folder. Without a status it has not ended."""
 
     def add(
-        replicate: int, events: str, status: Status | None = "completed", *, attempt: int = 1, process: str = "1-1"
+        replicate: int,
+        events: str,
+        status: Status | None = "completed",
+        *,
+        attempt: int = 1,
+        process: str = "1-1",
+        started: float = 5.0,
+        environment: tuple[tuple[str, str], ...] = (),
     ) -> Path:
-        spec = Spec("0" * 64, ("python", "train.py"), ".", "as-is", replicate)
+        spec = Spec("0" * 64, ("python", "train.py"), ".", "as-is", replicate, environment=environment)
         run = runs_folder(experiment) / run_id(spec)
         folder = attempt_folder(run, attempt)
         folder.mkdir(parents=True, exist_ok=True)
         write_spec(spec_file(run), spec)
         (folder / f"events-{process}.jsonl").write_text(events)
         if status:
-            write_result(folder, Result(spec_hash(spec), status, 0, None, 5.0, 1.5))
+            write_result(folder, Result(spec_hash(spec), status, 0, None, started, 1.5))
         return folder
 
     return add

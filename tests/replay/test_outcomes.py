@@ -1,10 +1,19 @@
 """How a run ended, told from its exit."""
 
+import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from deviate.replay.outcomes import has_reported, judge, silence
+from deviate.replay import execute
+from deviate.replay.outcomes import Ending, explain, has_reported, judge, missing_operation, silence
+
+from .conftest import Frozen
+
+BUT = "does not have a deterministic implementation, but"
+TORCH = "you set 'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation"
+HELD = {"kernels": "deterministic", "autotune": "off"}
 
 
 @pytest.mark.parametrize(
@@ -58,3 +67,107 @@ def test_the_guest_was_there_when_a_file_begins_with_its_start(tmp_path: Path, t
 )
 def test_the_cause_of_silence_is_read_from_the_command(tmp_path: Path, command: tuple[str, ...], cause: str) -> None:
     assert cause in silence(command, tmp_path, None).hint
+
+
+@pytest.mark.parametrize(
+    ("said", "operation"),
+    [
+        (f"RuntimeError: max_unpooling2d_forward_out {BUT} {TORCH}", "max_unpooling2d_forward_out"),
+        (f"RuntimeError: median CUDA with indices output {BUT} {TORCH}", "median CUDA with indices output"),
+        (f'got RuntimeError("put_ {BUT} {TORCH}")\nfrom user code:\n  File "t.py", line 7, in f', "put_"),
+        (("RuntimeError: put_ does not have a deterministic implementation, but you set \n"
+         "'torch.use_deterministic_algorithms(True)'. You can"), "put_"),
+        ((f"XlaRuntimeError: UNIMPLEMENTED: HLO instruction scatter.3 {BUT} run-to-run determinism is required by "
+         "--xla_gpu_deterministic_ops."), "scatter.3"),
+        (("UnimplementedError: Determinism is not yet supported in GPU implementation of "
+         "FakeQuantWithMinMaxVarsGradient."), "FakeQuantWithMinMaxVarsGradient"),
+        ("Determinism is not yet supported for SVD. [Op:Svd]", "SVD"),
+        (("UnimplementedError: {{function_node __wrapped__AdjustContrastv2_device_/job:localhost/replica:0/task:0/"
+         "device:GPU:0}} A deterministic GPU implementation of AdjustContrastv2 is not currently available. "
+         "[Op:AdjustContrastv2]"), "AdjustContrastv2"),
+        (("A deterministic GPU implementation of fused batch-norm backprop, when training is disabled, is not "
+         "currently available."), "fused batch-norm backprop, when training is disabled"),
+        ("Deterministic GPU implementation of unsorted segment reduction op not available.",
+         "unsorted segment reduction op"),
+        (("The GPU implementation of SoftmaxCrossEntropyWithLogits that would have been executed is not deterministic. "
+         "Note that"), "SoftmaxCrossEntropyWithLogits"),
+        (("<stack traces unavailable>\nGPU MaxPool gradient ops do not yet have a deterministic XLA implementation.\n"
+         "\t [[{{node MaxPoolGrad}}]]"), "GPU MaxPool gradient"),
+        (("with iterator: Iterator::Root::Map::BatchV2::Map: Timestamp cannot be called when determinism is enabled\n"
+         "\t [[{{node Timestamp}}]]"), "Timestamp"),
+        ('RuntimeError: "from_non_deterministic_state" cannot be called when determinism is enabled.',
+         "from_non_deterministic_state"),
+    ],
+)  # fmt: skip
+def test_the_error_of_a_framework_names_the_operation(said: str, operation: str) -> None:
+    assert missing_operation(said) == operation
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied",
+        f"UserWarning: put_ {BUT} you set 'torch.use_deterministic_algorithms(True, warn_only=True)'. You can file",
+        "RuntimeError: Random ops require a seed to be set when determinism is enabled.",
+    ],
+)
+def test_other_errors_and_warnings_name_none(said: str) -> None:
+    assert missing_operation(said) is None
+
+
+def test_of_several_operations_the_last_one_ended_the_run() -> None:
+    said = "".join(f"RuntimeError: {name} {BUT} {TORCH}\n" for name in ("put_", "histc"))
+    assert missing_operation(f"{said}Timestamp cannot be called when determinism is\n") == "histc"
+
+
+def test_a_log_without_blanks_is_searched_in_no_time() -> None:
+    assert missing_operation("_" * 16_384) is None
+
+
+CRASHED = Ending("crashed", 1, None, "exit code 1")
+MISSING = f"RuntimeError: put_ {BUT} {TORCH}"
+
+
+def test_a_crash_for_want_of_a_deterministic_version_says_what_to_do() -> None:
+    assert explain(CRASHED, MISSING, HELD) == Ending(
+        "crashed", 1, None,
+        "put_ has no deterministic version: go on with --warn-only (it is then listed), or leave this variant out",
+    )  # fmt: skip
+
+
+def test_where_warnings_were_asked_for_already_only_leaving_out_helps() -> None:
+    reason = explain(CRASHED, MISSING, {**HELD, "on-missing": "warn"}).reason
+    assert reason.startswith("put_ has no deterministic version")
+    assert "go on with" not in reason
+
+
+@pytest.mark.parametrize("controls", [{}, {"kernels": "default"}])
+def test_a_crash_that_the_script_asked_for_itself_keeps_its_reason(controls: dict[str, str]) -> None:
+    assert explain(CRASHED, MISSING, controls) == CRASHED
+
+
+def test_only_crashes_are_explained() -> None:
+    for ending in (Ending("completed", 0, None, ""), Ending("timed_out", None, "SIGTERM", "took longer than 1 s")):
+        assert explain(ending, MISSING, HELD) == ending
+    assert explain(CRASHED, "KeyError: 'x'", HELD) == CRASHED
+
+
+UNPOOL = """
+import torch
+torch.use_deterministic_algorithms(True)
+pooled, indices = torch.nn.MaxPool2d(2, return_indices=True)(torch.ones(1, 1, 4, 4))
+torch.nn.MaxUnpool2d(2)(pooled, indices)
+"""
+
+
+def test_a_run_that_pytorch_ends_names_the_operation(
+    frozen: Callable[[str], Frozen], require: Callable[[str], None]
+) -> None:
+    require("torch")
+    it = frozen(UNPOOL)
+    (as_is,) = it.specs(1)
+    held = dataclasses.replace(as_is, controls=tuple(HELD.items()))
+    reasons = [outcome.reason for outcome in execute([as_is, held], it.snapshot, it.folder, jobs=2)]
+    assert reasons[0] == "exit code 1"
+    assert reasons[1].startswith("max_unpooling2d_forward_out has no deterministic version: go on with --warn-only")
