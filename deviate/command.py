@@ -49,7 +49,7 @@ def locate(words: Sequence[str], folder: Path, python: str | None = None) -> Tar
         )
     command = tuple(words)
     if words[0].endswith(".py"):
-        command = (python or _default_python(), *words)
+        command = (python or default_python(), *words)
     elif python is not None:
         raise InputError("--python is for a script", "name the interpreter in the command itself")
     return Target(root, folder.relative_to(root).as_posix(), script, command)
@@ -110,5 +110,6 @@ def project_root(folder: Path) -> Path:
     return root
 
 
-def _default_python() -> str:
+def default_python() -> str:
+    """The interpreter that runs a script unless another one is named: the one on PATH that would have run it."""
     return shutil.which("python") or shutil.which("python3") or sys.executable

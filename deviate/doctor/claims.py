@@ -1,0 +1,122 @@
+"""What deviate can control in each framework as far as that is known beforehand, and why not where it cannot."""
+
+from dataclasses import dataclass
+
+from deviate.model import Answer, Concern
+
+FACTORS = (
+    "init", "shuffle", "augment", "dropout", "split", "other",
+    "kernels", "autotune", "precision", "hash", "threads", "onednn", "one-bit", "weights",
+)  # fmt: skip
+STREAMS = FACTORS[:6]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An answer with its reason and what to do."""
+
+    answer: Answer
+    why: str = ""
+    advice: str = ""
+
+
+YES = Claim("yes")
+NOTHING = {
+    "init": "makes no weights",
+    "shuffle": "shuffles nothing by itself",
+    "augment": "has no region of its own for it: what is drawn while a framework fetches examples counts there",
+    "dropout": "has no dropout",
+    "split": "splits no data",
+    "other": "draws nothing of its own",
+    "kernels": "has no nondeterministic kernels that are known",
+    "autotune": "does not search for kernels",
+    "precision": "does not reduce precision",
+    "hash": "has the hash seed of Python",
+    "threads": "starts no threads of its own",
+    "onednn": "has no switch for oneDNN",
+    "one-bit": "has no weights that training begins with",
+    "weights": "has no weights",
+}
+"""Why there is nothing to control, where a framework says nothing else."""
+
+_KEYS = "keys of jax.random are split and handed on by hand, and nothing tells what one is for"
+_UNNAMED = Claim("no", _KEYS, "vary all of them with algo, or draw through the names of flax or haiku")
+_BY_NUMPY = Claim("partly", f"what NumPy and Python draw is reached, but {_KEYS}", "draw orders and splits with NumPy")
+
+CLAIMS: dict[str, dict[str, Claim]] = {
+    "python": {"shuffle": YES, "split": YES, "other": YES},
+    "numpy": {
+        "shuffle": YES,
+        "split": YES,
+        "other": YES,
+        "kernels": Claim("nothing", "linear algebra is repeatable at a fixed number of threads"),
+        "threads": YES,
+    },
+    "sklearn": {
+        "init": Claim(
+            "no",
+            "an estimator draws its first weights and its order from one random_state, which counts as other",
+            "vary other, which moves both",
+        ),
+        "shuffle": Claim(
+            "partly",
+            "utils.shuffle is reached; the order inside of an estimator comes from its random_state",
+            "vary other for what happens inside of estimators",
+        ),
+        "split": YES,
+        "other": YES,
+        "threads": YES,
+        "weights": YES,
+    },
+    "torch": dict.fromkeys((*STREAMS, "kernels", "precision", "threads", "one-bit", "weights"), YES),
+    "tensorflow": {
+        **dict.fromkeys((*STREAMS, "kernels", "precision", "threads"), YES),
+        "one-bit": Claim("partly", "weights are known where Keras trains them", "train with Keras fit or its models"),
+        "weights": Claim("partly", "weights are known where Keras has them", "keep the weights in a keras.Model"),
+    },
+    "keras": {
+        **dict.fromkeys(("init", "shuffle", "augment", "dropout", "other", "one-bit", "weights"), YES),
+        "kernels": Claim("nothing", "those of its backend"),
+        "autotune": Claim("nothing", "that of its backend"),
+        "precision": Claim("nothing", "that of its backend"),
+        "threads": Claim("nothing", "those of its backend"),
+    },
+    "jax": {
+        "init": _UNNAMED,
+        "shuffle": _BY_NUMPY,
+        "augment": _UNNAMED,
+        "dropout": _UNNAMED,
+        "split": _BY_NUMPY,
+        "other": YES,
+        "threads": Claim("nothing", "bits do not depend on the number of threads on a CPU, as far as was measured"),
+    },
+    "flax": {"init": YES, "dropout": YES, "weights": YES},
+    "haiku": {"init": YES, "dropout": YES},
+    "optax": {"weights": YES},
+}
+RESTS_ON = {"lightning": "torch", "transformers": "torch", "accelerate": "torch", "optax": "jax"}
+"""Those that draw and compute through another one."""
+
+LIMITS: dict[str, tuple[Concern, ...]] = {
+    "python": (
+        Concern(
+            "os.urandom, secrets, uuid4, SystemRandom, seeds made from the time",
+            "come from outside of every generator: they differ in every run, in control too",
+            "seed a generator with a constant instead; runs tell where such calls are",
+        ),
+    ),
+    "torch": (
+        Concern(
+            "draws in threads of the script",
+            "the states of the streams belong to the thread that trains",
+            "draw in the main thread or in workers that are processes",
+        ),
+    ),
+    "tensorflow": (
+        Concern(
+            "sessions of tf.compat.v1, ParameterServerStrategy",
+            "TensorFlow does not promise op determinism for them",
+            "run eagerly or in tf.function; else read the control variant before you trust impl",
+        ),
+    ),
+}

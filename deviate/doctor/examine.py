@@ -1,0 +1,202 @@
+"""Starts the user's interpreter, asks it about itself and then about each framework, and puts the answers together.
+
+Nothing of the user's is imported here: a framework that crashes or hangs takes down its own child and no other.
+"""
+
+import dataclasses
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deviate.doctor.children import Ended, Question, ask
+from deviate.doctor.facts import Facts, death, read_facts
+from deviate.doctor.hazards import hazards
+from deviate.doctor.judge import DETERMINISTIC_OPS, judge
+from deviate.errors import InputError
+from deviate.model import Concern, Diagnosis, Framework, Interpreter, Machine
+
+PROBE = Path(__file__).with_name("probe.py")
+OLDEST = (3, 8)
+TIMEOUT_S = 60.0
+MOST_JOBS = 4
+"""At a time, where there are more CPUs: each takes up to a gigabyte of memory."""
+MARK = "deviate_doctor_mark"
+# In the syntax of every Python, and in one process with nothing but the standard library.
+FIRST_QUESTION = f"""
+import json, sys
+names = [("-I", "isolated"), ("-E", "ignore_environment"), ("-S", "no_site")]
+flags = [flag for flag, name in names if getattr(sys.flags, name, 0)]
+answer = [list(sys.version_info[:3]), sys.executable, hash("deviate"), "{MARK}" in sys.modules, flags]
+sys.stdout.write("\\n" + json.dumps(answer) + "\\n")
+"""
+HASH_SEEDS = {"first": "1", "same": "1", "other": "2"}
+COST_ORDER = ("tensorflow", "lightning", "keras", "torch", "accelerate")
+"""What takes longest to import begins first."""
+GENTLE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+"""A look at a GPU must not take the memory of those that work on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """What a Python says of itself before anything is asked of the standard library."""
+
+    version: tuple[int, ...]
+    executable: str
+    hash: int
+    loads_sitecustomize: bool
+    flags: tuple[str, ...]
+
+
+def examine(
+    python: str,
+    *,
+    timeout_s: float = TIMEOUT_S,
+    on_change: Callable[[Sequence[str], int], None] = lambda _names, _n_left: None,
+) -> Diagnosis:
+    """What frameworks an interpreter has, and what of them deviate can control on this machine.
+
+    Args:
+        python: a path, or a name that is looked for on PATH.
+        timeout_s: what each child may take.
+        on_change: told which frameworks are being looked at, and how many are left.
+
+    Raises:
+        InputError: it cannot be started, or is no Python.
+    """
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="deviate-doctor-") as name:
+        asker = _Asker(_found(python), Path(name), timeout_s, on_change)
+        first, works = asker.begin()
+        version = ".".join(map(str, first.version))
+        interpreter = Interpreter(python, first.executable, version)
+        if first.version[:2] < OLDEST:
+            old = Concern(
+                f"Python {version}", "is too old for the guest, which needs 3.8", "run the script with a newer Python"
+            )
+            return Diagnosis(interpreter, None, (), (old,), time.monotonic() - began)
+        diagnosed = asker.look(first, is_hash_seed_obeyed=works)
+    return Diagnosis(interpreter, *diagnosed, time.monotonic() - began)
+
+
+def _found(python: str) -> str:
+    path = shutil.which(python)
+    if path is None:
+        raise InputError(
+            f"looking for the interpreter {python}: there is no such program, or it cannot be executed",
+            "name another one: deviate doctor --python PATH",
+        )
+    return os.path.abspath(path)  # noqa: PTH100  a link is kept: a virtual environment is known by it
+
+
+class _Asker:
+    """One interpreter, and where it writes."""
+
+    def __init__(
+        self, python: str, folder: Path, timeout_s: float, on_change: Callable[[Sequence[str], int], None]
+    ) -> None:
+        self.python, self.folder, self.timeout_s, self.on_change = python, folder, timeout_s, on_change
+        self.jobs = min(MOST_JOBS, max(2, os.cpu_count() or 2))
+
+    def begin(self) -> tuple[_First, bool]:
+        """What it is, and whether the hash seed does what it should.
+
+        Raises:
+            InputError: it cannot be started, or is no Python.
+        """
+        marked = self.folder / "marked"
+        marked.mkdir()
+        (marked / "sitecustomize.py").write_text(f"import sys\nsys.modules[{MARK!r}] = sys\n", encoding="utf-8")
+        path = os.pathsep.join(filter(None, [str(marked), os.environ.get("PYTHONPATH", "")]))
+        command = (self.python, "-c", FIRST_QUESTION)
+        ended = self._ask(
+            Question(name, command, {"PYTHONPATH": path, "PYTHONHASHSEED": seed}) for name, seed in HASH_SEEDS.items()
+        )
+        said = {name: self._first(ended[name]) for name in HASH_SEEDS}
+        is_obeyed = said["first"].hash == said["same"].hash != said["other"].hash
+        return said["first"], is_obeyed
+
+    def _first(self, ended: Ended) -> _First:
+        try:
+            version, executable, number, is_marked, flags = json.loads(ended.said.strip().splitlines()[-1])
+            return _First(tuple(map(int, version)), str(executable), int(number), bool(is_marked), tuple(flags))
+        except (ValueError, IndexError, TypeError) as error:
+            last = ended.complained.strip().splitlines()[-1:] or [f"exit code {ended.code}"]
+            why = last[0][:80] if ended.code is not None else f"no answer within {self.timeout_s:g} s"
+            raise InputError(
+                f"starting {self.python}: it does not answer as a Python does ({why})",
+                "name the interpreter that runs the script: deviate doctor --python PATH",
+            ) from error
+
+    def look(
+        self, first: _First, *, is_hash_seed_obeyed: bool
+    ) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
+        """The machine, each framework that is installed, and the hazards."""
+        ended = self._ask([self._question("python")])["python"]
+        own = self._facts("python")
+        if fault := death(ended, own, self.timeout_s):
+            raise InputError(
+                f"asking {self.python} about itself: {fault}", "name another interpreter: deviate doctor --python PATH"
+            )
+        known = {
+            "hash_seed_works": is_hash_seed_obeyed,
+            "loads_sitecustomize": first.loads_sitecustomize,
+            "flags": list(first.flags),
+        }
+        own = dataclasses.replace(own, values={**own.values, **known})
+        names = own.texts("installed")
+        questions = [self._question(name) for name in sorted(names, key=_cost)]
+        if "torch" in names:
+            questions.append(self._question("torch", "again"))
+        if "jax" in names:
+            flags = f"{os.environ.get('XLA_FLAGS', '')} {DETERMINISTIC_OPS}".strip()
+            questions.append(self._question("jax", "accepts", {"XLA_FLAGS": flags}))
+        answers = self._ask(questions)
+        facts = {question.name: self._facts(question.name) for question in questions}
+        python = judge("python", own, "", facts, self.python)
+        judged = [
+            judge(name, facts[name], death(answers[name], facts[name], self.timeout_s), facts, self.python)
+            for name in names
+        ]
+        absent = [Framework(name, "absent") for name in own.texts("known") if name not in names]
+        frameworks = (python, *judged, *absent)
+        machine = _machine(own)
+        return machine, frameworks, hazards(own, machine, frameworks)
+
+    def _question(self, name: str, question: str = "", environment: Mapping[str, str] | None = None) -> Question:
+        full = f"{name}.{question}" if question else name
+        command = (self.python, str(PROBE), str(self.folder / f"{full}.facts"), name, *filter(None, [question]))
+        return Question(full, command, {**GENTLE, **(environment or {})})
+
+    def _ask(self, questions: Iterable[Question]) -> dict[str, Ended]:
+        try:
+            return ask(list(questions), self.folder, jobs=self.jobs, timeout_s=self.timeout_s, on_change=self.on_change)
+        except OSError as error:
+            raise InputError(
+                f"starting {self.python}: {error.strerror or error}",
+                "name another interpreter: deviate doctor --python PATH",
+            ) from error
+
+    def _facts(self, name: str) -> Facts:
+        return read_facts(self.folder / f"{name}.facts")
+
+
+def _cost(name: str) -> tuple[int, str]:
+    return (COST_ORDER.index(name) if name in COST_ORDER else len(COST_ORDER), name)
+
+
+def _machine(facts: Facts) -> Machine:
+    return Machine(
+        system=facts.text("system"),
+        processor=str(facts.table("cpu").get("name", "")),
+        instructions=facts.texts("instructions"),
+        n_cpus=facts.count("n_cpus"),
+        n_cpus_allowed=facts.count("n_cpus_allowed"),
+        quota=facts.number("quota"),
+        accelerators=facts.texts("accelerators"),
+        container=facts.text("container"),
+    )

@@ -1,0 +1,138 @@
+"""What on this machine, or in the user's variables, gets in the way of the controls."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+
+from deviate.doctor.facts import Facts
+from deviate.model import Concern, Framework, Machine
+
+ON = frozenset({"1", "true", "yes", "on"})
+DETERMINISTIC_WORKSPACES = frozenset({":4096:8", ":16:8"})
+"""Source: NVIDIA, cuBLAS library, results reproducibility."""
+CODE_PATHS = ("MKL_CBWR", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")
+FORCED_DETERMINISM = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
+RECORDED = ("JAX_DEFAULT_MATMUL_PRECISION", "JAX_ENABLE_X64", "JAX_DEFAULT_PRNG_IMPL", "JAX_THREEFRY_PARTITIONABLE")
+UNDONE_IN_XLA = ("xla_gpu_deterministic_ops=false", "xla_gpu_exclude_nondeterministic_ops=false")
+
+
+def hazards(facts: Facts, machine: Machine, frameworks: Sequence[Framework]) -> tuple[Concern, ...]:
+    """All of them; the order is that in which they should be seen to.
+
+    Args:
+        facts: those of the interpreter.
+    """
+    variables = {name: str(value) for name, value in facts.table("variables").items()}
+    return (
+        *_guest(facts),
+        *_accelerators(machine, frameworks, variables),
+        *_threads(machine, frameworks, variables),
+        *_undoing(variables),
+        *_remaining(variables),
+    )
+
+
+def _guest(facts: Facts) -> Iterator[Concern]:
+    if not facts.is_true("loads_sitecustomize"):
+        flags = facts.texts("flags")
+        yield Concern(
+            "sitecustomize is not loaded from PYTHONPATH",
+            f"the interpreter runs with {', '.join(flags)}" if flags else "the interpreter does not look for it there",
+            "start Python without -I, -S, -E and env -i; in a container, pass PYTHONPATH on",
+        )
+
+
+def _accelerators(machine: Machine, frameworks: Sequence[Framework], variables: Mapping[str, str]) -> Iterator[Concern]:
+    hidden = [name for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES") if name in variables]
+    for name in hidden:
+        yield Concern(f"{name}={variables[name]}", "frameworks see these devices only")
+    for framework in frameworks:
+        sees_none = framework.name in {"torch", "tensorflow", "jax"} and len(framework.devices) == 1
+        if machine.accelerators and sees_none and framework.state == "works" and not hidden:
+            yield Concern(
+                f"{framework.name} sees no device but the CPU",
+                f"the machine has {machine.accelerators[0]}, and this is the build: {framework.build}",
+                f"install a build of {framework.name} for it, unless the script is to run on the CPU",
+            )
+
+
+def _threads(machine: Machine, frameworks: Sequence[Framework], variables: Mapping[str, str]) -> Iterator[Concern]:
+    allowed, cpus = machine.n_cpus_allowed, machine.n_cpus
+    if allowed and cpus and allowed < cpus:
+        yield Concern(
+            f"{allowed} of {cpus} CPUs are allowed",
+            "libraries start threads by what they are allowed or by what there is, and their number changes bits",
+            f"fix it for all experiments that are compared: export OMP_NUM_THREADS={allowed}",
+        )
+    usable = min((limit for limit in (allowed, machine.quota) if limit), default=None)
+    for framework in frameworks:
+        threads = _first_number(framework.threads)
+        if usable and threads and threads > usable:
+            yield Concern(
+                f"{framework.name} works with {threads} threads on {usable:g} CPUs",
+                "runs get slow; the same script has other bits where fewer threads are started",
+                f"export OMP_NUM_THREADS={max(1, int(usable))}",
+            )
+    for name in ("OMP_DYNAMIC", "OMP_SCHEDULE"):
+        value = variables.get(name, "").lower()
+        if value in ON or value.startswith(("dynamic", "guided")):
+            yield Concern(
+                f"{name}={variables[name]}", "the share of each thread may change from run to run", f"unset {name}"
+            )
+
+
+def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
+    """Variables against which a variant cannot prevail, or only in part."""
+    for name in FORCED_DETERMINISM:
+        if variables.get(name, "").lower() in ON:
+            yield Concern(
+                f"{name}={variables[name]}",
+                "TensorFlow is deterministic from its start, so that impl has nothing to vary",
+                f"unset {name}",
+            )
+    workspace = variables.get("CUBLAS_WORKSPACE_CONFIG")
+    if workspace is not None:
+        is_fixed = workspace in DETERMINISTIC_WORKSPACES
+        yield Concern(
+            f"CUBLAS_WORKSPACE_CONFIG={workspace}",
+            "cuBLAS stays deterministic where kernels are left free" if is_fixed
+            else "no deterministic value; where kernels are held deviate sets its own",
+            "unset CUBLAS_WORKSPACE_CONFIG",
+        )  # fmt: skip
+    for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"):
+        if name in variables:
+            yield Concern(
+                f"{name}={variables[name]}",
+                "decides on TF32 for every program, where precision is left free too",
+                f"unset {name}, and choose in the script",
+            )
+    if variables.get("TORCHINDUCTOR_MAX_AUTOTUNE", "").lower() in ON:
+        yield Concern(
+            f"TORCHINDUCTOR_MAX_AUTOTUNE={variables['TORCHINDUCTOR_MAX_AUTOTUNE']}",
+            "compiled code chooses kernels by time, which differs between runs",
+            "unset TORCHINDUCTOR_MAX_AUTOTUNE",
+        )
+    flags = variables.get("XLA_FLAGS")
+    if flags is not None:
+        undone = [flag for flag in UNDONE_IN_XLA if flag in flags]
+        yield Concern(
+            f"XLA_FLAGS={shlex.quote(flags)}",
+            f"{', '.join(undone)} takes back what holds the kernels" if undone
+            else "stays in all variants; where a GPU is there deviate adds its own flags at the end",
+            "unset XLA_FLAGS" if undone else "",
+        )  # fmt: skip
+
+
+def _remaining(variables: Mapping[str, str]) -> Iterator[Concern]:
+    """Variables that do no harm as long as they stay."""
+    told = {"PYTHONHASHSEED": "holds in as-is; every other variant sets its own"}
+    told |= dict.fromkeys(CODE_PATHS, "chooses the code for the processor, and with it the bits; stays in all variants")
+    told |= {"TF_ENABLE_ONEDNN_OPTS": "changes the bits of TensorFlow; stays in all variants but config"}
+    told |= dict.fromkeys(RECORDED, "changes what JAX computes; deviate neither sets nor clears it")
+    for name, why in told.items():
+        if name in variables:
+            yield Concern(f"{name}={variables[name]}", why, "leave it the same in all experiments that are compared")
+
+
+def _first_number(text: str) -> int | None:
+    first = text.partition(",")[0].split()[-1:]
+    return int(first[0]) if first and first[0].isdecimal() else None

@@ -1,0 +1,142 @@
+"""Runs in the user's interpreter: imports one framework, looks at it, tries what can be tried, and writes down facts.
+
+    python probe.py FACTS NAME [QUESTION]
+
+FACTS takes one JSON object per line, as soon as the fact is known, so that a crash or a hang loses nothing of what was
+before it. NAME is a module, or `python` for the interpreter and its machine; what is asked of it stands in
+`probes/NAME.py`, in the function QUESTION (default: `look`). Standard library only, from Python 3.8.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import sys
+import time
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any, Callable, TextIO
+
+HERE = Path(__file__).resolve().parent
+PACKAGES = {
+    "haiku": ("dm-haiku",),
+    "sklearn": ("scikit-learn",),
+    "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tensorflow-macos"),
+}
+"""Modules that come in packages of other names."""
+
+
+class Notes:
+    """Where facts are written."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+
+    def tell(self, fact: str, value: Any) -> None:
+        self._write({"fact": fact, "value": value})
+
+    def doing(self, what: str) -> None:
+        """Say what comes next: the last thing known of a process that dies of it."""
+        self._write({"doing": what})
+
+    def attempt(self, fact: str, make: Callable[[], Any]) -> Any:
+        """Tell what `make` gives; its error, if there is one, is a fact too."""
+        try:
+            value = make()
+        except Exception as error:
+            self._write({"fact": fact, "fault": describe(error)})
+            return None
+        self.tell(fact, value)
+        return value
+
+    def missing(self, module: Any, names: dict[str, list[str]]) -> None:
+        """Tell which of the places that the guest puts itself into are not there: control -> dotted names."""
+        lacking = {
+            control: [name for name in dotted if not _is_there(module, name)] for control, dotted in names.items()
+        }
+        self.tell("missing", {control: lacks for control, lacks in lacking.items() if lacks})
+
+    def _write(self, note: dict[str, Any]) -> None:
+        self.file.write(json.dumps(note, default=str) + "\n")
+        self.file.flush()
+
+
+def describe(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__
+
+
+def main(path: str, name: str, question: str) -> None:
+    if Path(sys.path[0]).resolve() == HERE:  # a script's own folder comes first, and ours is none of the user's
+        del sys.path[0]
+    with Path(path).open("a", encoding="utf-8") as file:
+        notes = Notes(file)
+        module = None if name == "python" else _imported(name, notes)
+        if name == "python" or module is not None:
+            asked = getattr(_questions(name), question, None)
+            if asked is not None:
+                notes.doing("trying it out")
+                asked(module, notes)
+        notes.tell("is_done", value=True)
+
+
+def _imported(name: str, notes: Notes) -> Any:
+    notes.tell("version", _installed_version(name))
+    notes.doing("importing it")
+    began = time.perf_counter()
+    try:
+        module = importlib.import_module(name)
+    except BaseException as error:  # a package may also call sys.exit
+        notes.tell("import_fault", describe(error))
+        return None
+    notes.tell("wall_time_s", time.perf_counter() - began)
+    notes.tell("path", getattr(module, "__file__", None))
+    if isinstance(getattr(module, "__version__", None), str):
+        notes.tell("version", module.__version__)
+    return module
+
+
+def _installed_version(name: str) -> str:
+    """What the package says of itself: known even where it cannot be imported."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    for package in PACKAGES.get(name, (name,)):
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return ""
+
+
+def _questions(name: str) -> ModuleType | None:
+    """The file of this framework, loaded under a name of its own: it must not stand for the framework itself."""
+    path = HERE / "probes" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"deviate_probe_{name}", str(path))
+    if spec is None or spec.loader is None or not path.exists():
+        return None
+    sys.dont_write_bytecode = True
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _is_there(owner: Any, dotted: str) -> bool:
+    """Whether a dotted name leads somewhere; submodules that nothing has imported yet are imported."""
+    for part in dotted.split("."):
+        if not hasattr(owner, part) and hasattr(owner, "__path__"):
+            try:
+                importlib.import_module(f"{owner.__name__}.{part}")
+            except Exception:
+                return False
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return True
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "look")

@@ -1,0 +1,47 @@
+"""Facts of JAX: its library, plug-ins, devices, and which flags of XLA this build takes."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PLACES = {"other": ["random.PRNGKey", "random.key"], "weights": ["jit"], "precision": ["config.update"]}
+PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin", "jax-metal", "libtpu")
+
+
+def look(jax: Any, notes: Any) -> None:
+    notes.attempt("build", _build)
+    notes.missing(jax, PLACES)
+    notes.attempt("precision", lambda: _set_precision(jax))
+    notes.attempt("generator", lambda: str(jax.config.jax_default_prng_impl))
+    notes.doing("starting its backend")
+    notes.attempt("backend", jax.default_backend)
+    notes.attempt("gpus", lambda: _devices(jax))
+
+
+def accepts(jax: Any, notes: Any) -> None:
+    """In a process of its own whose XLA_FLAGS have one flag more: one that XLA does not know ends the process."""
+    notes.doing("starting its backend with that flag")
+    notes.attempt("accepts", lambda: float(jax.jit(lambda number: number + 1)(1.0)) == 2.0)
+
+
+def _build() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = []
+    for name in ("jaxlib", *PLUGINS):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)
+
+
+def _set_precision(jax: Any) -> bool:
+    jax.config.update("jax_default_matmul_precision", "highest")
+    return bool(jax.config.jax_default_matmul_precision == "highest")
+
+
+def _devices(jax: Any) -> list[str]:
+    return [f"{device.platform} {device.device_kind}" for device in jax.devices() if device.platform != "cpu"]

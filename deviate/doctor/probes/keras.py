@@ -1,0 +1,23 @@
+"""Facts of Keras: its backend, and the places where it asks for seeds."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PLACES = {
+    "init": ["src.initializers.random_initializers.RandomInitializer"],
+    "dropout": ["src.random.seed_generator.SeedGenerator", "layers.Dropout"],
+    "augment": ["src.random.seed_generator.SeedGenerator"],
+    "shuffle": ["Model.fit"],
+    "other": ["utils.set_random_seed"],
+    "one-bit": ["Model.fit"],
+    "weights": ["Model.fit"],
+}
+
+
+def look(keras: Any, notes: Any) -> None:
+    backend = notes.attempt("backend", keras.backend.backend)
+    notes.tell("build", f"on {backend}")
+    notes.missing(keras, PLACES)

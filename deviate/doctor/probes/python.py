@@ -1,0 +1,157 @@
+"""Facts of the interpreter and its machine: installed frameworks, processor, CPUs allowed, accelerators, variables."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FRAMEWORKS = (
+    "numpy", "sklearn", "torch", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "lightning", "transformers",
+    "accelerate",
+)  # fmt: skip
+VARIABLES = (
+    "PYTHONHASHSEED", "PYTHONPATH", "PYTHONSAFEPATH", "PYTHONNOUSERSITE",
+    "OMP_NUM_THREADS", "OMP_DYNAMIC", "OMP_SCHEDULE", "MKL_NUM_THREADS", "MKL_DYNAMIC", "MKL_CBWR",
+    "OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA",
+    "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "TF_ENABLE_ONEDNN_OPTS", "TF_DETERMINISTIC_OPS",
+    "TF_CUDNN_DETERMINISTIC", "TF_CUDNN_USE_AUTOTUNE", "TF_USE_CUDNN_AUTOTUNE",
+    "XLA_FLAGS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION", "JAX_DEFAULT_PRNG_IMPL",
+    "JAX_THREEFRY_PARTITIONABLE", "KERAS_BACKEND", "TF_USE_LEGACY_KERAS",
+    "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "TORCHINDUCTOR_MAX_AUTOTUNE",
+)  # fmt: skip
+"""Those whose values matter here. No others are read: a variable may be a secret."""
+INSTRUCTIONS = ("sse4_2", "avx", "avx2", "avx512f", "avx512_bf16", "amx_tile", "asimd", "sve")
+PATIENCE_S = 10
+
+
+def look(module: Any, notes: Any) -> None:
+    notes.tell("version", platform.python_version())
+    notes.tell("path", sys.executable)
+    notes.tell("implementation", platform.python_implementation())
+    notes.tell("build", " ".join((*platform.python_build(), platform.python_compiler())))
+    notes.tell("variables", {name: os.environ[name] for name in VARIABLES if name in os.environ})
+    notes.tell("known", list(FRAMEWORKS))
+    notes.attempt("installed", installed)
+    notes.tell("system", f"{platform.system()} {platform.machine()}")
+    cpu = notes.attempt("cpu", processor) or {}
+    notes.tell("instructions", [name for name in INSTRUCTIONS if name in cpu.get("flags", "").split()])
+    notes.tell("n_cpus", os.cpu_count())
+    if hasattr(os, "sched_getaffinity"):
+        notes.tell("n_cpus_allowed", len(os.sched_getaffinity(0)))
+    notes.attempt("quota", quota)
+    notes.attempt("container", container)
+    notes.doing("asking the drivers for their devices")
+    notes.attempt("accelerators", accelerators)
+
+
+def installed() -> list[str]:
+    """The frameworks that an import would find; a mere folder of that name is none."""
+    found = []
+    for name in FRAMEWORKS:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            found.append(name)
+    return found
+
+
+def processor() -> dict[str, str]:
+    """Name and flags of the first processor."""
+    facts: dict[str, str] = {}
+    if Path("/proc/cpuinfo").exists():
+        for line in _read("/proc/cpuinfo").splitlines():
+            key, _, value = line.partition(":")
+            facts.setdefault(key.strip().lower(), value.strip())
+    elif shutil.which("sysctl"):
+        facts["model name"] = _asked("sysctl", "-n", "machdep.cpu.brand_string")
+    return {
+        "name": facts.get("model name") or platform.processor() or platform.machine(),
+        "flags": facts.get("flags", facts.get("features", "")),
+    }
+
+
+def quota() -> float | None:
+    """CPUs' worth of time that the control group may use; None for no limit."""
+    limits = []
+    for path in _own_groups("/sys/fs/cgroup", ""):
+        allowed = _read(f"{path}/cpu.max").split()
+        if len(allowed) == 2 and allowed[0] != "max":
+            limits.append(int(allowed[0]) / int(allowed[1]))
+    for path in _own_groups("/sys/fs/cgroup/cpu", "cpu"):
+        allowed = _read(f"{path}/cpu.cfs_quota_us").split()
+        period = _read(f"{path}/cpu.cfs_period_us").split()
+        if allowed and period and int(allowed[0]) > 0:
+            limits.append(int(allowed[0]) / int(period[0]))
+    return min(limits) if limits else None
+
+
+def _own_groups(root: str, controller: str) -> list[str]:
+    """The folders of our control group and of those above it; a limit of any of them counts.
+
+    Source: cgroups(7), /proc/[pid]/cgroup: hierarchy:controllers:path, without controllers for version 2.
+    """
+    folders = [root]
+    for line in _read("/proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            below = root
+            for part in path.strip("/").split("/"):
+                below = f"{below}/{part}"
+                folders.append(below)
+    return folders
+
+
+def container() -> str:
+    if os.environ.get("APPTAINER_CONTAINER") or os.environ.get("SINGULARITY_CONTAINER"):
+        return "Apptainer"
+    if Path("/.dockerenv").exists():
+        return "Docker"
+    if Path("/run/.containerenv").exists():
+        return "Podman"
+    return "Kubernetes" if os.environ.get("KUBERNETES_SERVICE_HOST") else ""
+
+
+def accelerators() -> list[str]:
+    """Devices with their drivers, as the system knows them."""
+    found = []
+    if shutil.which("nvidia-smi"):
+        told = _asked("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
+        for line in told.splitlines():
+            name, comma, driver = line.rpartition(", ")
+            if comma:
+                found.append(f"{name} (driver {driver})")
+    if not found and Path("/proc/driver/nvidia/version").exists():
+        found.append("NVIDIA driver without a device that nvidia-smi shows")
+    if Path("/dev/kfd").exists():
+        version = _read("/sys/module/amdgpu/version").strip()
+        found.append(f"AMD GPU (driver {version or 'of unknown version'})")
+    tpus = len(list(Path("/dev").glob("accel[0-9]*")))
+    if tpus:
+        found.append(f"TPU, {tpus} chips")
+    if platform.system() == "Darwin" and platform.machine() == "arm64":
+        found.append("Apple GPU")
+    return found
+
+
+def _asked(*command: str) -> str:
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
+        timeout=PATIENCE_S, text=True,
+    )  # fmt: skip
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,75 @@
+"""Facts of TensorFlow: build, devices, and whether op determinism can be switched on."""
+
+from __future__ import annotations
+
+import importlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PLACES = {
+    "init": ["random.normal", "random.uniform", "Variable"],
+    "shuffle": ["data.Dataset.shuffle", "random.shuffle"],
+    "augment": ["data.Dataset.map", "random.uniform"],
+    "dropout": ["nn.dropout"],
+    "split": ["random.shuffle"],
+    "other": ["random.set_seed"],
+    "kernels": ["config.experimental.enable_op_determinism"],
+    "precision": ["config.experimental.enable_tensor_float_32_execution"],
+    "threads": ["config.threading.set_intra_op_parallelism_threads"],
+}
+
+
+def look(tf: Any, notes: Any) -> None:
+    notes.tell("build", _build(tf))
+    notes.missing(tf, PLACES)
+    notes.attempt("is_eager", lambda: bool(tf.executing_eagerly()))
+    notes.attempt("onednn", _has_onednn)
+    notes.attempt("sets_threads", lambda: _sets_threads(tf))
+    notes.doing("looking for its devices")
+    notes.attempt("gpus", lambda: _devices(tf))
+    notes.doing("switching op determinism on")
+    notes.attempt("is_deterministic", lambda: _switch_on(tf))
+    notes.attempt("refuses", lambda: _refuses(tf))
+
+
+def _build(tf: Any) -> str:
+    facts = tf.sysconfig.get_build_info() if hasattr(tf.sysconfig, "get_build_info") else {}
+    git = tf.version.GIT_VERSION
+    if facts.get("is_cuda_build"):
+        return f"CUDA {facts.get('cuda_version')}, cuDNN {facts.get('cudnn_version')}, {git}"
+    return f"ROCm, {git}" if facts.get("is_rocm_build") else f"CPU build, {git}"
+
+
+def _has_onednn() -> bool:
+    return bool(importlib.import_module("tensorflow.python.util._pywrap_util_port").IsMklEnabled())
+
+
+def _sets_threads(tf: Any) -> bool:
+    """Before the first operation: later it is an error."""
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    return bool(tf.config.threading.get_intra_op_parallelism_threads() == 1)
+
+
+def _devices(tf: Any) -> list[str]:
+    found = []
+    for device in tf.config.list_physical_devices():
+        if device.device_type != "CPU":
+            details = tf.config.experimental.get_device_details(device)
+            found.append(f"{device.device_type} {details.get('device_name', device.name)}")
+    return found
+
+
+def _switch_on(tf: Any) -> bool:
+    tf.config.experimental.enable_op_determinism()
+    return True
+
+
+def _refuses(tf: Any) -> bool:
+    """Whether a random operation without a seed is refused, as it is while op determinism is on."""
+    try:
+        tf.random.normal([1])
+    except RuntimeError as error:
+        return "seed" in str(error)
+    return False

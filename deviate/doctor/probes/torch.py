@@ -1,0 +1,114 @@
+"""Facts of PyTorch: build, devices, threads, and whether deterministic algorithms do what they say."""
+
+from __future__ import annotations
+
+import hashlib
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PLACES = {
+    "init": ["nn.Module.__init_subclass__", "nn.init.uniform_"],
+    "shuffle": ["utils.data.RandomSampler.__iter__", "randperm"],
+    "augment": [
+        "utils.data._utils.fetch._MapDatasetFetcher.fetch",
+        "utils.data._utils.fetch._IterableDatasetFetcher.fetch",
+        "utils.data.dataloader._BaseDataLoaderIter.__init__",
+    ],
+    "dropout": ["nn.modules.module.register_module_forward_pre_hook", "nn.modules.module.register_module_forward_hook"],
+    "split": ["utils.data.random_split"],
+    "other": ["get_rng_state", "set_rng_state", "manual_seed"],
+    "one-bit": ["nn.modules.module.register_module_forward_pre_hook"],
+    "weights": ["optim.Optimizer.__init__"],
+}
+"""Where the guest puts itself for each control. Source: docs/doctor.md."""
+
+
+def look(torch: Any, notes: Any) -> None:
+    notes.tell("build", _build(torch))
+    notes.missing(torch, PLACES)
+    notes.attempt("instructions", lambda: torch.backends.cpu.get_cpu_capability())  # noqa: PLW0108  not in older ones
+    notes.tell("n_threads", torch.get_num_threads())
+    notes.tell("threads", f"{torch.get_num_threads()}, inter-op {torch.get_num_interop_threads()}")
+    notes.attempt("onednn", lambda: bool(torch.backends.mkldnn.is_available()))
+    notes.doing("looking for its devices")
+    notes.attempt("gpus", lambda: _gpus(torch))
+    notes.doing("trying its switches")
+    notes.attempt("precision", lambda: _set_precision(torch))
+    _answer_twice(torch, notes)
+    notes.attempt("refuses", lambda: _refuses(torch))
+    notes.attempt("sets_threads", lambda: _sets_threads(torch))
+
+
+def again(torch: Any, notes: Any) -> None:
+    """In a second process: the gradient whose bits are compared with those of the first."""
+    _answer_twice(torch, notes)
+
+
+def _build(torch: Any) -> str:
+    if torch.version.cuda:
+        return f"CUDA {torch.version.cuda}, cuDNN {torch.backends.cudnn.version()}"
+    if getattr(torch.version, "hip", None):
+        return f"ROCm {torch.version.hip}"
+    return f"CPU build, {torch.version.git_version[:10]}"
+
+
+def _gpus(torch: Any) -> list[str]:
+    found = []
+    if torch.cuda.is_available():
+        kind = "ROCm" if getattr(torch.version, "hip", None) else "CUDA"
+        found += [f"{kind} {torch.cuda.get_device_name(index)}" for index in range(torch.cuda.device_count())]
+    if getattr(torch.backends, "mps", None) is not None and torch.backends.mps.is_available():
+        found.append("MPS")
+    if getattr(torch, "xpu", None) is not None and torch.xpu.is_available():
+        found += [f"XPU {torch.xpu.get_device_name(index)}" for index in range(torch.xpu.device_count())]
+    return found
+
+
+def _set_precision(torch: Any) -> bool:
+    torch.set_float32_matmul_precision("highest")
+    return bool(torch.get_float32_matmul_precision() == "highest")
+
+
+def _answer_twice(torch: Any, notes: Any) -> None:
+    """By default, and under deterministic algorithms."""
+    torch.set_num_threads(max(2, torch.get_num_threads()))
+    notes.attempt("default_gradient", lambda: _gradient(torch))
+    notes.doing("switching deterministic algorithms on")
+    notes.attempt("is_deterministic", lambda: _switch_on(torch))
+    notes.attempt("deterministic_gradient", lambda: _gradient(torch))
+
+
+def _switch_on(torch: Any) -> bool:
+    torch.use_deterministic_algorithms(True)
+    return bool(torch.are_deterministic_algorithms_enabled())
+
+
+def _gradient(torch: Any) -> str:
+    """Hash of the gradient of advanced indexing: threads add up many different addends for few indices, in any order.
+
+    Source: PyTorch, use_deterministic_algorithms: index_put with accumulate=True on a CPU.
+    """
+    torch.manual_seed(0)
+    weights = torch.randn(17, 64, requires_grad=True)
+    indices, addends = torch.randint(17, (65536,)), torch.randn(65536, 64)
+    (weights[indices] * addends).sum().backward()
+    return hashlib.sha256(weights.grad.numpy().tobytes()).hexdigest()[:16]
+
+
+def _refuses(torch: Any) -> bool:
+    """Whether an operation without a deterministic version stops the program while the switch is on."""
+    try:
+        torch.zeros(4).put_(torch.tensor([1, 1]), torch.tensor([1.0, 2.0]))
+    except RuntimeError as error:
+        return "deterministic" in str(error)
+    return False
+
+
+def _sets_threads(torch: Any) -> bool:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    is_set = torch.get_num_threads() == 1
+    torch.set_num_threads(before)
+    return bool(is_set)

@@ -1,0 +1,188 @@
+"""The diagnosis for a reader: interpreter and machine, frameworks, what can be controlled, why not, and the hazards."""
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from deviate.model import Answer, Concern, Control, Diagnosis, Framework, Machine
+
+NARROWEST = 40
+NARROWEST_LAST = 12
+MARGIN = 13
+GAP = "  "
+SHOWN: dict[Answer, str] = {"yes": "yes", "partly": "part", "no": "no", "nothing": "·"}
+COLOURS = {"yes": "\x1b[32m", "part": "\x1b[33m", "no": "\x1b[31m"}
+RESET = "\x1b[0m"
+LEGEND = "part: in part, see below · no: see below · a dot: there is nothing to control"
+N_STREAMS = 6
+"""The first factors are streams; they and the others make a table each."""
+
+
+def render_diagnosis(diagnosis: Diagnosis, width: int, *, is_coloured: bool = False) -> str:
+    """Text of at most `width` columns (from 40), ending in a newline."""
+    width = max(width, NARROWEST)
+    parts = [
+        _header(diagnosis, width),
+        _frameworks(diagnosis.frameworks, width),
+        _controls(diagnosis.frameworks, width, is_coloured=is_coloured),
+        _reasons(diagnosis.frameworks, width),
+        _tried(diagnosis.frameworks, width),
+        _hazards(diagnosis, width),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _header(diagnosis: Diagnosis, width: int) -> str:
+    interpreter, machine = diagnosis.interpreter, diagnosis.machine
+    lines = [("Interpreter", f"{interpreter.executable} · Python {interpreter.version}")]
+    if machine is not None:
+        lines += [("Machine", _machine(machine)), ("Devices", _devices(machine, diagnosis.frameworks))]
+    return "".join(_labelled(label, text, width) for label, text in lines)
+
+
+def _machine(machine: Machine) -> str:
+    allowed = machine.n_cpus if machine.n_cpus_allowed is None else machine.n_cpus_allowed
+    cpus = f"{allowed} of {machine.n_cpus} CPUs" if allowed != machine.n_cpus else f"{machine.n_cpus} CPUs"
+    quota = f", {machine.quota:g} CPUs' worth of time" if machine.quota else ""
+    parts = [machine.system, machine.processor, f"{cpus}{quota}", " ".join(machine.instructions), machine.container]
+    return " · ".join(part for part in parts if part)
+
+
+def _devices(machine: Machine, frameworks: Sequence[Framework]) -> str:
+    if machine.accelerators:
+        return ", ".join(machine.accelerators)
+    seen = {device for framework in frameworks for device in framework.devices[1:]}
+    return ", ".join(sorted(seen)) or "the CPU alone: no driver of a GPU or TPU was found"
+
+
+def _frameworks(frameworks: Sequence[Framework], width: int) -> str:
+    rows = [
+        [
+            framework.name,
+            framework.version or "unknown",
+            "broken" if framework.state == "broken" else ", ".join(framework.devices),
+            framework.threads,
+            framework.build,
+        ]
+        for framework in frameworks
+        if framework.state != "absent"
+    ]
+    if not rows:
+        return ""
+    text = "Frameworks\n" + _table([["", "version", "devices", "threads", "build"], *rows], width)
+    absent = ", ".join(framework.name for framework in frameworks if framework.state == "absent")
+    return text + (_hung(f"not installed: {absent}", width) if absent else "")
+
+
+def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool) -> str:
+    """Two tables, one of streams and one of the other factors."""
+    shown = [framework for framework in frameworks if framework.controls and not framework.rests_on]
+    if not shown:
+        return ""
+    factors = [control.factor for control in shown[0].controls]
+    text = "What deviate can control here\n"
+    for named in (factors[:N_STREAMS], factors[N_STREAMS:]):
+        rows = [[framework.name, *(SHOWN[_of(framework, factor).answer] for factor in named)] for framework in shown]
+        table = _table([["", *named], *rows], width)
+        text += _painted(table) if is_coloured else table
+    followers: dict[str, list[str]] = {}
+    for framework in frameworks:
+        if framework.rests_on and framework.state == "works":
+            followers.setdefault(framework.rests_on, []).append(framework.name)
+    for leader, names in followers.items():
+        text += _hung(f"{', '.join(names)}: as {leader}", width)
+    return text + _hung(LEGEND, width)
+
+
+def _painted(table: str) -> str:
+    """The answers in colour: they are words of their own, which no name of a framework or factor is."""
+    return re.sub(r"\b(yes|part|no)\b", lambda found: f"{COLOURS[found[1]]}{found[1]}{RESET}", table)
+
+
+def _of(framework: Framework, factor: str) -> Control:
+    return next(control for control in framework.controls if control.factor == factor)
+
+
+def _reasons(frameworks: Sequence[Framework], width: int) -> str:
+    text = ""
+    for framework in frameworks:
+        if framework.state == "broken":
+            text += _reason(framework.name, "broken", framework.fault, framework.advice, width)
+        for controls in _alike(framework.controls):
+            first = controls[0]
+            what = f"{', '.join(control.factor for control in controls)}: {SHOWN[first.answer]}"
+            text += _reason(framework.name, what, first.why, first.advice, width)
+        for limit in framework.limits:
+            text += _reason(framework.name, limit.what, limit.why, limit.advice, width)
+    return f"What it cannot, or in part, and why\n{text}" if text else ""
+
+
+def _alike(controls: Iterable[Control]) -> list[list[Control]]:
+    """Those that are not under control, the ones with the same reason together."""
+    groups: dict[tuple[str, str, str], list[Control]] = {}
+    for control in controls:
+        if control.answer in {"no", "partly"}:
+            groups.setdefault((control.answer, control.why, control.advice), []).append(control)
+    return list(groups.values())
+
+
+def _reason(name: str, what: str, why: str, advice: str, width: int) -> str:
+    text = _hung(f"{name} · {what}", width) + _hung(why, width, GAP * 3)
+    return text + (_hung(f"→ {advice}", width, GAP * 3) if advice else "")
+
+
+def _tried(frameworks: Sequence[Framework], width: int) -> str:
+    lines = [f"{framework.name} · {told}" for framework in frameworks for told in framework.tried]
+    return "Tried here\n" + "".join(_hung(line, width) for line in lines) if lines else ""
+
+
+def _hazards(diagnosis: Diagnosis, width: int) -> str:
+    if not diagnosis.hazards:
+        return "Hazards      none found on this machine\n"
+    return "Hazards\n" + "".join(_hazard(item, width) for item in diagnosis.hazards)
+
+
+def _hazard(item: Concern, width: int) -> str:
+    text = _hung(item.what, width) + _hung(item.why, width, GAP * 3)
+    return text + (_hung(f"→ {item.advice}", width, GAP * 3) if item.advice else "")
+
+
+def _table(rows: Sequence[Sequence[str]], width: int) -> str:
+    """Columns as wide as they need, the last one wrapped into what is left; where too little is, paragraphs."""
+    cells = [[_clean(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    gap = GAP if len(GAP) + sum(widths) + len(GAP) * (len(widths) - 1) <= width else " "
+    left = width - len(GAP) - sum(widths[:-1]) - len(gap) * (len(widths) - 1)
+    if left < min(widths[-1], NARROWEST_LAST):
+        return "".join(_paragraph(cells[0], row, width) for row in cells[1:])
+    widths[-1] = min(widths[-1], left)
+    lines = []
+    for row in cells:
+        for number, part in enumerate(textwrap.wrap(row[-1], widths[-1], break_on_hyphens=False) or [""]):
+            shown = [*(row[:-1] if number == 0 else [""] * (len(row) - 1)), part]
+            padded = gap.join(cell.ljust(size) for cell, size in zip(shown, widths, strict=True))
+            lines.append(f"{GAP}{padded}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _paragraph(titles: Sequence[str], row: Sequence[str], width: int) -> str:
+    told = [f"{title} {cell}" for title, cell in zip(titles[1:], row[1:], strict=True) if cell]
+    return _hung(row[0], width) + _hung(", ".join(told), width, GAP * 3)
+
+
+def _labelled(label: str, text: str, width: int) -> str:
+    return _filled(text, width, f"{label:<{MARGIN}}", " " * MARGIN)
+
+
+def _hung(text: str, width: int, indent: str = GAP) -> str:
+    return _filled(text, width, indent, indent)
+
+
+def _filled(text: str, width: int, first: str, others: str) -> str:
+    lines = textwrap.wrap(_clean(text), width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _clean(text: str) -> str:
+    """Text without control codes, which names of devices and messages of errors may hold."""
+    return "".join(character if character.isprintable() else " " for character in text)
