@@ -132,8 +132,18 @@ def run_command(
         int | None, typer.Option("--runs", "-r", min=1, help=f"How many runs. Default: {DEFAULT_RUNS}.")
     ] = None,
     variants: Annotated[
-        str | None, typer.Option(help=f"{', '.join(replay.VARIANTS)}; several with commas. Default: {DEFAULT_VARIANT}.")
+        str | None,
+        typer.Option(
+            help=f"What varies: {', '.join(replay.VARIANTS)}, a combination as init+shuffle, or one of deviate.toml; "
+            f"several with commas. Default: {DEFAULT_VARIANT}."
+        ),
     ] = None,
+    warn_only: Annotated[
+        bool,
+        typer.Option(
+            "--warn-only", help="Where kernels are held: list operations without a deterministic version, and go on."
+        ),
+    ] = False,
     name: Annotated[str | None, typer.Option(help="Name of the experiment. Default: the script's.")] = None,
     seed: Annotated[int, typer.Option(help="The experiment seed: experiments with the same one pair.")] = 0,
     jobs: Annotated[
@@ -163,7 +173,11 @@ def run_command(
     settings = prepared.config
     request = Request(
         runs=runs or settings.runs or DEFAULT_RUNS,
-        variants=tuple(variants.split(",")) if variants else settings.variants or (DEFAULT_VARIANT,),
+        variants=replay.choose_variants(
+            variants.split(",") if variants else settings.variants or (DEFAULT_VARIANT,),
+            prepared.variants,
+            is_warning_only=warn_only,
+        ),
         name=name,
         seed=seed,
         jobs=jobs,
@@ -185,7 +199,7 @@ def run_command(
     reused = sum(outcome.is_reused for outcome in outcomes)
     if reused and not quiet:
         typer.echo(f"{reused} of {len(outcomes)} runs were on record already: {begun.folder}", file=people)
-    experiments = pipeline.read(folder, [f"{begun.name}:{variant}" for variant in request.variants])
+    experiments = pipeline.read(folder, [f"{begun.name}:{variant.name}" for variant in request.variants])
     findings = pipeline.describe(experiments, judging)
     _publish(findings, experiments, folder, html, json_file, csv_file)
     if any(run.status != "completed" for experiment in experiments for run in experiment.runs):

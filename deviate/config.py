@@ -13,7 +13,7 @@ from typing import Literal, cast, get_args
 from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
-PARTS = ("experiment", "metrics", "snapshot", "statements")
+PARTS = ("experiment", "metrics", "snapshot", "statements", "variants")
 AGGREGATES = ("last", "best", "mean", "median", "min", "max")
 AT = re.compile(r"at:(\d+)")
 WHERE = re.compile(r"(.+):(\d+)")
@@ -37,12 +37,24 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """A `[variants.NAME]` section: streams and factors by name, and levels of factors. What they mean is not asked."""
+
+    name: str
+    vary: tuple[str, ...] = ()
+    hold: tuple[str, ...] = ()
+    levels: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """A whole `deviate.toml`. None where the user said nothing.
 
     Attributes:
         main_loop: the loop that the user takes for the main loop.
         metrics: None without a metrics part: then every metric that was found is selected.
+        definitions: variants of the user's own.
         fresh: folders that start empty in each run.
         statements: what stood at the places of the metrics part when it was saved, by "file:line".
     """
@@ -54,6 +66,7 @@ class Config:
     variants: tuple[str, ...] | None = None
     main_loop: Place | None = None
     metrics: tuple[Wish, ...] | None = None
+    definitions: tuple[Definition, ...] = ()
     fresh: tuple[str, ...] = ()
     statements: Mapping[Place, str] = dataclasses.field(default_factory=dict)
 
@@ -103,7 +116,7 @@ def parse(text: str, file: str) -> Config:
     main_loop = experiment.text("main_loop")
     snapshot = _Section(f"{file} [snapshot]", _table(content, "snapshot", file))
     _refuse_unknown(snapshot.values, ("fresh",), snapshot.title)
-    metrics = _table(content, "metrics", file)
+    metrics, variants = _table(content, "metrics", file), _table(content, "variants", file)
     statements = _Section(f"{file} [statements]", _table(content, "statements", file))
     return Config(
         train=experiment.text("train"),
@@ -113,6 +126,7 @@ def parse(text: str, file: str) -> Config:
         variants=experiment.texts("variants"),
         main_loop=None if main_loop is None else _place(main_loop, experiment.title),
         metrics=_wishes(metrics, file) if "metrics" in content else None,
+        definitions=tuple(_definition(name, _table(variants, name, f"{file} [variants]"), file) for name in variants),
         fresh=snapshot.texts("fresh") or (),
         statements={_place(key, statements.title): statements.text(key) or "" for key in statements.values},
     )
@@ -147,6 +161,19 @@ def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
         role=cast("Role | None", section.choice("role", get_args(Role))),
         is_primary=section.flag("primary"),
         margin=section.amount("margin"),
+    )
+
+
+def _definition(name: str, values: Mapping[str, object], file: str) -> Definition:
+    section = _Section(f"{file} [variants.{name}]", values)
+    _refuse_unknown(values, ("vary", "hold", "set", "description"), section.title)
+    levels = _Section(f"{section.title} set", _table(values, "set", section.title))
+    return Definition(
+        name=name,
+        vary=section.texts("vary") or (),
+        hold=section.texts("hold") or (),
+        levels={factor: levels.level(factor) for factor in levels.values},
+        description=section.text("description") or "",
     )
 
 
@@ -185,6 +212,12 @@ class _Section:
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
             return value
         raise self._wrong(key, "a whole number above 0")
+
+    def level(self, key: str) -> str:
+        value = self.values.get(key)
+        if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            return str(value)
+        raise self._wrong(key, "a level as text, or a whole number")
 
     def amount(self, key: str) -> float | None:
         value = self.values.get(key)

@@ -14,7 +14,7 @@ from typing import TextIO
 from deviate import analysis, config, instrument, records, replay
 from deviate.command import project_root
 from deviate.errors import InputError, RecordError
-from deviate.model import Analysis, Experiment, Findings, Metric, Snapshot
+from deviate.model import Analysis, Experiment, Findings, Metric, Snapshot, Variant
 from deviate.prepare import CONFIG, Prepared
 from deviate.records import Plan, VariantPlan
 from deviate.records.items import CONTAINERS
@@ -29,7 +29,7 @@ class Request:
     """What the user asks of `run`."""
 
     runs: int
-    variants: tuple[str, ...]
+    variants: tuple[Variant, ...]
     name: str | None
     seed: int
     jobs: int | None
@@ -97,12 +97,10 @@ def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
         folder: the `.deviate/` folder.
 
     Raises:
-        InputError: the name is taken by other code or another command, or there is nothing to record.
+        InputError: the name is taken by other code, another command or other variants, or there is nothing to record.
     """
     if not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
-    for variant in request.variants:
-        replay.find_variant(variant)
     jobs = request.jobs or replay.default_jobs()
     known = {plan.name: plan for plan in records.list_experiments(folder)}
     stem = _name_of(prepared.target.script)
@@ -133,7 +131,7 @@ def begin(prepared: Prepared, request: Request, folder: Path) -> Begun:
         cwd=prepared.target.cwd,
         seed=request.seed,
         sources_hash=snapshot.sources_hash,
-        variants=tuple(VariantPlan(variant, request.runs) for variant in request.variants),
+        variants=tuple(VariantPlan(variant.name, request.runs, variant) for variant in request.variants),
         selection=prepared.selection,
         jobs=jobs,
     )
@@ -169,9 +167,12 @@ def carry_out(begun: Begun, request: Request, on_update: Callable[[RunUpdate], N
 def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
     """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
     experiments: list[Experiment] = []
+    known: dict[str, tuple[Experiment, ...]] = {}
     for name in names:
         plain, _, variant = name.partition(":")
-        found = records.read_experiment(records.find_experiment(folder, plain))
+        if plain not in known:
+            known[plain] = records.read_experiment(records.find_experiment(folder, plain))
+        found = known[plain]
         chosen = [experiment for experiment in found if experiment.variant == variant] if variant else list(found[:1])
         if not chosen:
             there = ", ".join(experiment.variant for experiment in found)
@@ -247,6 +248,12 @@ def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now:
         return f"another command: {shlex.join(plan.command)}"
     if plan.seed != request.seed:
         return f"another experiment seed: {plan.seed}"
+    recorded = {variant.name: variant.definition for variant in plan.variants}
+    for variant in request.variants:
+        if variant.name in recorded and not _is_same(recorded[variant.name], variant):
+            was = recorded[variant.name]
+            told = replay.tell(was) if was else "that of an older deviate"
+            return f"another definition of variant {variant.name}: {told}"
     changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -254,15 +261,23 @@ def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now:
     return ""
 
 
+def _is_same(recorded: Variant | None, now: Variant) -> bool:
+    if recorded is None:  # an older deviate wrote down names alone; what touches nothing has always been the same
+        return not now.varied and not now.held
+    return dataclasses.replace(recorded, description=now.description) == now
+
+
 def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path, jobs: int) -> Begun:
     place = records.find_experiment(folder, plan.name)
-    counts = {variant.name: variant.n_runs for variant in plan.variants}
-    counts.update({variant: max(request.runs, counts.get(variant, 0)) for variant in request.variants})
+    planned = {variant.name: variant for variant in plan.variants}
+    for variant in request.variants:
+        before = planned.get(variant.name, VariantPlan(variant.name, 0, variant))
+        planned[variant.name] = dataclasses.replace(before, n_runs=max(request.runs, before.n_runs))
     changed = records.change_experiment(
         place,
         time=time.time(),
         selection=prepared.selection,
-        variants=[VariantPlan(name, n_runs) for name, n_runs in counts.items()],
+        variants=tuple(planned.values()),
         jobs=jobs,
     )
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)

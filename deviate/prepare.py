@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate import analysis, config, saving, selection
+from deviate import analysis, config, replay, saving, selection
 from deviate.command import Target
 from deviate.errors import InputError
-from deviate.model import Analysis, Selection
+from deviate.model import Analysis, Selection, Variant
 from deviate.review import Screen
 from deviate.review import review as look_over
 
@@ -17,7 +17,9 @@ CONFIG = "deviate.toml"
 class Prepared:
     """A command whose script is understood: what it reports, and what of it the user wants.
 
-    `notes` tell of a `deviate.toml` that was not obeyed, and of sections whose statements have moved.
+    Attributes:
+        notes: tell of a `deviate.toml` that was not obeyed, and of sections whose statements have moved.
+        variants: those that the user has defined.
     """
 
     target: Target
@@ -25,6 +27,7 @@ class Prepared:
     selection: Selection
     config: config.Config
     notes: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +84,20 @@ def obey(looked: Looked) -> Prepared:
     """Apply the user's `deviate.toml`.
 
     Raises:
-        InputError: a section fits nothing, or nothing is left to record.
+        InputError: a section fits nothing, a variant cannot be made, or nothing is left to record.
     """
     if looked.problem is not None:
         raise looked.problem
     selected = selection.settle(looked.analysis, looked.matches)
     moved = selection.told_moves(looked.matches or ())
-    return Prepared(
-        looked.target, looked.analysis, selected, looked.config, (*looked.notes, *([moved] if moved else []))
+    notes = (*looked.notes, *([moved] if moved else []))
+    return Prepared(looked.target, looked.analysis, selected, looked.config, notes, _variants(looked.config))
+
+
+def _variants(settings: config.Config) -> tuple[Variant, ...]:
+    return tuple(
+        replay.define_variant(it.name, vary=it.vary, hold=it.hold, levels=it.levels, description=it.description)
+        for it in settings.definitions
     )
 
 

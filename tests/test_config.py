@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from deviate.config import load
+import pytest
+
+from deviate.config import Definition, load, parse
+from deviate.errors import InputError
 
 
 def test_the_experiment_and_snapshot_parts_are_read(tmp_path: Path) -> None:
@@ -16,3 +19,36 @@ def test_the_experiment_and_snapshot_parts_are_read(tmp_path: Path) -> None:
     assert (config.command, config.then, config.runs) == ("python train.py", ("python eval.py",), 10)
     assert (config.variants, config.fresh, config.metrics) == (("algo+impl", "control"), ("checkpoints/",), None)
     assert config.is_for("train.py")
+
+
+def test_variants_of_the_users_own_are_read(tmp_path: Path) -> None:
+    text = """
+[variants.quiet]
+vary = ["init", "shuffle"]
+hold = ["impl"]
+set = {threads = 1, onednn = "off"}
+description = "what I can afford"
+[variants.plain]
+"""
+    assert parse(text, "deviate.toml").definitions == (
+        Definition("quiet", ("init", "shuffle"), ("impl",), {"threads": "1", "onednn": "off"}, "what I can afford"),
+        Definition("plain"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("variants = 1", "variants must be a section"),
+        ("[variants]\nx = 1", "[variants]: x must be a section"),
+        ("[variants.x]\nvaries = []", "unknown key 'varies' | Did you mean vary?"),
+        ("[variants.x]\nvary = 'init'", "vary = 'init' cannot be used"),
+        ("[variants.x]\nset = 1", "set must be a section"),
+        ("[variants.x]\nset = {threads = true}", "threads = True cannot be used"),
+        ("[variants.x]\nset = {threads = 1.5}", "threads = 1.5 cannot be used"),
+    ],
+)
+def test_a_variant_that_is_not_well_formed_is_refused(text: str, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text, "deviate.toml")
+    assert told in f"{caught.value.message} | {caught.value.hint}"

@@ -1,19 +1,22 @@
 """From a snapshot to run folders: variants, plans, and the executors that carry them out."""
 
+from deviate.replay.definitions import define_variant
 from deviate.replay.execute import execute
 from deviate.replay.plan import OFFLINE, plan
 from deviate.replay.progress import default_jobs
 from deviate.replay.updates import Outcome, RunUpdate
-from deviate.replay.variants import VARIANTS, Variant, find_variant
+from deviate.replay.variants import VARIANTS, choose_variants, find_variant, tell
 
 __all__ = [
     "OFFLINE",
     "VARIANTS",
     "Outcome",
     "RunUpdate",
-    "Variant",
+    "choose_variants",
     "default_jobs",
+    "define_variant",
     "execute",
     "find_variant",
     "plan",
+    "tell",
 ]

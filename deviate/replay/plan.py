@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from deviate.errors import InputError
-from deviate.model import Snapshot, Spec
-from deviate.replay.variants import HASH_SEED, find_variant, seed_set
+from deviate.model import Snapshot, Spec, Variant
+from deviate.replay.variants import HASH, HELD, levels_of, seed_set
 
 OFFLINE: Mapping[str, str] = MappingProxyType({
     "WANDB_MODE": "offline",
@@ -19,13 +19,19 @@ OFFLINE: Mapping[str, str] = MappingProxyType({
 Source: the reference pages on environment variables of wandb, neptune, clearml and swanlab.
 """
 
+THREADS = (
+    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
+)  # fmt: skip
+"""Variables that set how many threads a library computes with. Source: the reference pages of OpenMP, MKL, OpenBLAS;
+tensorflow/core/common_runtime/process_util.cc."""
+
 
 def plan(
     snapshot: Snapshot,
     *,
     command: Sequence[str],
     cwd: str,
-    variant: str,
+    variant: Variant,
     runs: int,
     seed: int,
     environment: Sequence[tuple[str, str]] = (),
@@ -38,27 +44,47 @@ def plan(
         environment: variables that the user sets for every run; they go before ours.
 
     Raises:
-        InputError: the variant is unknown, there is no command, or the number of runs is below 1.
+        InputError: there is no command, or the number of runs is below 1.
     """
-    chosen = find_variant(variant)
     if not command:
         raise InputError("there is no command to run", "name a script, or a command after --")
     if runs < 1:
         raise InputError(f"{runs} runs cannot be run", "ask for at least one: --runs 5")
-    offline = OFFLINE if chosen.are_trackers_offline else {}
+    offline = OFFLINE if variant.are_trackers_offline else {}
     specs: list[Spec] = []
     for replicate in range(runs):
-        seeds = seed_set(chosen, seed, replicate)
-        controls = {**offline, **({"PYTHONHASHSEED": str(dict(seeds)[HASH_SEED])} if HASH_SEED in dict(seeds) else {})}
+        seeds, controls = seed_set(variant, seed, replicate), levels_of(variant, seed, replicate)
+        ours = {**offline, **_process_variables(dict(seeds), dict(controls))}
         specs.append(
             Spec(
                 sources_hash=snapshot.sources_hash,
                 command=tuple(command),
                 cwd=str(PurePosixPath(cwd)),
-                variant=variant,
+                variant=variant.name,
                 replicate=replicate,
                 seeds=seeds,
-                environment=tuple(sorted({**controls, **dict(environment)}.items())),
+                environment=tuple(sorted({**ours, **dict(environment)}.items())),
+                controls=controls,
             )
         )
     return tuple(specs)
+
+
+def _process_variables(seeds: Mapping[str, int], controls: Mapping[str, str]) -> dict[str, str]:
+    """What has to be set before Python starts, or before a library is loaded; the guest sees to the rest.
+
+    Source: PYTHONHASHSEED, the Python reference; CUBLAS_WORKSPACE_CONFIG, cuBLAS, Results reproducibility;
+    NVIDIA_TF32_OVERRIDE, cuBLAS, Floating Point Emulation and TF32; TF_ENABLE_ONEDNN_OPTS, TensorFlow release 2.9.
+    """
+    variables: dict[str, str] = {}
+    if HASH in seeds:
+        variables["PYTHONHASHSEED"] = str(seeds[HASH])
+    if controls.get("kernels") == HELD["kernels"]:
+        variables["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+    if controls.get("precision") == HELD["precision"]:
+        variables["NVIDIA_TF32_OVERRIDE"] = "0"
+    if "threads" in controls:
+        variables |= dict.fromkeys(THREADS, controls["threads"])
+    if "onednn" in controls:
+        variables["TF_ENABLE_ONEDNN_OPTS"] = "1" if controls["onednn"] == "on" else "0"
+    return variables

@@ -1,65 +1,193 @@
-"""Variants: which factors vary between runs and which are held, and the seeds that follow."""
+"""Variants: which streams and factors vary between runs and which are held, and the seeds that follow."""
 
+import dataclasses
+import difflib
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from typing import get_args
 
 from deviate.errors import InputError
+from deviate.model import Stream, Variant
 
-STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+Levels = tuple[tuple[str, str], ...]
+
+STREAMS: tuple[str, ...] = get_args(Stream)
 """What random numbers are drawn for."""
-HASH_SEED = "python-hash"
+HASH = "hash"
 """The seed of Python's string hash, a factor of its own: it decides the order of sets."""
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One setting of every factor.
-
-    Attributes:
-        varied: streams that get another seed in each replicate.
-        held: streams that get the same seed in every replicate. What is in neither stays as the script has it.
-        are_trackers_offline: N runs must not publish N copies.
-    """
-
-    name: str
-    description: str
-    varied: tuple[str, ...] = ()
-    held: tuple[str, ...] = ()
-    are_trackers_offline: bool = True
-
-
-AS_IS = Variant("as-is", "nothing is touched: the script's own seeds and defaults", are_trackers_offline=False)
-ALGO_IMPL = Variant(
-    "algo+impl",
-    "a seed set of its own for each run; kernels and threads as they are",
-    varied=(*(stream for stream in STREAMS if stream != "split"), HASH_SEED),
-    held=("split",),  # runs that are compared must be tested on the same data
+GROUPS = {
+    "algo": tuple(stream for stream in STREAMS if stream != "split"),
+    "impl": ("kernels", "autotune", "precision"),
+    "config": ("threads", "onednn"),
+}
+"""Names that stand for several. `split` is in none: runs that are compared must be tested on the same data."""
+NAMES = (*STREAMS, HASH, *GROUPS["impl"], *GROUPS["config"])
+"""Every stream and factor."""
+PARTS = ("algo", *STREAMS, HASH, "impl", *GROUPS["impl"], "config", *GROUPS["config"])
+"""What a combination may name, in the order in which it does."""
+FREE = "default"
+HELD = {"kernels": "deterministic", "autotune": "off", "precision": "full"}
+"""Levels of the implementation factors: free, they are at the framework's default; held, at these."""
+ONE_BIT = "one-bit"
+ON_MISSING = "on-missing"
+PERTURBATIONS: tuple[Levels, ...] = (
+    (),
+    (("threads", "1"),),
+    (("onednn", "off"),),
+    (("onednn", "off"), ("threads", "1")),
+    (("threads", "3"),),
+    (("onednn", "off"), ("threads", "3")),
 )
+"""Configurations that round differently, each as good as another; the first is the machine's own. Three threads and
+not two, which many a small machine has by itself."""
 
-VARIANTS = {variant.name: variant for variant in (AS_IS, ALGO_IMPL)}
+
+def make_variant(
+    name: str,
+    description: str,
+    varied: Iterable[str] = (),
+    *,
+    also_held: Iterable[str] = (),
+    levels: Iterable[tuple[str, str]] = (),
+) -> Variant:
+    """The variant that varies these streams and factors, and holds the rest.
+
+    Args:
+        also_held: what is held of the configuration; threads and oneDNN stay as they are unless named.
+        levels: levels beyond those that follow.
+    """
+    free = set(varied)
+    held = {*STREAMS, HASH, *HELD, *also_held} - free
+    is_perturbed = not free.isdisjoint(GROUPS["config"])
+    follow = {factor: FREE if factor in free else level for factor, level in HELD.items()}
+    return Variant(
+        name=name,
+        description=description,
+        varied=tuple(word for word in NAMES if word in free),
+        held=tuple(word for word in NAMES if word in held),
+        controls=tuple(sorted({**follow, **dict(levels)}.items())),
+        perturbations=tuple(it for it in PERTURBATIONS if free.issuperset(dict(it))) if is_perturbed else (),
+    )
 
 
-def find_variant(name: str) -> Variant:
-    """The built-in variant of this name.
+_BUILT_IN = (
+    Variant("as-is", "nothing is touched: the script's own seeds and defaults", are_trackers_offline=False),
+    make_variant("algo+impl", "whatever differs when the script runs again", (*GROUPS["algo"], HASH, *GROUPS["impl"])),
+    make_variant("algo", "the randomness of the algorithm", GROUPS["algo"]),
+    make_variant("impl", "the noise of the implementation", GROUPS["impl"]),
+    make_variant("control", "nothing is to differ: the runs are compared bit for bit"),
+    make_variant("init", "initial weights", ["init"]),
+    make_variant("shuffle", "order of the examples", ["shuffle"]),
+    make_variant("augment", "augmentation", ["augment"]),
+    make_variant("dropout", "dropout, and whatever else a forward pass draws", ["dropout"]),
+    make_variant("split", "which examples train and which test", ["split"]),
+    make_variant("other", "draws that belong to no other stream", ["other"]),
+    make_variant(ONE_BIT, "the lowest bit of one weight, flipped before training", levels=[(ONE_BIT, "flip")]),
+    make_variant("config", "thread count and oneDNN: other rounding, no noise", GROUPS["config"]),
+)
+VARIANTS = {variant.name: variant for variant in _BUILT_IN}
+
+
+def choose_variants(
+    names: Iterable[str], defined: Iterable[Variant] = (), *, is_warning_only: bool = False
+) -> tuple[Variant, ...]:
+    """The variants of these names, each once, in this order.
+
+    Args:
+        defined: the user's own variants.
+        is_warning_only: where kernels are held, go on where an operation has no deterministic version.
 
     Raises:
-        InputError: there is none; the hint lists those that are there.
+        InputError: there is no such variant, or none is named.
     """
-    if name not in VARIANTS:
-        raise InputError(f"no variant named {name!r}", f"known variants: {', '.join(VARIANTS)}")
-    return VARIANTS[name]
+    own = tuple(defined)
+    found = [find_variant(name.strip(), own) for name in names if name.strip()]
+    if not found:
+        raise InputError("no variant is named", f"name one of {', '.join(VARIANTS)}; several with commas")
+    chosen = {variant.name: _warning_only(variant) if is_warning_only else variant for variant in found}
+    return tuple(chosen.values())
+
+
+def find_variant(name: str, defined: Iterable[Variant] = ()) -> Variant:
+    """The variant of this name: built in, the user's own, or a combination as `init+shuffle`.
+
+    A combination varies the streams and factors it names and holds the rest; `impl+init` is `init+impl`.
+
+    Raises:
+        InputError: there is none; the hint names the nearest, and lists all.
+    """
+    known = {**VARIANTS, **{variant.name: variant for variant in defined}}
+    if name in known:
+        return known[name]
+    parts = name.split("+")
+    if set(parts) <= set(PARTS):
+        ordered = "+".join(part for part in PARTS if part in parts)
+        return known.get(ordered) or make_variant(ordered, "", spread(parts))
+    likely = [part if part in PARTS else nearest(part, PARTS) for part in parts] if "+" in name else []
+    guess = "+".join(part for part in likely if part) if likely and all(likely) else nearest(name, known)
+    listed = f"known variants: {', '.join(known)}; combinations as init+shuffle, of {', '.join(PARTS)}"
+    raise InputError(f"no variant named {name!r}", f"did you mean {guess}? {listed}" if guess else listed)
+
+
+def _warning_only(variant: Variant) -> Variant:
+    if ("kernels", HELD["kernels"]) not in variant.controls:
+        return variant
+    return dataclasses.replace(variant, controls=tuple(sorted({*variant.controls, (ON_MISSING, "warn")})))
+
+
+def spread(names: Iterable[str]) -> tuple[str, ...]:
+    """Streams and factors, with each group in the place of its name."""
+    return tuple(dict.fromkeys(word for name in names for word in GROUPS.get(name, (name,))))
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that was probably meant; None when nothing is near."""
+    return next(iter(difflib.get_close_matches(name, list(known), 1, 0.6)), None)
+
+
+def tell(variant: Variant) -> str:
+    """What varies and what is held, on one line."""
+    if not variant.varied and not variant.held:
+        return variant.description
+    others = "the other streams" if set(STREAMS) & set(variant.varied) else "all streams"
+    levels = {name: level for name, level in variant.controls if level not in {FREE, HELD.get(name)}}
+    flipped = ["one bit of one weight"] if levels.pop(ONE_BIT, None) else []
+    parts = [
+        f"varies {', '.join([*variant.varied, *flipped]) or 'nothing'}",
+        f"holds {', '.join(_shortened(variant.held, others)) or 'nothing'}",
+        *(f"{name} {level}" for name, level in levels.items()),
+    ]
+    is_own = variant.name not in VARIANTS and bool(variant.description)
+    return "; ".join(parts) + (f" ({variant.description})" if is_own else "")
+
+
+def _shortened(names: Sequence[str], streams: str) -> list[str]:
+    """The names, with a word for the streams where there are several."""
+    among = [name for name in names if name in STREAMS]
+    return [*(among if len(among) < 2 else [streams]), *(name for name in names if name not in STREAMS)]
 
 
 def seed_set(variant: Variant, seed: int, replicate: int) -> tuple[tuple[str, int], ...]:
-    """The seeds of one run: (stream, seed), empty when the variant touches none.
+    """The seeds of one run: (stream, seed) in order of the names, empty when the variant touches none.
 
-    They do not depend on the variant: a stream that varies in two variants has the same seeds in both, so that runs
-    of different variants and experiments pair.
+    They do not depend on the variant: what varies in two variants has the same seeds in both, and what both hold has
+    one seed, so that runs of different variants and experiments pair.
     """
-    chosen = [(stream, derive_seed(seed, stream, replicate)) for stream in variant.varied]
-    chosen += [(stream, derive_seed(seed, stream, None)) for stream in variant.held]
-    return tuple(sorted(chosen))
+    levels = dict(variant.controls)
+    seeds = {name: derive_seed(seed, name, replicate) for name in variant.varied if name in {*STREAMS, HASH}}
+    seeds |= {name: derive_seed(seed, name, None) for name in variant.held if name in {*STREAMS, HASH}}
+    return tuple(sorted({**seeds, **({HASH: int(levels[HASH])} if HASH in levels else {})}.items()))
+
+
+def levels_of(variant: Variant, seed: int, replicate: int) -> Levels:
+    """The controls of one run: those of the variant, its configuration in turn, and which bit it flips."""
+    levels = dict(variant.controls)
+    if variant.perturbations:
+        levels |= dict(variant.perturbations[replicate % len(variant.perturbations)])
+    if ONE_BIT in levels:
+        levels[ONE_BIT] = str(derive_seed(seed, ONE_BIT, replicate))
+    return tuple(sorted(levels.items()))
 
 
 def derive_seed(seed: int, stream: str, replicate: int | None) -> int:

@@ -11,6 +11,7 @@ from frozen import TRAIN, analysis_of
 from deviate.instrument.snapshot import freeze
 from deviate.model import Snapshot, Spec
 from deviate.replay.plan import plan
+from deviate.replay.variants import VARIANTS
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Frozen:
 
     def specs(self, runs: int, *, command: tuple[str, ...] = (), variant: str = "as-is") -> tuple[Spec, ...]:
         command = command or (sys.executable, "train.py")
-        return plan(self.snapshot, command=command, cwd=".", variant=variant, runs=runs, seed=0)
+        return plan(self.snapshot, command=command, cwd=".", variant=VARIANTS[variant], runs=runs, seed=0)
 
 
 @pytest.fixture

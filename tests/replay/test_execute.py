@@ -170,9 +170,9 @@ def test_a_killed_parent_leaves_orphans_that_the_next_call_ends_before_it_starts
     script = f"""
 from pathlib import Path
 from deviate.model import Snapshot
-from deviate.replay import execute, plan
+from deviate.replay import VARIANTS, execute, plan
 snapshot = Snapshot(Path({str(it.snapshot.folder)!r}), Path({str(it.root)!r}), {it.snapshot.sources_hash!r})
-specs = plan(snapshot, command=({sys.executable!r}, "train.py"), cwd=".", variant="as-is", runs=2, seed=0)
+specs = plan(snapshot, command=({sys.executable!r}, "train.py"), cwd=".", variant=VARIANTS["as-is"], runs=2, seed=0)
 execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
 """
     parent = subprocess.Popen([sys.executable, "-c", script])

@@ -74,12 +74,13 @@ class Replayed:
         folder.mkdir()
         found = analysis.analyze(self.root / self.script, self.root)
         snapshot = instrument.freeze(found, records.snapshot_folder(folder), cwd=self.cwd, is_tapped=is_tapped)
-        variants = (VariantPlan(variant, 1),)
+        defined = replay.find_variant(variant)
+        variants = (VariantPlan(variant, 1, defined),)
         records.create_experiment(
             folder,
             Plan("x", 0.0, self.root, self.words, self.cwd, 0, snapshot.sources_hash, variants, Selection(())),
         )
-        specs = replay.plan(snapshot, command=self.words, cwd=self.cwd, variant=variant, runs=1, seed=0)
+        specs = replay.plan(snapshot, command=self.words, cwd=self.cwd, variant=defined, runs=1, seed=0)
         (outcome,) = replay.execute(specs, snapshot, folder, jobs=1)
         events = [
             eventlog.decode(line)
