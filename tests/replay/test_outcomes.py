@@ -159,15 +159,24 @@ torch.use_deterministic_algorithms(True)
 pooled, indices = torch.nn.MaxPool2d(2, return_indices=True)(torch.ones(1, 1, 4, 4))
 torch.nn.MaxUnpool2d(2)(pooled, indices)
 """
+STAMP = """
+import tensorflow as tf
+tf.config.experimental.enable_op_determinism()
+list(tf.data.Dataset.range(4).map(lambda number: tf.timestamp()))
+"""
 
 
-def test_a_run_that_pytorch_ends_names_the_operation(
-    frozen: Callable[[str], Frozen], require: Callable[[str], None]
+@pytest.mark.parametrize(
+    ("framework", "script", "operation"),
+    [("torch", UNPOOL, "max_unpooling2d_forward_out"), ("tensorflow", STAMP, "Timestamp")],
+)
+def test_a_run_that_a_framework_ends_names_the_operation(
+    frozen: Callable[[str], Frozen], require: Callable[[str], None], framework: str, script: str, operation: str
 ) -> None:
-    require("torch")
-    it = frozen(UNPOOL)
+    require(framework)
+    it = frozen(script)
     (as_is,) = it.specs(1)
     held = dataclasses.replace(as_is, controls=tuple(HELD.items()))
     reasons = [outcome.reason for outcome in execute([as_is, held], it.snapshot, it.folder, jobs=2)]
     assert reasons[0] == "exit code 1"
-    assert reasons[1].startswith("max_unpooling2d_forward_out has no deterministic version: go on with --warn-only")
+    assert reasons[1].startswith(f"{operation} has no deterministic version: go on with --warn-only")
