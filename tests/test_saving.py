@@ -201,3 +201,16 @@ def test_mark_mode_and_link_of_the_file_are_kept(path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot write"):
         write_text(tmp_path / "no" / "deviate.toml", "x")
+
+
+@pytest.mark.parametrize("has_metrics", [False, True])
+def test_variants_of_the_users_own_stay_when_the_file_is_saved(path: Path, has_metrics: bool) -> None:  # noqa: FBT001
+    if has_metrics:
+        saved(path)
+    mine = '[variants.mine]  # cheap\nvary = ["init"]\nset = {threads = 1}\n'
+    path.write_text(f"{mine}\n{path.read_text() if has_metrics else ''}")
+    before = load(path).definitions
+    saved(path)
+    assert path.read_text().startswith(mine)
+    assert load(path).definitions == before
+    assert set(selected(path)) == {"loss", "train_acc", "test_acc"}

@@ -1,0 +1,61 @@
+"""What a user reads before the first run."""
+
+from pathlib import Path
+
+import pytest
+
+from deviate.announce import announcement
+from deviate.command import locate
+from deviate.pipeline import Request
+from deviate.prepare import Prepared, prepare
+from deviate.replay import choose_variants
+
+TRAIN = """\
+import random
+import numpy as np
+random.seed(42)
+rng = np.random.default_rng(7)
+for epoch in range(3):
+    loss = random.random()
+    print("loss", loss)
+"""
+
+
+@pytest.fixture
+def prepared(project: Path) -> Prepared:
+    (project / "train.py").write_text(TRAIN)
+    return prepare(locate(["train.py"], project))
+
+
+def told(prepared: Prepared, *names: str, width: int = 120) -> list[str]:
+    variants = choose_variants(names, prepared.variants)
+    return announcement(prepared, Request(3, variants, None, 0, None, None), width).splitlines()
+
+
+def test_each_seed_of_the_script_is_told_with_its_place_and_its_fate(prepared: Prepared) -> None:
+    lines = told(prepared, "as-is", "algo", "control")
+    assert "Seeds    sets random.seed(42) at train.py:3; replaced in algo, control; kept in as-is" in lines
+    assert "Seeds    sets numpy.random.default_rng(7) at train.py:4; replaced in algo, control; kept in as-is" in lines
+    assert sum("replaced by a seed for each stream" in line for line in lines) == 1
+
+
+def test_a_plain_run_keeps_the_seeds(prepared: Prepared) -> None:
+    lines = told(prepared, "as-is")
+    assert "Seeds    sets random.seed(42) at train.py:3; kept in as-is" in lines
+    assert not any("replaced" in line for line in lines)
+
+
+def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared: Prepared) -> None:
+    lines = told(prepared, "as-is", "init", "impl")
+    assert [line for line in lines if line.startswith("Variant")] == [
+        "Variant  as-is: nothing is touched: the script's own seeds and defaults",
+        "Variant  init: varies init; holds the other streams, hash, kernels, autotune, precision",
+        "Variant  impl: varies kernels, autotune, precision; holds all streams, hash",
+    ]
+
+
+def test_long_lines_are_wrapped_on_a_narrow_terminal(prepared: Prepared) -> None:
+    lines = told(prepared, "algo+impl", "control", width=70)
+    first = next(number for number, line in enumerate(lines) if line.startswith("Variant  algo+impl"))
+    assert lines[first + 1].startswith(" " * 9)
+    assert all(len(line) <= 70 for line in lines if line.startswith(("Variant", "Seeds")))
