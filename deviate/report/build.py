@@ -9,20 +9,22 @@ from deviate.report.compare import verdict_view
 from deviate.report.describe import range_line, summary_line
 from deviate.report.format import clean, confidence_text, counted
 from deviate.report.metrics import aggregate_words, metric_views
+from deviate.report.noise import is_study, no_noise, noise_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
 
 
 def build_view(findings: Findings) -> View:
     """Choose, round and word everything that a report shows."""
     experiments = findings.experiments
-    labels = experiment_labels([item.experiment for item in experiments])
+    labels = _labels(findings)
+    noise = noise_view(findings)
     verdicts = _verdicts(findings, labels)
     metrics = metric_views(findings, labels)
     failed = [
         row for it, label in zip(experiments, labels, strict=True) for row in history.failures(it.experiment, label)
     ]
     return View(
-        title=f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else ", ".join(labels),
+        title=_title(findings, labels),
         subtitle=_subtitle(findings),
         experiments=tuple(
             _summary(item, index, label, findings)
@@ -31,12 +33,16 @@ def build_view(findings: Findings) -> View:
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
-        paste=tuple(verdict.paste for verdict in verdicts) or _paste_single(findings, labels),
-        scope=limits.SCOPE,
+        paste=tuple(verdict.paste for verdict in verdicts)
+        or (noise and noise.paste)
+        or _paste_single(findings, labels),
+        scope=limits.scope(findings),
         limits=limits.limits(findings),
         warnings=_warnings(findings, labels),
         metrics=metrics,
         curves_note="" if any(metric.curve for metric in metrics) else "No metric was reported at more than one step.",
+        noise=noise,
+        no_noise=no_noise(findings),
         footnotes=limits.footnotes(findings),
         failures=tuple(failed),
         no_failures="" if failed else "Every run on record completed.",
@@ -52,6 +58,22 @@ def build_view(findings: Findings) -> View:
     )
 
 
+def _title(findings: Findings, labels: Sequence[str]) -> str:
+    if findings.pairs:
+        return f"{', '.join(labels[1:])} against {labels[0]}"
+    if is_study(findings):
+        return f"Noise study of {clean(findings.experiments[0].experiment.name)}"
+    return ", ".join(labels)
+
+
+def _labels(findings: Findings) -> list[str]:
+    """The variants of a noise study go by their own names, for they share that of the experiment."""
+    experiments = [item.experiment for item in findings.experiments]
+    if is_study(findings):
+        return [clean(experiment.variant) for experiment in experiments]
+    return experiment_labels(experiments)
+
+
 def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
     """Names of experiments as a report uses them; the variant is added where names alone are ambiguous."""
     names = [clean(experiment.name) for experiment in experiments]
@@ -64,11 +86,16 @@ def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
 def _subtitle(findings: Findings) -> str:
     variants = ", ".join(dict.fromkeys(clean(item.experiment.variant) for item in findings.experiments))
     n_runs = sum(len(item.experiment.runs) for item in findings.experiments)
+    if is_study(findings):
+        return f"{counted(len(findings.experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
     return f"{counted(len(findings.experiments), 'experiment')} · {counted(n_runs, 'run')} · variant {variants}"
 
 
 def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings) -> ExperimentSummary:
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
+    state: tuple[str, ...] = (clean(item.experiment.variant), history.outcome_counts(item.experiment))
+    if is_study(findings):
+        role, state = "Variant", state[1:]
     primary = [it for it in item.descriptions if it.metric.name == _primary_name(findings, index)]
     shown = primary or list(item.descriptions)
     lines: list[SummaryLine] = []
@@ -80,7 +107,7 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
     return ExperimentSummary(
         role=role,
         label=label,
-        state=(clean(item.experiment.variant), history.outcome_counts(item.experiment)),
+        state=state,
         lines=tuple(lines),
         others=tuple(summary_line(it) for it in others),
     )
@@ -107,6 +134,8 @@ def _setting(comparison: Comparison, findings: Findings) -> str:
 
 
 def _no_verdict(findings: Findings, verdicts: Sequence[VerdictView]) -> str:
+    if is_study(findings):
+        return "Variants of one experiment are described, not judged: which of them is better is no question."
     if not findings.pairs:
         return "One experiment is described, not judged: deviate compare BASELINE CANDIDATE gives a verdict."
     if len(verdicts) == len(findings.pairs):

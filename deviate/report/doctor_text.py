@@ -151,7 +151,8 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> str:
     """Columns as wide as they need, the last one wrapped into what is left; where too little is, paragraphs."""
     cells = [[_clean(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    gap = GAP if len(GAP) + sum(widths) + len(GAP) * (len(widths) - 1) <= width else " "
+    missing = len(GAP) + sum(widths) + len(GAP) * (len(widths) - 1) - width
+    gap = " " if 0 < missing < len(widths) else GAP  # narrower gaps, if with them it fits
     left = width - len(GAP) - sum(widths[:-1]) - len(gap) * (len(widths) - 1)
     if left < min(widths[-1], NARROWEST_LAST):
         return "".join(_paragraph(cells[0], row, width) for row in cells[1:])

@@ -3,8 +3,9 @@
 import shlex
 
 from deviate.model import Experiment, Run, Status
-from deviate.report.format import clean, counted, duration, instant, replicates
-from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow, SeedCallRow
+from deviate.report import randomness
+from deviate.report.format import clean, duration, instant, replicates
+from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
 
 OUTCOMES: dict[Status, str] = {
     "completed": "completed",
@@ -54,13 +55,16 @@ def failures(experiment: Experiment, label: str) -> tuple[FailureView, ...]:
 
 
 def provenance(experiment: Experiment, label: str) -> Provenance:
-    seed_calls = _seed_calls(experiment)
+    seed_calls = randomness.seed_calls(experiment)
+    controls = randomness.controls(experiment)
+    hashes = randomness.hashes(experiment)
     environment = _environment(experiment)
     return Provenance(
         label=label,
         facts=(
             _fact("Command", clean(shlex.join(experiment.command))),
             _fact("Variant", clean(experiment.variant)),
+            *(_fact(label, text) for label, text in randomness.facts(experiment)),
             _fact("Project", clean(experiment.root)),
             _fact("Hash of the sources", clean(experiment.sources_hash)),
             _fact("Created", instant(experiment.created)),
@@ -71,6 +75,11 @@ def provenance(experiment: Experiment, label: str) -> Provenance:
         runs=tuple(_run_row(run) for run in experiment.runs),
         seed_calls=seed_calls,
         no_seed_calls="" if seed_calls else "No seeding call of the script was observed.",
+        controls=controls,
+        no_controls="" if controls else "No factor was set, and no call of the script was overridden.",
+        flips=randomness.flips(experiment),
+        hashes=hashes,
+        no_hashes="" if hashes else "Neither weights nor evaluation data were within reach.",
         environment=environment,
         no_environment="" if environment else "The runs recorded no versions.",
     )
@@ -99,37 +108,7 @@ def _run_row(run: Run) -> RunRow:
         exit_code="none" if run.exit_code is None else str(run.exit_code),
         started=instant(run.started),
         wall_time=duration(run.wall_time_s),
-        seeds=_seed_set(run.seeds),
-    )
-
-
-def _seed_set(seeds: dict[str, int]) -> str:
-    """Streams with one seed are named together."""
-    if not seeds:
-        return "left to the script"
-    by_seed: dict[int, list[str]] = {}
-    for stream, seed in seeds.items():
-        by_seed.setdefault(seed, []).append(clean(stream))
-    return " · ".join(f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items())
-
-
-def _seed_calls(experiment: Experiment) -> tuple[SeedCallRow, ...]:
-    values: dict[tuple[str, str, str], dict[str, None]] = {}
-    found: dict[tuple[str, str, str], set[int]] = {}
-    for run in experiment.runs:
-        for event in run.seed_events:
-            key = (clean(event.call), clean(f"{event.file}:{event.line}"), event.action)
-            values.setdefault(key, {})[clean(event.value)] = None
-            found.setdefault(key, set()).add(run.replicate)
-    return tuple(
-        SeedCallRow(
-            call=key[0],
-            place=key[1],
-            value=next(iter(asked)) if len(asked) == 1 else f"{len(asked)} different values",
-            action=key[2],
-            n_runs=f"{len(found[key])} of {counted(len(experiment.runs), 'run')}",
-        )
-        for key, asked in values.items()
+        seeds=randomness.seed_set(run.seeds),
     )
 
 

@@ -3,6 +3,10 @@
 from deviate.model import Findings
 from deviate.report.format import confidence_text
 
+SAME_SPLIT = {
+    "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
+    "differ": "The runs were not tested on the same data, by a hash of it: a part of the spread may be the test set's.",
+}
 FEWEST_FOR_VERDICT = 5
 FEWEST_FOR_SD = 16
 
@@ -12,7 +16,11 @@ VARIED = {
         "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated."
     ),
 }
-SCOPE = "Scope: this split, hardware, software."
+SEPARATING = frozenset({"algo", "impl"})
+
+
+def scope(findings: Findings) -> str:
+    return f"Scope: {'these splits' if findings.evaluation == 'differ' else 'this split'}, hardware, software."
 
 
 def limits(findings: Findings) -> tuple[str, ...]:
@@ -23,10 +31,13 @@ def limits(findings: Findings) -> tuple[str, ...]:
     is_comparison = bool(findings.pairs)
     has_failures = any(description.missing for description in descriptions)
     has_best = any(description.metric.aggregate == "best" for description in descriptions)
+    split = "This split of the data"
+    if findings.evaluation == "equal":
+        split += " (the same in all runs, by a hash of the evaluation data)"
     sentences = [
-        "This split of the data, this hardware and this software: another test set or machine is another question.",
-        "That all runs were tested on the same examples was not checked.",
-        *(VARIED[variant] for variant in variants if variant in VARIED),
+        f"{split}, this hardware and this software: another test set or machine is another question.",
+        *([SAME_SPLIT[findings.evaluation]] if findings.evaluation in SAME_SPLIT else []),
+        *(VARIED[it] for it in variants if it in VARIED and not (it == "algo+impl" and SEPARATING & variants.keys())),
         "The error from a finite test set is in no interval here, and no number of runs reduces it.",
     ]
     if is_comparison:

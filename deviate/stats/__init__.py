@@ -17,8 +17,19 @@ from deviate.stats.effect import (
 from deviate.stats.family import holm
 from deviate.stats.intervals import mean_interval, sd_interval
 from deviate.stats.judge import judge
+from deviate.stats.noise import noise
+from deviate.stats.overhead import overhead
 from deviate.stats.power import detectable_difference, detectable_effect, runs_needed
+from deviate.stats.proof import repeatability
 from deviate.stats.two_sample import brown_forsythe, mann_whitney, student, welch, welch_interval
+from deviate.stats.variance import (
+    mean_ratio,
+    mean_ratio_interval,
+    variance_excess,
+    variance_excess_interval,
+    variance_share,
+    variance_share_interval,
+)
 
 __all__ = [
     "aggregate_series",
@@ -38,7 +49,12 @@ __all__ = [
     "judge",
     "mann_whitney",
     "mean_interval",
+    "mean_ratio",
+    "mean_ratio_interval",
     "named_metric",
+    "noise",
+    "overhead",
+    "repeatability",
     "runs_needed",
     "sd_interval",
     "sd_ratio",
@@ -46,6 +62,10 @@ __all__ = [
     "student",
     "superiority",
     "superiority_interval",
+    "variance_excess",
+    "variance_excess_interval",
+    "variance_share",
+    "variance_share_interval",
     "welch",
     "welch_interval",
 ]

@@ -1,6 +1,7 @@
-"""Figures of a report: estimation plots with every raw point, and curves of every run, as text of SVG."""
+"""Figures of a report: every raw point with estimates, curves of every run, spreads of variants, as text of SVG."""
 
 from deviate.report.figures.curves import draw_curves
 from deviate.report.figures.estimation import draw_estimation
+from deviate.report.figures.forest import draw_forest
 
-__all__ = ["draw_curves", "draw_estimation"]
+__all__ = ["draw_curves", "draw_estimation", "draw_forest"]

@@ -1,0 +1,131 @@
+"""What was done to randomness in the runs of one experiment: seeds, controls, draws, flips, hashes."""
+
+from collections.abc import Iterable
+
+from deviate.model import Experiment, Run
+from deviate.report.format import clean, counted, replicates
+from deviate.report.view import ControlRow, FlipRow, HashRow, SeedCallRow
+
+HASH_LENGTH = 16
+
+
+def seed_set(seeds: dict[str, int]) -> str:
+    """Streams with one seed are named together."""
+    if not seeds:
+        return "left to the script"
+    by_seed: dict[int, list[str]] = {}
+    for stream, seed in seeds.items():
+        by_seed.setdefault(seed, []).append(clean(stream))
+    return " · ".join(f"{', '.join(streams)} {seed}" for seed, streams in by_seed.items())
+
+
+def seed_calls(experiment: Experiment) -> tuple[SeedCallRow, ...]:
+    values: dict[tuple[str, str, str], dict[str, None]] = {}
+    found: dict[tuple[str, str, str], set[int]] = {}
+    for run in experiment.runs:
+        for event in run.seed_events:
+            key = (clean(event.call), clean(f"{event.file}:{event.line}"), event.action)
+            values.setdefault(key, {})[clean(event.value)] = None
+            found.setdefault(key, set()).add(run.replicate)
+    return tuple(
+        SeedCallRow(
+            call=key[0],
+            place=key[1],
+            value=next(iter(asked)) if len(asked) == 1 else f"{len(asked)} different values",
+            action=key[2],
+            n_runs=_seen_in(found[key], experiment),
+        )
+        for key, asked in values.items()
+    )
+
+
+def controls(experiment: Experiment) -> tuple[ControlRow, ...]:
+    """Factors that were set, and calls of the script that were overridden, each once."""
+    found: dict[tuple[str, str, str, str, str], set[int]] = {}
+    for run in experiment.runs:
+        for it in run.control_events:
+            place = f"{it.file}:{it.line}" if it.file else "the guest"
+            key = (clean(it.factor), clean(it.call), clean(it.value), clean(place), it.action)
+            found.setdefault(key, set()).add(run.replicate)
+    return tuple(ControlRow(*key, n_runs=_seen_in(runs, experiment)) for key, runs in found.items())
+
+
+def facts(experiment: Experiment) -> list[tuple[str, str]]:
+    """Label and text; the text is empty where nothing is on record."""
+    drawn: dict[str, dict[str, None]] = {}
+    for run in experiment.runs:
+        for library, streams in run.draws.items():
+            drawn.setdefault(clean(library), {}).update(dict.fromkeys(map(clean, streams)))
+    draws = [f"{library}: {', '.join(streams) or 'nothing'}" for library, streams in drawn.items()]
+    told = [
+        ("Varied", ", ".join(map(clean, experiment.varied)) or ("nothing" if experiment.held else "")),
+        ("Held", ", ".join(map(clean, experiment.held))),
+        ("Controls", _levels(experiment)),
+        ("Numbers drawn, by library", "; ".join(draws)),
+    ]
+    escaped = (
+        ("Beyond control", _per_run((run, run.uncontrolled) for run in experiment.runs)),
+        ("Used without a deterministic version", _per_run((run, run.operations) for run in experiment.runs)),
+    )
+    return told + [(label, text) for label, text in escaped if text]
+
+
+def flips(experiment: Experiment) -> tuple[FlipRow, ...]:
+    return tuple(
+        FlipRow(
+            replicate=str(run.replicate),
+            parameter=clean(it.parameter),
+            index=f"[{', '.join(map(str, it.index))}]",
+            before=repr(it.before),
+            after=repr(it.after),
+        )
+        for run in experiment.runs
+        for it in run.flips
+    )
+
+
+def hashes(experiment: Experiment) -> tuple[HashRow, ...]:
+    """Per run; empty where no run has any."""
+    rows = tuple(
+        HashRow(
+            replicate=str(run.replicate),
+            weights=" · ".join(f"{clean(it.framework)} {clean(it.moment)} {_short(it.digest)}" for it in run.weights)
+            or "not reached",
+            evaluation=" · ".join(
+                f"{clean(it.framework)} {_short(it.digest)}, {counted(it.n_examples, 'example')}"
+                for it in run.evaluation
+            )
+            or "not seen",
+        )
+        for run in experiment.runs
+    )
+    return rows if any(run.weights or run.evaluation for run in experiment.runs) else ()
+
+
+def _seen_in(runs: set[int], experiment: Experiment) -> str:
+    return f"{len(runs)} of {counted(len(experiment.runs), 'run')}"
+
+
+def _levels(experiment: Experiment) -> str:
+    """Levels as asked for; one that is not the same in all runs is told per replicate."""
+    names = dict.fromkeys(name for run in experiment.runs for name in run.controls)
+    parts = []
+    for name in names:
+        levels: dict[str, list[int]] = {}
+        for run in experiment.runs:
+            levels.setdefault(clean(run.controls.get(name, "as it is")), []).append(run.replicate)
+        each = [level if len(levels) == 1 else f"{level} ({replicates(tuple(runs))})" for level, runs in levels.items()]
+        parts.append(f"{clean(name)} {', '.join(each)}")
+    return " · ".join(parts)
+
+
+def _per_run(told: Iterable[tuple[Run, tuple[str, ...]]]) -> str:
+    found: dict[str, list[int]] = {}
+    for run, phrases in told:
+        for phrase in dict.fromkeys(phrases):
+            found.setdefault(clean(phrase), []).append(run.replicate)
+    return "; ".join(f"{phrase} ({replicates(tuple(runs))})" for phrase, runs in found.items())
+
+
+def _short(digest: str) -> str:
+    return clean(digest)[:HASH_LENGTH]

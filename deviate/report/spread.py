@@ -1,0 +1,114 @@
+"""The rows of a noise study as text and as a figure: one variant's spread in one metric."""
+
+import math
+from collections.abc import Callable
+
+from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
+from deviate.report.describe import unit_of
+from deviate.report.format import between, clean, decimals, number, percentage, ratio, with_unit
+from deviate.report.view import Cell, ForestPlot, ForestRow
+
+NAMED_TOGETHER = {
+    "all streams but split": ("init", "shuffle", "augment", "dropout", "other"),
+    "implementation": ("kernels", "autotune", "precision"),
+    "configuration": ("threads", "onednn"),
+}
+VARIES = {"script": "as the script leaves it", "nothing": "nothing", "one-bit": "one bit of one weight"}
+
+
+def varies_words(row: NoiseRow) -> str:
+    if row.kind in VARIES:
+        return VARIES[row.kind]
+    rest, words = list(row.varied), []
+    for name, members in NAMED_TOGETHER.items():
+        if set(members) <= set(rest):
+            words.append(name)
+            rest = [it for it in rest if it not in members]
+    told = ", ".join((*words, *map(clean, rest)))
+    return f"{told} (no noise)" if row.kind == "configuration" else told
+
+
+def _places(row: NoiseRow) -> int | None:
+    """Decimals from the SE of an SD, s / sqrt(2 (n - 1))."""
+    if isinstance(row.sd, Unavailable) or row.n < 2:
+        return None
+    return decimals(row.sd / math.sqrt(2 * (row.n - 1)))
+
+
+def sd_cell(row: NoiseRow) -> Cell:
+    if isinstance(row.sd, Unavailable):
+        return Cell(row.sd.reason, is_reason=True)
+    return Cell(number(row.sd, _places(row)))
+
+
+def sd_interval_cell(row: NoiseRow) -> Cell:
+    if isinstance(row.sd_interval, Unavailable):
+        return Cell(row.sd_interval.reason, is_reason=True)
+    return Cell(between(row.sd_interval.low, row.sd_interval.high, _places(row)))
+
+
+def ratio_cell(row: NoiseRow) -> Cell:
+    return _bracketed(row.ratio, row.ratio_interval, ratio)
+
+
+def share_cell(row: NoiseRow) -> Cell:
+    return _bracketed(row.share, row.share_interval, percentage)
+
+
+def _bracketed(estimate: Estimate, interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:
+    if isinstance(estimate, Unavailable):
+        return Cell(clean(estimate.reason), is_reason=True)
+    if isinstance(interval, Unavailable):
+        return Cell(text(estimate))
+    return Cell(f"{text(estimate)} [{text(interval.low)} … {text(interval.high)}]")
+
+
+def remarks(row: NoiseRow, sd: Cell, ratios: Cell, shares: Cell) -> list[str]:
+    """The note, and for figures that are missing the first reason that the note does not say."""
+    note = clean(row.note)
+    remarks = [note] if note else []
+    if sd.is_reason:
+        return remarks or [sd.text]
+    for missing, name in ((ratios, "ratio"), (shares, "share")):
+        if missing.is_reason and missing.text != "reference" and row.sd != 0:
+            return remarks if missing.text in note else [*remarks, f"no {name}: {missing.text}"]
+    return remarks
+
+
+def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
+    rows = tuple(_forest_row(row) for row in table.rows)
+    if not any(row.sd for row in rows):
+        return None
+    name, unit = clean(table.metric.name), unit_of(table.metric)
+    told = "; ".join(
+        f"{row.label} {row.remark or _sd_told(it)}, {row.note}" for row, it in zip(rows, table.rows, strict=True)
+    )
+    reference = next((row.sd for row in rows if row.label == clean(table.reference or "")), None)
+    return ForestPlot(
+        key=f"n{index}f",
+        title=f"{name}: spread per variant",
+        description=f"SD of {name} over runs of each variant with its interval: {told}",
+        axis=with_unit(f"SD of {name}", f"({unit})" if unit else ""),
+        reference=reference or None,
+        rows=rows,
+    )
+
+
+def _forest_row(row: NoiseRow) -> ForestRow:
+    values = [score.value for score in row.scores]
+    mean = math.fsum(values) / len(values) if values else 0.0
+    interval = row.sd_interval
+    return ForestRow(
+        label=clean(row.variant),
+        note=f"n = {row.n}",
+        sd=None if isinstance(row.sd, Unavailable) else row.sd,
+        low=interval.low if isinstance(interval, Interval) else None,
+        high=interval.high if isinstance(interval, Interval) else None,
+        distances=tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else (),
+        remark="" if row.sd and not isinstance(row.sd, Unavailable) else clean(row.note) or sd_cell(row).text,
+    )
+
+
+def _sd_told(row: NoiseRow) -> str:
+    interval = sd_interval_cell(row)
+    return sd_cell(row).text if interval.is_reason else f"{sd_cell(row).text} [{interval.text}]"

@@ -1,0 +1,91 @@
+"""What figures are drawn from."""
+
+from dataclasses import dataclass
+
+from deviate.model import Series
+
+
+@dataclass(frozen=True, slots=True)
+class PointGroup:
+    """The scores of one experiment; `mean` and its interval are None where the findings have none."""
+
+    label: str
+    note: str
+    values: tuple[float, ...]
+    mean: float | None
+    sd: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlottedDifference:
+    """Candidate minus baseline with its interval, or the reason why there is none to draw."""
+
+    label: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EstimationPlot:
+    """Raw points of every experiment, the baseline first, and the difference of each candidate to it."""
+
+    key: str
+    title: str
+    description: str
+    axis: str
+    difference_axis: str
+    groups: tuple[PointGroup, ...]
+    differences: tuple[PlottedDifference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveGroup:
+    """The runs of one experiment: those that count, and those that ended otherwise."""
+
+    label: str
+    counted: tuple[Series, ...]
+    failed: tuple[Series, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePlot:
+    """One metric over main-loop steps, in every run."""
+
+    key: str
+    title: str
+    description: str
+    axis: str
+    confidence: float
+    groups: tuple[CurveGroup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """The spread of one variant: SD with its interval, and how far each run is from the variant's mean.
+
+    Attributes:
+        remark: stands in the figure where there is no SD, or none but 0.
+    """
+
+    label: str
+    note: str
+    sd: float | None
+    low: float | None
+    high: float | None
+    distances: tuple[float, ...]
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPlot:
+    """SDs of the variants of one experiment; `reference` is the SD that the others are measured by."""
+
+    key: str
+    title: str
+    description: str
+    axis: str
+    reference: float | None
+    rows: tuple[ForestRow, ...]

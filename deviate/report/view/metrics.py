@@ -1,0 +1,106 @@
+"""Experiments, metrics and verdicts as a report shows them."""
+
+from dataclasses import dataclass
+
+from deviate.report.view.figures import CurvePlot, EstimationPlot
+from deviate.report.view.parts import Cell, Tone
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLine:
+    """One metric of one experiment in a line: `93.41 ± 0.22 %`, then interval, SD interval and n."""
+
+    label: str
+    value: str
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentSummary:
+    """The block of one experiment: its primary metric (or all, when there is none), then the others."""
+
+    role: str
+    label: str
+    state: tuple[str, ...]
+    lines: tuple[SummaryLine, ...]
+    others: tuple[SummaryLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionRow:
+    """One metric of one experiment; the cells follow `MetricView.description_headers`."""
+
+    experiment: str
+    cells: tuple[Cell, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityRow:
+    """One quantity of a comparison: its name, how it is computed, and a cell per candidate."""
+
+    label: str
+    method: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewComparison:
+    """One metric of one candidate against the baseline, as the overview shows it."""
+
+    difference: Cell
+    interval: Cell
+    p_adjusted: Cell
+    word: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class MetricView:
+    """One metric: its row in the overview, its tables and its figures.
+
+    Attributes:
+        overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
+        overview_comparisons: per candidate; None where the candidate did not report the metric.
+        no_estimation, no_curve: why a figure is absent; empty when it is there.
+    """
+
+    anchor: str
+    name: str
+    is_primary: bool
+    facts: tuple[str, ...]
+    overview: tuple[Cell, ...]
+    overview_n: tuple[str, ...]
+    overview_comparisons: tuple[OverviewComparison | None, ...]
+    description_headers: tuple[str, ...]
+    descriptions: tuple[DescriptionRow, ...]
+    quantities: tuple[QuantityRow, ...]
+    no_comparison: str
+    estimation: EstimationPlot | None
+    no_estimation: str
+    curve: CurvePlot | None
+    no_curve: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictView:
+    """The answer for one candidate.
+
+    Attributes:
+        change: the metric with its difference, e.g. `test_acc +0.33 points`; interval and effect follow it.
+        paste: the sentence to paste into a paper.
+    """
+
+    candidate: str
+    baseline: str
+    word: str
+    tone: Tone
+    metric: str
+    change: str
+    interval: str
+    effect: str
+    tests: tuple[str, ...]
+    spread: str
+    detectable: str
+    reason: str
+    paste: str

@@ -1,0 +1,42 @@
+"""A whole report."""
+
+from dataclasses import dataclass
+
+from deviate.model import Findings
+from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
+from deviate.report.view.noise import NoiseView
+from deviate.report.view.parts import Fact
+from deviate.report.view.runs import FailureView, Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A whole report.
+
+    Attributes:
+        verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
+        paste: sentences to paste, one per verdict, or one that describes the single experiment.
+        limits: what this report does not show.
+        no_noise: why there is nothing on sources of spread; empty where `noise` is there.
+    """
+
+    title: str
+    subtitle: str
+    experiments: tuple[ExperimentSummary, ...]
+    candidates: tuple[str, ...]
+    verdicts: tuple[VerdictView, ...]
+    no_verdict: str
+    paste: tuple[str, ...]
+    scope: str
+    limits: tuple[str, ...]
+    warnings: tuple[str, ...]
+    metrics: tuple[MetricView, ...]
+    curves_note: str
+    noise: NoiseView | None
+    no_noise: str
+    footnotes: tuple[str, ...]
+    failures: tuple[FailureView, ...]
+    no_failures: str
+    provenance: tuple[Provenance, ...]
+    analysis: tuple[Fact, ...]
+    findings: Findings
