@@ -13,14 +13,15 @@ from typing import Annotated
 
 import typer
 
-from deviate import __version__, analysis, entry_scripts, pipeline, prepare, records, replay, report
+from deviate import __version__, analysis, doctor, entry_scripts, pipeline, prepare, records, replay, report
 from deviate.announce import announcement
-from deviate.command import locate
+from deviate.command import default_python, locate
 from deviate.display import display
 from deviate.errors import DeviateError, InputError
 from deviate.model import Experiment, Findings
 from deviate.pipeline import Judging, Request
 from deviate.report.analysis_text import render_analysis
+from deviate.report.doctor_text import render_diagnosis
 from deviate.review import Terminal
 
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, INTERRUPTED = 0, 1, 2, 3, 130
@@ -247,6 +248,32 @@ def report_command(
     """Report again from what is on record, without running anything."""
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
     _report_on(names, judging, html, json_file, csv_file)
+
+
+@app.command("doctor", epilog="Example: deviate doctor --python .venv/bin/python")
+def doctor_command(
+    python: Annotated[str | None, typer.Option(help="Interpreter of the script. Default: python on PATH.")] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds after which a framework that does not answer is given up.")
+    ] = doctor.TIMEOUT_S,
+    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+) -> None:
+    """Show which frameworks the interpreter has, and what of them can be controlled on this machine.
+
+    Imports each of them in a process of its own, tries its switches, and changes nothing.
+    """
+    diagnosis = doctor.examine(python or default_python(), timeout_s=timeout, on_change=_show_examined)
+    if form is Form.json:
+        typer.echo(_as_json(doctor.to_document(diagnosis)))
+    else:
+        typer.echo(render_diagnosis(diagnosis, _width(), is_coloured=_is_coloured()), nl=False)
+
+
+def _show_examined(names: Sequence[str], n_left: int) -> None:
+    """One line on a terminal that goes when all is done."""
+    if sys.stderr.isatty():
+        line = f"Looking at {', '.join(names)} ({n_left} to go)"[: _width() - 1] if names else ""
+        typer.echo(f"\r\x1b[K{line}", nl=False, err=True)
 
 
 @app.command("list", epilog="Example: deviate list")
