@@ -63,7 +63,7 @@ def ask(
 
     Args:
         folder: takes what they say, a file for each.
-        on_change: told the names of those that run now, and how many have not ended.
+        on_change: told the names of those that run now, and how many have not ended; of none at the very end.
 
     Raises:
         OSError: a command cannot be started.
@@ -85,6 +85,7 @@ def ask(
     finally:
         for child in running:
             _finish(child, folder)
+        on_change((), 0)
     return ended
 
 

@@ -138,7 +138,8 @@ class _Asker:
         """The machine, each framework that is installed, and the hazards."""
         ended = self._ask([self._question("python")])["python"]
         own = self._facts("python")
-        if fault := death(ended, own, self.timeout_s):
+        fault = death(ended, own, self.timeout_s)
+        if fault and "installed" not in own.values:
             raise InputError(
                 f"asking {self.python} about itself: {fault}", "name another interpreter: deviate doctor --python PATH"
             )
@@ -165,7 +166,8 @@ class _Asker:
         absent = [Framework(name, "absent") for name in own.texts("known") if name not in names]
         frameworks = (python, *judged, *absent)
         machine = _machine(own)
-        return machine, frameworks, hazards(own, machine, frameworks)
+        unheard = (Concern("what the machine is", fault, "see what its drivers say, e.g. nvidia-smi"),) if fault else ()
+        return machine, frameworks, (*unheard, *hazards(own, machine, frameworks))
 
     def _question(self, name: str, question: str = "", environment: Mapping[str, str] | None = None) -> Question:
         full = f"{name}.{question}" if question else name

@@ -26,6 +26,7 @@ def look(tf: Any, notes: Any) -> None:
     notes.missing(tf, PLACES)
     notes.attempt("is_eager", lambda: bool(tf.executing_eagerly()))
     notes.attempt("onednn", _has_onednn)
+    notes.attempt("threads", lambda: _threads(tf))
     notes.attempt("sets_threads", lambda: _sets_threads(tf))
     notes.doing("looking for its devices")
     notes.attempt("gpus", lambda: _devices(tf))
@@ -44,6 +45,15 @@ def _build(tf: Any) -> str:
 
 def _has_onednn() -> bool:
     return bool(importlib.import_module("tensorflow.python.util._pywrap_util_port").IsMklEnabled())
+
+
+def _threads(tf: Any) -> str:
+    """As they were chosen; 0 stands for one per CPU."""
+    numbers = (
+        tf.config.threading.get_intra_op_parallelism_threads(),
+        tf.config.threading.get_inter_op_parallelism_threads(),
+    )
+    return "{}, inter-op {}".format(*(number or "one per CPU" for number in numbers))
 
 
 def _sets_threads(tf: Any) -> bool:

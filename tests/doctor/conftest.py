@@ -1,0 +1,44 @@
+"""An interpreter without frameworks, and packages that stand for broken ones."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Wrapped = Callable[..., str]
+Fake = Callable[[str, str], None]
+
+
+@pytest.fixture
+def wrapped(tmp_path: Path) -> Wrapped:
+    """`wrapped("-S")` is a program that starts the Python of the tests with that option."""
+
+    def make(*options: str) -> str:
+        program = tmp_path / "wrapped" / f"python{''.join(options)}"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {" ".join(options)} "$@"\n')
+        program.chmod(0o755)
+        return str(program)
+
+    return make
+
+
+@pytest.fixture
+def bare(wrapped: Wrapped) -> str:
+    """A Python whose site-packages are out of sight: it has what PYTHONPATH names, and no frameworks."""
+    return wrapped("-S")
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """`fake("jax", text)` puts a package of that name and text before all others."""
+    folder = tmp_path / "packages"
+
+    def make(name: str, text: str) -> None:
+        package = folder / name
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(text)
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+
+    return make
