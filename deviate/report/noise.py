@@ -172,16 +172,17 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
     unit = unit_of(table.metric)
     parts = []
     for row in table.rows:
+        note = clean(row.note).replace("; ", ", ")
         figures = f"SD {with_unit(sd_cell(row).text, unit)}"
         if isinstance(row.sd, Unavailable) or row.sd == 0:
-            parts.append(f"{clean(row.variant)} {clean(row.note) or sd_cell(row).text}")
+            parts.append(f"{clean(row.variant)} ({note or sd_cell(row).text})")
             continue
         interval, ratios, shares = sd_interval_cell(row), ratio_cell(row), share_cell(row)
         details = [f"n = {row.n}"]
         details += [] if interval.is_reason else [f"{confidence_text(findings.confidence)} CI {interval.text}"]
         details += [] if ratios.is_reason else [f"{ratios.text} times that of {clean(table.reference or '')}"]
         details += [] if shares.is_reason else [f"{shares.text} of its variance"]
-        details += [clean(row.note)] if row.note else []
+        details += [note] if note else []
         parts.append(f"{clean(row.variant)} {figures} ({', '.join(details)})")
     return f"Spread of {clean(table.metric.name)} over runs, by what varied: {'; '.join(parts)}. SDs have ddof 1."
 

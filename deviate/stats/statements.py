@@ -153,8 +153,9 @@ def _draws(study: Study) -> Iterator[str]:
     )
     left_out = [it.variant for index, it in enumerate(study.experiments) if leaves_other_out(study, index)]
     if left_out:
-        holds = _verb(left_out, "holds them: its share is", "hold them: their shares are")
-        sentence += f". {_listed(left_out)} {holds} not given, for they would leave other out. Add other to --variants"
+        whose = _verb(left_out, "The share of", "The shares of")
+        sentence += f". {whose} {_listed(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
+        sentence += ": add other to --variants"
     yield f"{sentence}."
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from deviate.report.figures.canvas import (
+    GROUND,
     INK,
     add_axes,
     add_points,
@@ -43,7 +44,7 @@ def draw_forest(plot: ForestPlot) -> str:
         axes.spines["left"].set_visible(False)
         names = [f"{shorten(row.label, LABEL_LENGTH)}\n{row.note}" for row in plot.rows]
         axes.set_yticks(range(len(plot.rows)), names)
-        axes.tick_params(axis="y", length=0)
+        axes.tick_params(axis="y", length=0, pad=10)
         is_cut = any(row.high is not None and row.high > end for row in plot.rows)
         axes.set_xlabel(f"{shorten(plot.axis, 44)}{' (intervals with an arrow go on)' if is_cut else ''}")
         return svg_text(figure, plot.key, plot.title, plot.description)
@@ -64,7 +65,8 @@ def _draw_row(axes: Axes, index: int, row: ForestRow, end: float) -> None:
     if row.sd is not None:
         axes.plot([row.sd], [index], marker="o", markersize=8, color=INK, markeredgewidth=0, clip_on=False)
     if row.remark:
-        axes.text(0.025 * end, index, shorten(row.remark, REMARK_LENGTH), ha="left", va="center")
+        ground = {"facecolor": GROUND, "edgecolor": "none", "pad": 1.0}
+        axes.text(0.025 * end, index, shorten(row.remark, REMARK_LENGTH), ha="left", va="center", bbox=ground)
     if row.distances:
         height = np.full(len(row.distances), index + 0.28)
         add_points(axes, to_pixels(axes, np.array(row.distances, dtype=float), height), colour(index), 4.0)

@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 from deviate import __version__
 from deviate.model import (
@@ -11,6 +11,8 @@ from deviate.model import (
     Experiment,
     ExperimentFindings,
     Interval,
+    NoiseFindings,
+    NoiseRow,
     PairFindings,
     Run,
     SelectedMetric,
@@ -21,8 +23,9 @@ from deviate.report.format import SURROGATE
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import View
 
-SCHEMA = 1
+SCHEMA = 2
 # 2026-11-21  1  first format.
+# 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -39,6 +42,8 @@ def render_json(view: View, _surface: Surface) -> str:
         "primary": _value(findings.primary),
         "experiments": [_experiment(item) for item in findings.experiments],
         "pairs": [_pair(pair) for pair in findings.pairs],
+        "noise": None if findings.noise is None else _noise(findings.noise),
+        "evaluation": findings.evaluation,
         "warnings": [_value(text) for text in view.warnings],
     }
     return json.dumps(document, allow_nan=False, indent=1) + "\n"
@@ -54,6 +59,8 @@ def _experiment(item: ExperimentFindings) -> Json:
         "created": _value(experiment.created),
         "sources_hash": _value(experiment.sources_hash),
         "jobs": experiment.jobs,
+        "varied": _plain(experiment.varied),
+        "held": _plain(experiment.held),
         "runs": [_run(run) for run in experiment.runs],
         "metrics": [_description(description) for description in item.descriptions],
     }
@@ -79,6 +86,14 @@ def _run(run: Run) -> Json:
             }
             for event in run.seed_events
         ],
+        "controls": {_text(name): _value(level) for name, level in run.controls.items()},
+        "control_events": _plain(run.control_events),
+        "draws": {_text(library): _plain(streams) for library, streams in run.draws.items()},
+        "weights": _plain(run.weights),
+        "evaluation": _plain(run.evaluation),
+        "flips": _plain(run.flips),
+        "operations": _plain(run.operations),
+        "uncontrolled": _plain(run.uncontrolled),
         "environment": {_text(name): _value(value) for name, value in run.environment.items()},
         "warnings": [_value(text) for text in run.warnings],
     }
@@ -132,6 +147,48 @@ def _comparison(comparison: Comparison) -> Json:
         "reason": _value(comparison.verdict.reason),
         **figures,
     }
+
+
+def _noise(noise: NoiseFindings) -> Json:
+    """Statements and figures; scores and metrics in full stand with the experiments."""
+    return {
+        "control": noise.control,
+        "statements": _plain(noise.statements),
+        "tables": [
+            {
+                "metric": _value(table.metric.name),
+                "reference": _value(table.reference),
+                "excess": _value(table.excess),
+                "excess_interval": _value(table.excess_interval),
+                "rows": [
+                    {
+                        "n": row.n,
+                        **{it.name: _plain(getattr(row, it.name)) for it in fields(row) if it.name != "scores"},
+                    }
+                    for row in table.rows
+                ],
+            }
+            for table in noise.tables
+        ],
+        "repeatability": _plain(noise.repeatability),
+        "absorption": _plain(noise.absorption),
+        "overhead": _plain(noise.overhead),
+    }
+
+
+def _row(row: NoiseRow) -> dict[str, Json]:
+    return {it.name: _plain(getattr(row, it.name)) for it in fields(row) if it.name != "scores"}
+
+
+def _plain(value: object) -> Json:
+    """Values of the model as they are: tuples as lists, named fields as mappings."""
+    if isinstance(value, Unavailable):
+        return _value(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return {it.name: _plain(getattr(value, it.name)) for it in fields(value)}
+    return _value(value)
 
 
 def _figures(findings: Description | Comparison, without: tuple[str, ...]) -> dict[str, Json]:

@@ -1,13 +1,14 @@
-"""The report on a terminal: a block per experiment, the verdict, the other metrics, warnings last."""
+"""The report on a terminal: a block per experiment, noise, the verdict, the other metrics, warnings last."""
 
 from collections.abc import Iterator, Sequence
 
 from deviate.report.format import clean
 from deviate.report.renderers.registry import Surface, renderer
-from deviate.report.view import ExperimentSummary, SummaryLine, Tone, VerdictView, View
+from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, Tone, VerdictView, View
 
 NARROWEST = 40
 MOST_FAILURES = 3
+MOST_TABLES = 3
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
@@ -23,6 +24,8 @@ def render_terminal(view: View, surface: Surface) -> str:
     for experiment in view.experiments:
         lines += _experiment(experiment, columns, width)
     lines.append("")
+    if view.noise is not None:
+        lines += _noise(view.noise, width)
     for verdict in view.verdicts:
         lines += _verdict(verdict, view.scope, surface, width)
     if view.no_verdict and view.candidates:
@@ -95,6 +98,35 @@ def _verdict(verdict: VerdictView, scope: str, surface: Surface, width: int) -> 
     return [*lines, ""]
 
 
+def _noise(noise: NoiseView, width: int) -> list[str]:
+    """Control and what else the runs prove, then the primary metric over the variants, or a few where none is."""
+    if not noise.tables and not noise.statements:
+        return []
+    lines = _told("Noise", noise.statements, width)
+    shown = [table for table in noise.tables if table.is_primary] or list(noise.tables[:MOST_TABLES])
+    for table in shown:
+        rows = [(row.variant, *row.brief) for row in table.rows]
+        laid_out = list(_table([table.brief_headers, *rows], width, remarks=[row.remarks for row in table.rows]))
+        lines += ["", *(f"  {line}" for line in laid_out)]
+        if not table.excess.is_reason:
+            lines += _filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
+    left = len(noise.tables) - len(shown)
+    lines += [f"  … and {left} more metric{'s' if left > 1 else ''}: see the report, Noise sources"] if left > 0 else []
+    lines += _told("Overhead", [noise.overhead], width) if noise.overhead else []
+    return [*lines, ""]
+
+
+def _told(label: str, sentences: Sequence[str], width: int) -> list[str]:
+    """Sentences, each on a line of its own, beside a label."""
+    lines = [line for text in sentences for line in _hung(clean(text), width)]
+    return [f"{label if index == 0 else '':<11}{line}" for index, line in enumerate(lines)]
+
+
+def _hung(text: str, width: int) -> list[str]:
+    first, *rest = _filled(text, width - 11, "  ")
+    return [first.strip(), *rest]
+
+
 def _others(view: View, width: int) -> list[str]:
     """The comparisons that are no headline: a row per metric and candidate."""
     rows: list[tuple[str, ...]] = []
@@ -123,7 +155,8 @@ def _others(view: View, width: int) -> list[str]:
     return [*_table([head, *rows], width), ""]
 
 
-def _table(rows: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
+def _table(rows: Sequence[tuple[str, ...]], width: int, remarks: Sequence[str] = ()) -> Iterator[str]:
+    """Rows below their heads; a remark on a row goes below it."""
     cleaned = [tuple(clean(cell) for cell in row) for row in rows]
     widths = [max(len(row[index]) for row in cleaned) for index in range(len(cleaned[0]))]
     is_narrow = sum(widths) + 2 * len(widths) > width
@@ -135,6 +168,8 @@ def _table(rows: Sequence[tuple[str, ...]], width: int) -> Iterator[str]:
         else:
             cells = (f"{cell:<{size}}" for cell, size in zip(row[1:], widths[1:], strict=True))
             yield "  ".join((f"{name:<{widths[0] + 2}}", *cells))
+        if index and remarks and remarks[index - 1]:
+            yield from _filled(clean(remarks[index - 1]), width, "      ")
 
 
 def _joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
