@@ -53,7 +53,7 @@ def test_two_experiments_are_run_and_compared(project: Path, deviate) -> None:  
     assert "test_acc" in page
     assert "<svg" in page
     document = json.loads((project / "out.json").read_text())
-    assert document["schema"] == 1
+    assert document["schema"] == 2
 
 
 def test_one_print_called_for_two_splits_is_two_metrics(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -109,6 +109,50 @@ def test_more_runs_go_on_from_what_is_on_record(project: Path, deviate) -> None:
     assert "train-2" in other.out
     listed = deviate("list").out
     assert re.search(r"^train +algo\+impl +4/4 completed", listed, re.MULTILINE)
+
+
+def test_several_variants_are_one_experiment_and_each_holds_what_it_says(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    answer = deviate("run", "train.py", "-r", "3", "-j", "1", "--variants", "as-is, other ,control,as-is", "--csv", "-")
+    assert answer.code == 0, answer.both
+    order = re.findall(r"\[\d/9\] (\S+) replicate (\d)", answer.err)
+    assert order == [(variant, replicate) for replicate in "012" for variant in ("as-is", "other", "control")]
+    scores: dict[str, list[str]] = {}
+    for row in csv.DictReader(io.StringIO(answer.out)):
+        if row["metric"] == "test_acc" and row["score"]:
+            scores.setdefault(row["variant"], []).append(row["score"])
+    assert {variant: len(set(values)) for variant, values in scores.items()} == {"as-is": 1, "other": 3, "control": 1}
+    assert scores["control"][0] != scores["as-is"][0]
+
+
+def test_a_variant_of_the_users_own_stays_on_record_as_it_was(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    settings = project / "deviate.toml"
+    settings.write_text('[experiment]\nvariants = ["mine"]\n[variants.mine]\nvary = ["other"]\ndescription = "a try"\n')
+    first = deviate("run", "train.py", "-r", "2", "--name", "x")
+    assert first.code == 0, first.both
+    assert (
+        "Variant  mine: varies other; holds the other streams, hash, kernels, autotune, precision (a try)" in first.out
+    )
+    settings.write_text(settings.read_text().replace("a try", "other words"))
+    assert "2 of 3 runs were on record already" in deviate("run", "train.py", "-r", "3", "--name", "x").out
+    settings.write_text(settings.read_text().replace('["other"]', '["init"]'))
+    refused = deviate("run", "train.py", "-r", "3", "--name", "x")
+    assert refused.code == 1
+    assert "experiment named x exists already, with another definition of variant mine: varies other; " in refused.err
+    record = json.loads((project / ".deviate/experiments/x/experiment.json").read_text())
+    (variant,) = record["variants"]
+    assert (variant["varied"], variant["description"], variant["n_runs"]) == (["other"], "a try", 3)
+
+
+def test_going_on_after_an_operation_without_a_deterministic_version_is_another_variant(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(TRAIN)
+    assert deviate("run", "train.py", "-r", "1", "--variants", "control", "--name", "x", "-q").code == 0
+    assert deviate("run", "train.py", "-r", "1", "--variants", "control", "--warn-only", "--name", "y").code == 0
+    (spec,) = project.glob(".deviate/experiments/y/runs/*/spec.json")
+    assert json.loads(spec.read_text())["controls"]["on-missing"] == "warn"
+    refused = deviate("run", "train.py", "-r", "1", "--variants", "control", "--warn-only", "--name", "x")
+    assert "another definition of variant control: varies nothing; " in refused.err
 
 
 def test_the_saved_file_is_obeyed(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -274,6 +318,18 @@ NO_METRIC = "for epoch in range(3):\n    print('epoch', epoch)\n"
         ({"train.py": TRAIN}, ("compare", "a"), ["baseline", "candidate"]),
         ({"train.py": TRAIN}, ("compare", "a", "a"), ["with itself"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--variants", "chaos"), ["no variant named 'chaos'", "as-is"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--variants", "contrl"), ["did you mean control?"]),
+        ({"train.py": TRAIN}, ("run", "train.py", "--variants", " , "), ["no variant is named"]),
+        (
+            {"train.py": TRAIN, "deviate.toml": "[variants.x]\nvary = ['shufle']\n"},
+            ("run", "train.py"),
+            ["[variants.x] names the unknown stream or factor 'shufle'", "did you mean shuffle?"],
+        ),
+        (
+            {"train.py": TRAIN, "deviate.toml": "[variants.algo]\nvary = ['init']\n"},
+            ("analyze", "train.py"),
+            ["[variants.algo]: there is a built-in variant of this name"],
+        ),
         ({"train.py": TRAIN}, ("run", "train.py", "--name", "a/b"), ["'a/b'"]),
         ({"train.py": TRAIN}, ("run", "train.py", "--env", "A"), ["KEY=VALUE"]),
         (
