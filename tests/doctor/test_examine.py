@@ -253,7 +253,8 @@ def test_a_flag_that_xla_does_not_know_costs_the_kernels_alone(bare: str, fake: 
         "import os\n__version__ = '0.1'\nfrom types import SimpleNamespace as S\n"
         "random = S(PRNGKey=0, key=0)\nconfig = S(update=lambda *_: None, jax_default_matmul_precision='highest')\n"
         "default_backend = lambda: 'gpu'\ndevices = lambda: [S(platform='gpu', device_kind='B9000')]\n"
-        "def jit(function):\n    if 'deterministic' in os.environ.get('XLA_FLAGS', ''): os.abort()\n    return function\n",
+        "def jit(function):\n"
+        "    if 'deterministic' in os.environ.get('XLA_FLAGS', ''): os.abort()\n    return function\n",
     )
 
     diagnosis = examine(bare)
