@@ -1,0 +1,43 @@
+import dataclasses
+
+import pytest
+from studies import equal
+
+from deviate import stats
+from deviate.model import Experiment, Interval, Unavailable
+
+
+def _timed(name: str, *times: float, jobs: int = 1) -> Experiment:
+    item = equal(name, len(times))
+    runs = tuple(dataclasses.replace(run, wall_time_s=time) for run, time in zip(item.runs, times, strict=True))
+    return dataclasses.replace(item, runs=runs, jobs=jobs)
+
+
+def test_the_first_replicate_warms_up_and_is_left_out_of_both_means() -> None:
+    found = stats.overhead([_timed("algo+impl", 90.0, 10.0, 11.0, 12.0), _timed("algo", 99.0, 20.0, 22.0, 24.0)])
+    assert found is not None
+    assert (found.held, found.free, found.n_held, found.n_free) == ("algo", "algo+impl", 3, 3)
+    assert found.ratio == pytest.approx(2.0)
+    assert isinstance(found.interval, Interval)
+    assert found.interval.method == "Fieller"
+    assert "warm-up" in found.note
+    assert "contended" not in found.note
+
+
+def test_runs_side_by_side_are_called_contended() -> None:
+    found = stats.overhead([_timed("impl", 9.0, 10.0, 11.0, jobs=2), _timed("control", 9.0, 20.0, 22.0, jobs=2)])
+    assert found is not None
+    assert (found.held, found.free) == ("control", "impl")
+    assert "contended: 2 runs at a time" in found.note
+
+
+def test_without_variants_of_both_sorts_there_is_no_overhead() -> None:
+    assert stats.overhead([_timed("algo", 1.0, 2.0), _timed("control", 1.0, 2.0)]) is None
+    assert stats.overhead([_timed("as-is", 1.0, 2.0)]) is None
+
+
+def test_a_single_run_of_each_leaves_nothing_after_warming_up() -> None:
+    found = stats.overhead([_timed("impl", 9.0), _timed("control", 9.0)])
+    assert found is not None
+    assert found.ratio == Unavailable("needs a second completed run of each: the first warms up")
+    assert isinstance(found.interval, Unavailable)
