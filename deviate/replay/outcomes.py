@@ -23,7 +23,6 @@ OPERATION = r"\b(?P<operation>\w+(?:(?:::|\.|\x20)\w+){0,7})"
 MISSING = tuple(
     re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)  # whoever prints an error may break its lines
     for pattern in (
-        # Where PyTorch only warns, its text goes on: (True, warn_only=True).
         OPERATION + r" does not have a deterministic implementation, but you set \W*torch\.\w+\(True\)",
         "HLO instruction " + OPERATION + " does not have a deterministic implementation, but run-to-run determinism is",
         r"Determinism is not yet supported (?:in GPU implementation of|for) (?P<operation>[^.\n]+)\.",
@@ -39,6 +38,8 @@ Source: PyTorch, aten/src/ATen/Context.cpp, Context::alertNotDeterministic; XLA,
 AssertNonDeterminismIsOkay; TensorFlow, the uses of OpDeterminismRequired in tensorflow/core/kernels and
 tensorflow/compiler/tf2xla/kernels, and of is_op_determinism_enabled in tensorflow/python/ops.
 """
+ABLE_TO_WARN = MISSING[0]
+"""PyTorch has a mode that only warns, the others have none."""
 
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
@@ -84,23 +85,16 @@ def explain(ending: Ending, said: str, controls: Mapping[str, str]) -> Ending:
         said: the end of what the command wrote to stderr.
         controls: of the spec: without deterministic kernels asked for, the script's own wish ended it.
     """
-    operation = missing_operation(said) if controls.get("kernels") == "deterministic" else None
-    if ending.status != "crashed" or operation is None:
+    if ending.status != "crashed" or controls.get("kernels") != "deterministic":
         return ending
-    cure = "go on with --warn-only (it is then listed), or leave this variant out"
-    if controls.get("on-missing") == "warn":
-        cure = "--warn-only cannot help here, so leave this variant out"
-    return dataclasses.replace(ending, reason=f"{operation} has no deterministic version: {cure}")
-
-
-def missing_operation(said: str) -> str | None:
-    """The operation without a deterministic version that an error names; of several the last, None when there is none.
-
-    >>> missing_operation("UnimplementedError: Determinism is not yet supported in GPU implementation of Bincount.")
-    'Bincount'
-    """
-    found = [match for pattern in MISSING for match in pattern.finditer(said)]
-    return max(found, key=re.Match.start)["operation"] if found else None
+    errors = [match for pattern in MISSING for match in pattern.finditer(said)]
+    if not errors:
+        return ending
+    last = max(errors, key=re.Match.start)
+    cure = "leave this variant out, for --warn-only does not help here"
+    if last.re is ABLE_TO_WARN and controls.get("on-missing") != "warn":
+        cure = "go on with --warn-only (it is then listed), or leave this variant out"
+    return dataclasses.replace(ending, reason=f"{last['operation']} has no deterministic version: {cure}")
 
 
 def has_reported(attempt: Path) -> bool:
