@@ -236,7 +236,8 @@ def compare_command(
 @app.command("report", epilog="Example: deviate report small --html paper.html")
 def report_command(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", help="One experiment, or a baseline and its candidates.")
+        list[str],
+        typer.Argument(metavar="NAME...", help="One experiment with all its variants, or a baseline and candidates."),
     ],
     metric: Metric = None,
     aggregate: Aggregate = None,
@@ -247,7 +248,13 @@ def report_command(
 ) -> None:
     """Report again from what is on record, without running anything."""
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
-    _report_on(names, judging, html, json_file, csv_file)
+    if len(names) > 1:
+        _report_on(names, judging, html, json_file, csv_file)
+        return
+    _takes_stdout(html, json_file, csv_file)
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    experiments = pipeline.read_variants(folder, names[0])
+    _publish(pipeline.describe(experiments, judging), experiments, folder, html, json_file, csv_file)
 
 
 @app.command("doctor", epilog="Example: deviate doctor --python .venv/bin/python")

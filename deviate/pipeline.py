@@ -181,6 +181,13 @@ def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
     return tuple(experiments)
 
 
+def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
+    """All variants of an experiment, or the one of `NAME:VARIANT`."""
+    if ":" in name:
+        return read(folder, [name])
+    return records.read_experiment(records.find_experiment(folder, name))
+
+
 def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
