@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, trained
 from scipy import stats
+from studies import equal, spread, study, usual
 
 from deviate.model import Experiment, Series
 from deviate.report import build_view
-from deviate.report.figures import draw_curves, draw_estimation
+from deviate.report.figures import draw_curves, draw_estimation, draw_forest
 from deviate.report.figures.thin import Line, band_of, line_of, thin
-from deviate.report.view import CurvePlot, EstimationPlot
+from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot
 from deviate.stats import judge
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -29,9 +30,17 @@ def _curves(*experiments: Experiment) -> CurvePlot:
     return plot
 
 
-def _n_dots(svg: str) -> int:
+def _forest(*experiments: Experiment) -> ForestPlot:
+    noise = build_view(study(*experiments)).noise
+    assert noise is not None
+    plot = noise.tables[0].forest
+    assert plot is not None
+    return plot
+
+
+def _n_dots(svg: str, diameter: int = 5) -> int:
     """Dots are lines of a tenth of a pixel: two vertices each, in the paths with round ends as wide as a dot."""
-    paths = re.findall(r'<path d="([^"]*)"[^>]*stroke-width: 5[;"][^>]*', svg)
+    paths = re.findall(rf'<path d="([^"]*)"[^>]*stroke-width: {diameter}[;"][^>]*', svg)
     return sum(path.count("M") for path in paths)
 
 
@@ -51,7 +60,7 @@ def test_equal_scores_lie_side_by_side() -> None:
 
 def test_figures_are_well_formed_named_for_screen_readers_and_in_the_ink_of_the_page() -> None:
     a, b = (trained(name, n_runs=5, n_metrics=1, n_points=30, seed=i) for i, name in enumerate("ab"))
-    for svg in (draw_estimation(_estimation(a, b)), draw_curves(_curves(a, b), 50)):
+    for svg in (draw_estimation(_estimation(a, b)), draw_curves(_curves(a, b), 50), draw_forest(_forest(*usual()))):
         root = ET.fromstring(svg)
         assert root.tag == f"{SVG}svg"
         assert root.get("role") == "img"
@@ -149,3 +158,32 @@ def test_runs_of_unequal_length_count_at_the_steps_that_they_have() -> None:
     assert band.n.tolist() == [2, 2, 1, 1]
     assert band.mean.tolist() == [2.0, 2.0, 1.0, 1.0]
     assert np.isnan(band.low[2:]).all()
+
+
+def test_a_forest_has_a_dot_for_each_run_behind_an_sd_and_words_where_there_is_no_spread() -> None:
+    svg = draw_forest(_forest(*usual()))
+    assert _n_dots(svg, 4) == 10 + 10
+    text = "".join(ET.fromstring(svg).itertext())
+    assert text.count("n = 10") >= 2
+    assert "no implementation noise observed, 5 runs bitwise equal" in text
+    assert "SD of test_acc (%)" in text
+
+
+def test_a_forest_is_as_tall_as_it_has_variants() -> None:
+    four, five = (_forest(*usual(), *more) for more in ([], [spread("init", [1.0, 2.0, 3.0])]))
+    heights = [int(ET.fromstring(draw_forest(plot)).get("height") or 0) for plot in (four, five)]
+    assert heights[1] - heights[0] == 40
+
+
+def test_an_interval_that_leaves_the_forest_is_said_to_go_on() -> None:
+    short = draw_forest(_forest(*usual()))
+    long = draw_forest(_forest(*usual(), spread("init", [93.0, 94.0])))
+    assert "go on" not in short
+    assert "intervals with an arrow go on" in long
+
+
+def test_variants_without_any_spread_leave_no_forest() -> None:
+    noise = build_view(study(equal("impl", 3), equal("control", 3))).noise
+    assert noise is not None
+    assert noise.tables[0].forest is None
+    assert noise.tables[0].no_forest

@@ -1,11 +1,22 @@
+import dataclasses
 import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 from experiments import experiment, run, scored, selected, trained
+from studies import equal, flip, noisy_run, spread, study, usual, variant
 
-from deviate.model import Experiment, Findings, SeedEvent, Series
+from deviate.model import (
+    ControlEvent,
+    EvaluationData,
+    Experiment,
+    Findings,
+    Flip,
+    SeedEvent,
+    Series,
+    Weights,
+)
 from deviate.report import build_view, render
 from deviate.stats import judge
 
@@ -56,6 +67,12 @@ def _compared() -> Findings:
     )
 
 
+def _studied() -> Findings:
+    """A noise study with every part that a report of one can have."""
+    bits = [noisy_run(i, (50.0, 93.0 + i), f"b{i}", flips=(flip(i),)) for i in range(3)]
+    return study(*usual(), spread("init", [93.0, 94.0, 92.0]), variant("one-bit", bits))
+
+
 def _hostile(text: str) -> Experiment:
     """An experiment in which the user's text is `text` wherever it can be."""
     metric = selected(text, expression=text, unit=text, is_primary=True)
@@ -89,8 +106,9 @@ def test_the_only_script_is_data_and_no_element_listens() -> None:
     assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
 
 
-def test_ids_are_unique_and_every_inner_reference_has_its_target() -> None:
-    text = render(build_view(_compared()), "html")
+@pytest.mark.parametrize("kind", ["comparison", "study"])
+def test_ids_are_unique_and_every_inner_reference_has_its_target(kind: str) -> None:
+    text = render(build_view(_compared() if kind == "comparison" else _studied()), "html")
     page = Page(text)
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -100,8 +118,9 @@ def test_ids_are_unique_and_every_inner_reference_has_its_target() -> None:
     assert targets | labels | clips <= set(ids)
 
 
-def test_tables_have_captions_and_scoped_heads() -> None:
-    page = Page(render(build_view(_compared()), "html"))
+@pytest.mark.parametrize("kind", ["comparison", "study"])
+def test_tables_have_captions_and_scoped_heads(kind: str) -> None:
+    page = Page(render(build_view(_compared() if kind == "comparison" else _studied()), "html"))
     tags = [tag for tag, _ in page.elements]
     assert tags.count("table") == tags.count("caption") > 0
     assert all(it.get("scope") in {"row", "col"} for tag, it in page.elements if tag == "th")
@@ -130,6 +149,40 @@ def test_text_of_the_user_is_shown_and_never_obeyed(text: str) -> None:
     json.loads(page.data)
 
 
+def _hostile_study(text: str) -> Findings:
+    """Variants in which the user's text stands wherever the guest may have found it."""
+    event = ControlEvent(text, text, text, text, 1, "overridden")
+    runs = [
+        dataclasses.replace(
+            run(i, {text: Series((0, 1), (1.0, 1.0 + i))}),
+            controls={text: text},
+            control_events=(event,),
+            draws={text: (text,)},
+            weights=(Weights(text, text, text, 1),),
+            evaluation=(EvaluationData(text, text, i),),
+            flips=(Flip(text, text, (1,), 1.0, 2.0),),
+            operations=(text,),
+            uncontrolled=(text,),
+            seed_events=(SeedEvent(text, str(i), text, 1, "kept"),),
+        )
+        for i in range(5)
+    ]
+    metric = selected(text, expression=text, unit=text, is_primary=True)
+    variants = (experiment(text, runs, [metric], variant=name) for name in (text, f"{text}2", "one-bit"))
+    return study(*(dataclasses.replace(it, varied=(text,), held=(text,)) for it in variants))
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_text_of_the_user_in_a_noise_study_is_shown_and_never_obeyed(text: str) -> None:
+    plain = Page(render(build_view(_hostile_study("plain")), "html"))
+    rendered = render(build_view(_hostile_study(text)), "html")
+    assert sorted(tag for tag, _ in Page(rendered).elements) == sorted(tag for tag, _ in plain.elements)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", rendered)
+    rendered.encode()
+    json.loads(Page(rendered).data)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", render(build_view(_hostile_study(text)), "terminal"))
+
+
 def test_the_users_markup_is_readable_as_text() -> None:
     page = Page(render(build_view(judge([_hostile("<script>alert(1)</script>")])), "html"))
     assert "<script>alert(1)</script>" in "".join(page.text)
@@ -152,3 +205,24 @@ def test_thirty_two_curves_of_two_hundred_points_stay_below_half_a_megabyte() ->
 def test_a_large_experiment_stays_below_four_megabytes() -> None:
     page = render(build_view(judge([trained("a", n_runs=100, n_metrics=12, n_points=1000)])), "html")
     assert len(page.encode()) < 4_000_000 * 12 / 30 + 1_500_000
+
+
+def test_a_noise_study_shows_its_sources_as_sentences_forest_and_tables() -> None:
+    page = Page(render(build_view(_studied()), "html"))
+    text = "".join(page.text)
+    assert "control is intact: identical, 5 runs bitwise equal" in text
+    assert "test_acc: spread per variant" in text
+    assert "Determinism costs 1.00x the time" in text
+    assert "Are the runs of a variant bitwise equal?" in text
+    assert "one-bit: the bit that was flipped in each run" in text
+    assert any(attributes.get("id") == "noise" for tag, attributes in page.elements if tag == "section")
+    assert any(attributes.get("id") == "n0f-title" for _, attributes in page.elements)
+
+
+def test_a_page_without_variants_says_how_to_separate_the_sources() -> None:
+    for findings in (_compared(), study(equal("control", 3))):
+        assert "--variants algo+impl,algo,impl,control" in "".join(Page(render(build_view(findings), "html")).text)
+
+
+def test_equal_studies_give_equal_bytes() -> None:
+    assert render(build_view(_studied()), "html") == render(build_view(_studied()), "html")

@@ -3,6 +3,7 @@ import json
 import pytest
 from experiments import experiment, run, scored, selected, single, trained
 from scipy import stats
+from studies import flip, noisy_run, study, usual, variant
 
 from deviate.model import Interval
 from deviate.report import build_view, render
@@ -47,3 +48,30 @@ def test_runs_without_a_score_are_there_with_status_and_reason() -> None:
     (item,) = document["experiments"]
     assert item["runs"][1]["status"] == "crashed"
     assert item["metrics"][0]["missing"] == [{"replicate": 1, "reason": "crashed"}]
+
+
+def test_noise_is_unrounded_with_reasons_where_there_is_no_figure() -> None:
+    findings = study(*usual())
+    document = json.loads(render(build_view(findings), "json"), parse_constant=_refuse)
+    noise = document["noise"]
+    assert (noise["control"], document["evaluation"]) == ("intact", "equal")
+    rows = {row["variant"]: row for row in noise["tables"][0]["rows"]}
+    assert rows["algo"]["ratio"] == pytest.approx(0.2 / 0.22, rel=1e-9)
+    assert rows["algo"]["ratio_interval"]["method"] == "F, normal theory"
+    assert rows["impl"]["ratio"] == {"unavailable": "all 5 values equal"}
+    assert (rows["impl"]["sd"], rows["impl"]["n"], rows["algo"]["is_isolated"]) == (0.0, 5, True)
+    assert noise["repeatability"][3]["is_equal"] is True
+    assert noise["overhead"]["held"] == "algo"
+    assert document["experiments"][2]["varied"] == ["kernels", "autotune", "precision"]
+
+
+def test_runs_tell_what_was_flipped_drawn_and_hashed() -> None:
+    item = variant("one-bit", [noisy_run(0, (50.0, float("nan"), 93.0), "ab", flips=(flip(2),))])
+    document = json.loads(render(build_view(study(item)), "json"), parse_constant=_refuse)
+    (run_,) = document["experiments"][0]["runs"]
+    assert run_["flips"] == [
+        {"framework": "torch", "parameter": "fc.weight", "index": [2, 3], "before": 0.25, "after": 0.25000003}
+    ]
+    assert run_["draws"] == {"torch": ["init", "shuffle", "dropout"]}
+    assert run_["weights"][0]["digest"] == "ab" * 32
+    assert document["noise"]["absorption"][0]["n_flipped"] == 1

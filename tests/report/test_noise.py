@@ -1,0 +1,190 @@
+import dataclasses
+
+import numpy as np
+from experiments import scored, selected, with_moments
+from studies import equal, flip, noisy_run, spread, study, usual, variant
+
+from deviate.model import ControlEvent, Experiment
+from deviate.report import View, build_view
+from deviate.report.view import NoiseTableView, NoiseView
+from deviate.stats import judge
+
+
+def _scores(n: int, sd: float, seed: int = 0) -> tuple[float, ...]:
+    return with_moments(n, 93.4, sd, np.random.default_rng(seed))
+
+
+def _view(*experiments: Experiment) -> NoiseView:
+    noise = build_view(study(*experiments)).noise
+    assert noise is not None
+    return noise
+
+
+def _table(*experiments: Experiment) -> NoiseTableView:
+    (table,) = _view(*experiments).tables
+    return table
+
+
+def test_a_noise_study_has_a_title_and_labels_of_its_own() -> None:
+    view: View = build_view(study(*usual()))
+    assert view.title == "Noise study of train"
+    assert view.subtitle == "4 variants · 30 runs · algo+impl, algo, impl, control"
+    assert [item.label for item in view.experiments] == ["algo+impl", "algo", "impl", "control"]
+    assert {item.role for item in view.experiments} == {"Variant"}
+    assert view.experiments[0].state == ("10/10 completed",)
+    assert view.verdicts == ()
+    assert "not judged" in view.no_verdict
+
+
+def test_two_significant_digits_of_the_se_of_the_sd_decide_its_decimals() -> None:
+    row = _table(*usual()).rows[0]
+    assert [cell.text for cell in row.cells] == [
+        "all streams but split, implementation, hash",
+        "10",
+        "0.220",
+        "0.151 … 0.402",
+        "reference",
+        "reference",
+    ]
+    assert _table(*usual()).headers[2] == "SD (%)"
+
+
+def test_what_varies_is_said_in_words() -> None:
+    items = [*usual(), spread("as-is", _scores(3, 1)), spread("config", _scores(3, 1)), equal("one-bit", 2)]
+    words = {row.variant: row.cells[0].text for row in _table(*items).rows}
+    assert words == {
+        "algo+impl": "all streams but split, implementation, hash",
+        "algo": "all streams but split",
+        "impl": "implementation",
+        "control": "nothing",
+        "as-is": "as the script leaves it",
+        "config": "configuration (no noise)",
+        "one-bit": "one bit of one weight",
+    }
+
+
+def test_a_row_without_noise_has_its_note_and_no_figure_but_the_zero() -> None:
+    row = _table(*usual()).rows[2]
+    assert row.note == "no implementation noise observed, 5 runs bitwise equal"
+    assert row.brief == ("5", "0", "", "")
+    assert row.remarks == row.note
+
+
+def test_missing_figures_have_their_reason_once() -> None:
+    split = spread("split", _scores(6, 1), draws={"sklearn": ("split",)})
+    table = _table(spread("algo+impl", _scores(6, 1)), spread("algo", _scores(4, 1)), split)
+    assert [row.remarks for row in table.rows] == [
+        "",
+        "no ratio: needs 5 runs in each, has 6 and 4",
+        "no share: split not varied in algo+impl",
+    ]
+
+
+def test_the_excess_says_which_side_of_zero_it_is_on() -> None:
+    def excess(both: float, algo: float, impl: float) -> str:
+        three = zip(("algo+impl", "algo", "impl"), (both, algo, impl), strict=True)
+        return _table(*(spread(name, _scores(20, sd, i)) for i, (name, sd) in enumerate(three))).excess.text
+
+    assert excess(3, 1, 1).endswith("%², above 0: together the sources vary more than their variances add up to")
+    assert excess(1, 3, 1).startswith("−9.0 [95% CI ")
+    assert excess(1, 3, 1).endswith("below 0: together the sources vary less than their variances add up to")
+    assert excess(1.4, 1, 1).endswith("these runs do not tell it from 0")
+    assert _table(*usual()[:2]).excess.is_reason
+
+
+def test_the_cost_of_determinism_is_a_factor_with_its_interval_and_what_was_left_out() -> None:
+    overhead = _view(*usual()).overhead
+    assert overhead.startswith("Determinism costs 1.00x the time [95% CI 0.94 … 1.06, Fieller] (algo over algo+impl, ")
+    assert "first replicate of each left out as warm-up" in overhead
+    assert _view(equal("control", 3), spread("init", _scores(3, 1))).overhead == ""
+
+
+def test_one_variant_has_a_reason_in_place_of_tables_and_a_proof_of_its_runs() -> None:
+    view = _view(equal("control", 3))
+    assert view.no_tables == ("One variant: deviate run --variants algo+impl,algo,impl,control separates the sources.")
+    assert [dataclasses.astuple(row) for row in view.proofs] == [
+        ("control", "3", "bitwise equal", "1 equal", "equal", "equal")
+    ]
+    alone = judge([equal("control", 3)])
+    assert build_view(alone).noise == view
+
+
+def test_a_comparison_says_why_it_has_no_noise_sources() -> None:
+    view = build_view(judge([scored("a", [1.0, 2.0]), scored("b", [1.0, 2.0])]))
+    assert view.noise is None
+    assert "--variants algo+impl,algo,impl,control" in view.no_noise
+
+
+def test_the_proof_of_a_variant_says_where_its_runs_part() -> None:
+    proofs = _view(*usual()[:3], variant("control", [noisy_run(i, (50.0, 90.0 + i), "a") for i in range(2)])).proofs
+    assert dataclasses.astuple(proofs[3]) == (
+        "control",
+        "2",
+        "not equal",
+        "test_acc differs at main-loop step 1, replicates 0–1",
+        "equal",
+        "equal",
+    )
+
+
+def test_the_sentence_to_paste_has_every_figure_of_the_primary_metric() -> None:
+    (sentence,) = build_view(study(*usual())).paste
+    assert sentence == (
+        "Spread of test_acc over runs, by what varied: algo+impl SD 0.220 % (n = 10, 95% CI 0.151 … 0.402); "
+        "algo SD 0.200 % (n = 10, 95% CI 0.138 … 0.365, 0.91 [0.45 … 1.82] times that of algo+impl, "
+        "83 % [21 % … 333 %] of its variance); impl (no implementation noise observed, 5 runs bitwise equal); "
+        "control (identical, 5 runs bitwise equal). SDs have ddof 1."
+    )
+
+
+def test_limits_follow_what_was_separated_and_what_was_verified() -> None:
+    limits = " ".join(build_view(study(*usual())).limits)
+    assert "not separated" not in limits
+    assert "the same in all runs, by a hash of the evaluation data" in limits
+    alone = " ".join(build_view(study(spread("algo+impl", _scores(5, 1), evaluation=()))).limits)
+    assert "not separated" in alone
+    assert "same examples was not checked" in alone
+
+
+def test_the_provenance_holds_controls_draws_flips_and_hashes() -> None:
+    events = (
+        ControlEvent("kernels", "torch.use_deterministic_algorithms", "True", "", 0, "set"),
+        ControlEvent("autotune", "torch.backends.cudnn.benchmark", "True", "train.py", 7, "overridden"),
+    )
+    runs = [
+        noisy_run(
+            i,
+            (50.0, 93.0),
+            "ab",
+            control_events=events[: i + 1],
+            flips=(flip(i),),
+            controls={"kernels": "deterministic", "one-bit": str(70 + i)},
+            draws={"torch": ("init",), "numpy": ()},
+            uncontrolled=("os.urandom (train.py:9)",) if i else (),
+        )
+        for i in range(2)
+    ]
+    (source,) = build_view(study(variant("one-bit", runs, selected()))).provenance
+    facts = {fact.label: fact.cell.text for fact in source.facts}
+    assert facts["Varied"] == "nothing"
+    assert facts["Controls"] == "kernels deterministic · one-bit 70 (replicate 0), 71 (replicate 1)"
+    assert facts["Numbers drawn, by library"] == "torch: init; numpy: nothing"
+    assert facts["Beyond control"] == "os.urandom (train.py:9) (replicate 1)"
+    rows = [(row.factor, row.value, row.place, row.action, row.n_runs) for row in source.controls]
+    assert rows == [
+        ("kernels", "True", "the guest", "set", "2 of 2 runs"),
+        ("autotune", "True", "train.py:7", "overridden", "1 of 2 runs"),
+    ]
+    assert [dataclasses.astuple(row) for row in source.flips] == [
+        ("0", "fc.weight", "[0, 3]", "0.25", "0.25000003"),
+        ("1", "fc.weight", "[1, 3]", "0.25", "0.25000003"),
+    ]
+    assert source.hashes[0].weights == "torch exit abababababababab"
+    assert source.hashes[0].evaluation == "torch eeeeeeeeeeeeeeee, 100 examples"
+
+
+def test_records_that_tell_nothing_of_randomness_say_so() -> None:
+    (source,) = build_view(judge([scored("a", [1.0, 2.0])])).provenance
+    assert source.no_controls
+    assert source.no_hashes
+    assert {fact.label for fact in source.facts if fact.cell.is_reason} >= {"Varied", "Controls"}
