@@ -39,9 +39,9 @@ NOTHING = {
 }
 """Why there is nothing to control, where a framework says nothing else."""
 
-_KEYS = "keys of jax.random are split and handed on by hand, and nothing tells what one is for"
-_UNNAMED = Claim("no", _KEYS, "vary all of them with algo, or draw through the names of flax or haiku")
-_BY_NUMPY = Claim("partly", f"what NumPy and Python draw is reached, but {_KEYS}", "draw orders and splits with NumPy")
+_KEYS = "a key of jax.random carries no meaning"
+_OTHERS = "by hand from a raw key counts as other"
+_NAMED = "draw it through flax or haiku, which name their keys; or vary other, which moves it too"
 
 CLAIMS: dict[str, dict[str, Claim]] = {
     "python": {"shuffle": YES, "split": YES, "other": YES},
@@ -82,12 +82,14 @@ CLAIMS: dict[str, dict[str, Claim]] = {
         "threads": Claim("nothing", "those of its backend"),
     },
     "jax": {
-        "init": _UNNAMED,
-        "shuffle": _BY_NUMPY,
-        "augment": _UNNAMED,
-        "dropout": _UNNAMED,
-        "split": _BY_NUMPY,
+        "init": Claim("partly", f"{_KEYS}: what initializers draw is reached, what is drawn {_OTHERS}", _NAMED),
+        "shuffle": YES,
+        "augment": Claim("no", f"{_KEYS}: what is drawn {_OTHERS}", "augment with NumPy, or vary other"),
+        "dropout": Claim("partly", f"{_KEYS}: what layers draw is reached, a mask drawn {_OTHERS}", _NAMED),
+        "split": YES,
         "other": YES,
+        "one-bit": YES,
+        "weights": YES,
         "threads": Claim("nothing", "bits do not depend on the number of threads on a CPU, as far as was measured"),
     },
     "flax": {"init": YES, "dropout": YES, "weights": YES},
@@ -117,6 +119,11 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
             "sessions of tf.compat.v1, ParameterServerStrategy",
             "TensorFlow does not promise op determinism for them",
             "run eagerly or in tf.function; else read the control variant before you trust impl",
+        ),
+        Concern(
+            "random operations in Dataset.map with num_parallel_calls",
+            "where kernels are free its threads race for the numbers of one operation",
+            "leave num_parallel_calls out in a study of impl",
         ),
     ),
 }

@@ -7,6 +7,9 @@ from deviate.doctor.facts import Facts
 from deviate.model import Control, Framework
 
 ON_GPUS_ONLY = "searching for the fastest kernel happens on GPUs only, and it sees none here"
+WITH_KERNELS = Claim(
+    "partly", "op determinism holds it together with the kernels", "vary impl, which moves both; neither moves alone"
+)
 DETERMINISTIC_OPS = "--xla_gpu_deterministic_ops=true"
 
 
@@ -114,7 +117,7 @@ def _of_torch(facts: Facts, others: Mapping[str, Facts]) -> dict[str, Claim]:
 
 
 def _of_tensorflow(facts: Facts) -> dict[str, Claim]:
-    claims = {"autotune": YES if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
+    claims = {"autotune": WITH_KERNELS if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
     if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
         why = facts.faults.get("is_deterministic") or "op determinism was switched on to no effect"
         claims["kernels"] = Claim("no", why, "update tensorflow to 2.9 or newer")
@@ -154,11 +157,6 @@ def _of_jax(facts: Facts, others: Mapping[str, Facts]) -> dict[str, Claim]:
     else:
         why = facts.faults.get("precision", "jax_default_matmul_precision has no effect")
         claims["precision"] = Claim("no", why, "update jax")
-    if {"optax", "flax"} & set(others):
-        claims["weights"] = YES
-    else:
-        why = "weights are known where optax or flax updates them, and neither is installed"
-        claims["weights"] = Claim("no", why, "install optax, or print a hash of the weights as a metric")
     return claims
 
 

@@ -127,14 +127,15 @@ def _questions(name: str) -> ModuleType | None:
 def _is_there(owner: Any, dotted: str) -> bool:
     """Whether a dotted name leads somewhere; submodules that nothing has imported yet are imported."""
     for part in dotted.split("."):
-        if not hasattr(owner, part) and hasattr(owner, "__path__"):
+        found = getattr(owner, part, None)
+        if found is None and hasattr(owner, "__path__"):
             try:
-                importlib.import_module(f"{owner.__name__}.{part}")
+                found = importlib.import_module(f"{owner.__name__}.{part}")
             except Exception:
                 return False
-        if not hasattr(owner, part):
+        if found is None:
             return False
-        owner = getattr(owner, part)
+        owner = found
     return True
 
 

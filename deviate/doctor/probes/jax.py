@@ -6,7 +6,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-PLACES = {"other": ["random.PRNGKey", "random.key"], "weights": ["jit"], "precision": ["config.update"]}
+PLACES = {
+    "init": ["nn.initializers.normal"],
+    "shuffle": ["random.permutation", "random.choice"],
+    "split": ["random.permutation", "random.choice"],
+    "other": ["random.PRNGKey", "random.key", "random.fold_in"],
+    "one-bit": ["jit"],
+    "weights": ["jit", "grad", "value_and_grad"],
+}
 PLUGINS = ("jax-cuda13-plugin", "jax-cuda12-plugin", "jax-rocm7-plugin", "jax-rocm60-plugin", "jax-metal", "libtpu")
 
 

@@ -8,13 +8,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+SEEDS = "python.framework.random_seed.get_seed"
+"""Where every random operation asks for its seeds."""
 PLACES = {
-    "init": ["random.normal", "random.uniform", "Variable"],
-    "shuffle": ["data.Dataset.shuffle", "random.shuffle"],
-    "augment": ["data.Dataset.map", "random.uniform"],
-    "dropout": ["nn.dropout"],
-    "split": ["random.shuffle"],
-    "other": ["random.set_seed"],
+    **{stream: [SEEDS] for stream in ("init", "shuffle", "augment", "dropout", "split", "other")},
     "kernels": ["config.experimental.enable_op_determinism"],
     "precision": ["config.experimental.enable_tensor_float_32_execution"],
     "threads": ["config.threading.set_intra_op_parallelism_threads"],

@@ -9,20 +9,25 @@ if TYPE_CHECKING:
     from typing import Any
 
 PLACES = {
-    "init": ["nn.Module.__init_subclass__", "nn.init.uniform_"],
-    "shuffle": ["utils.data.RandomSampler.__iter__", "randperm"],
+    "init": ["nn.Module.__init__", "nn.init.uniform_"],
+    "shuffle": [
+        "utils.data.sampler.RandomSampler.__iter__",
+        "utils.data.distributed.DistributedSampler.__iter__",
+        "utils.data.dataloader._BaseDataLoaderIter._reset",
+        "randperm",
+    ],
     "augment": [
         "utils.data._utils.fetch._MapDatasetFetcher.fetch",
         "utils.data._utils.fetch._IterableDatasetFetcher.fetch",
-        "utils.data.dataloader._BaseDataLoaderIter.__init__",
+        "utils.data._utils.worker._worker_loop",
     ],
-    "dropout": ["nn.modules.module.register_module_forward_pre_hook", "nn.modules.module.register_module_forward_hook"],
+    "dropout": ["nn.Module.__call__"],
     "split": ["utils.data.random_split"],
     "other": ["get_rng_state", "set_rng_state", "manual_seed"],
-    "one-bit": ["nn.modules.module.register_module_forward_pre_hook"],
+    "one-bit": ["nn.Module.__call__"],
     "weights": ["optim.Optimizer.__init__"],
 }
-"""Where the guest puts itself for each control. Source: docs/doctor.md."""
+"""Where the guest puts itself for each control. Source: deviate/runtime/frameworks/pytorch_*.py."""
 
 
 def look(torch: Any, notes: Any) -> None:
