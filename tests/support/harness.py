@@ -100,6 +100,7 @@ class Child:
         python: str = sys.executable,
         command: tuple[str, ...] | None = None,
         seeds: dict[str, int] | None = None,
+        controls: dict[str, str] | None = None,
         environment: dict[str, str | None] | None = None,
         is_tapped: bool = True,
     ) -> Result:
@@ -123,7 +124,7 @@ class Child:
         }
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"
-        spec.write_text(json.dumps({"schema": 1, "seeds": seeds or {}}))
+        spec.write_text(json.dumps({"schema": 1, "seeds": seeds or {}, "controls": controls or {}}))
         variables = {
             **os.environ,
             "PYTHONPATH": str(guest.parent),
