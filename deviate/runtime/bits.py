@@ -14,7 +14,7 @@ TRIES = 100
 
 
 def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Candidates, in order: the number of an array and the index of an element. The first that is finite is to be taken.
+    """Candidates in order: the number of an array and the index of an element; the first that is finite is to be taken.
 
     Uniform over the elements of all arrays with two or more dimensions; nothing comes where there is no such array.
 

@@ -13,14 +13,21 @@ if TYPE_CHECKING:
 
 WIDTH = 16
 """Bytes of the hash of one example."""
+LONGEST = 16384
+"""Bytes of an array in one example; a longer one counts with parts of it, evenly spaced, for it is only to be known."""
+PARTS = 16
 
 
 def weights_digest(weights: Iterable[tuple[str, Array]]) -> str:
-    """SHA-256 over names, types, shapes and bytes, in order of the names; each name stands once."""
+    """SHA-256 over names, types, shapes and bytes, in order of the names; each name stands once.
+
+    Args:
+        weights: by name; instead of a buffer there may be a function that gives it when its turn has come.
+    """
     total = hashlib.sha256()
     for name, (kind, shape, buffer) in sorted(weights, key=lambda weight: weight[0]):
         _begin(total, name, kind, shape)
-        total.update(buffer)
+        total.update(buffer() if callable(buffer) else buffer)
     return total.hexdigest()
 
 
@@ -44,7 +51,8 @@ class Examples:
             for place, (kind, shape, view) in enumerate(parts):
                 size = len(view) // n
                 _begin(own, str(place), kind, shape)
-                own.update(view[example * size : (example + 1) * size])
+                for start, end in _parts(size):
+                    own.update(view[example * size + start : example * size + end])
             self.total += int.from_bytes(own.digest(), "big")
         self.total %= 1 << 8 * WIDTH
         self.count += n
@@ -52,6 +60,14 @@ class Examples:
     def digest(self) -> str:
         """Hexadecimal; the number of examples is part of it."""
         return hashlib.sha256(b"%d %d" % (self.count, self.total)).hexdigest()
+
+
+def _parts(size: int) -> list[tuple[int, int]]:
+    """Which bytes count of an array that has so many."""
+    if size <= LONGEST:
+        return [(0, size)]
+    length = LONGEST // PARTS
+    return [(start, start + length) for start in ((size - length) * part // (PARTS - 1) for part in range(PARTS))]
 
 
 def _flat(buffer: Any) -> memoryview:
