@@ -121,9 +121,9 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
             "run eagerly or in tf.function; else read the control variant before you trust impl",
         ),
         Concern(
-            "random operations in Dataset.map with num_parallel_calls",
+            "random operations with a seed of their own in Dataset.map with num_parallel_calls",
             "where kernels are free its threads race for the numbers of one operation",
-            "leave num_parallel_calls out in a study of impl",
+            "leave the seed or num_parallel_calls out in a study of impl; runs tell the lines",
         ),
     ),
 }
