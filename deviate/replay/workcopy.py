@@ -14,6 +14,9 @@ from deviate.records.layout import spec_file
 from deviate.records.manifest import LinkedFile, Manifest
 
 MOST_SIBLINGS = 1_000
+DETERMINISTIC = ("CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
+DETERMINISTIC_XLA = ("--xla_gpu_deterministic_ops", "--xla_gpu_exclude_nondeterministic_ops")
+"""What a shell may have set that would hide implementation noise where kernels are to be free."""
 """Entries beside the project that the copy gets links to; more are a folder like /tmp, which nobody means by `..`."""
 
 
@@ -54,7 +57,7 @@ def child_environment(
     theirs = base.get("PYTHONPATH", "")
     entries = [to_copy(entry, manifest, copy.root) for entry in theirs.split(os.pathsep)] if theirs else []
     environment = {
-        **base,
+        **_without_determinism(base, spec),
         **dict(spec.environment),
         "PYTHONPATH": os.pathsep.join([guest, *entries]),
         "DEVIATE_RUN_DIR": str(attempt.absolute()),
@@ -68,6 +71,15 @@ def child_environment(
     if "PWD" in base:
         environment["PWD"] = str(copy.cwd.absolute())  # a shell would have said where the command runs
     return environment
+
+
+def _without_determinism(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
+    """The user's variables; where kernels are free, without those of a shell that makes them deterministic."""
+    if dict(spec.controls).get("kernels") != "default":
+        return dict(base)
+    kept = {name: value for name, value in base.items() if name not in DETERMINISTIC}
+    flags = [flag for flag in kept.pop("XLA_FLAGS", "").split() if not flag.startswith(DETERMINISTIC_XLA)]
+    return {**kept, "XLA_FLAGS": " ".join(flags)} if flags else kept
 
 
 def to_copy(path: str, manifest: Manifest, root: Path) -> str:

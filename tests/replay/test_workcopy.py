@@ -1,5 +1,6 @@
 """Work copies: what paths mean in them, and that no original is changed."""
 
+import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -114,6 +115,24 @@ def test_without_a_path_of_the_users_only_the_guest_is_on_it(frozen: Make) -> No
     manifest = read_manifest(it.snapshot.folder)
     environment = child_environment({}, it.specs(1)[0], it.snapshot, manifest, it.folder, copy)
     assert environment["PYTHONPATH"] == str(it.snapshot.folder / "guest")
+
+
+def test_what_a_shell_sets_for_determinism_does_not_reach_runs_whose_kernels_are_free(frozen: Make) -> None:
+    it = frozen()
+    copy = copied(it)
+    manifest = read_manifest(it.snapshot.folder)
+    base = {
+        "CUBLAS_WORKSPACE_CONFIG": ":16:8",
+        "XLA_FLAGS": "--xla_gpu_deterministic_ops=true --xla_dump_to=x",
+        "HOME": "/h",
+    }
+    (spec,) = it.specs(1)
+    free = dataclasses.replace(spec, controls=(("kernels", "default"),))
+    untouched = dataclasses.replace(spec, controls=())
+    environment = child_environment(base, free, it.snapshot, manifest, it.folder, copy)
+    assert "CUBLAS_WORKSPACE_CONFIG" not in environment
+    assert environment["XLA_FLAGS"] == "--xla_dump_to=x"
+    assert base.items() <= child_environment(base, untouched, it.snapshot, manifest, it.folder, copy).items()
 
 
 def breaches(snapshot: Snapshot) -> tuple[str, ...]:
