@@ -129,7 +129,7 @@ class Streams:
         Outside of all regions it is taken for "begin anew, keyed by my seed" and resets every stream of the library; in
         a region it is the region's own affair, so that seeds drawn for augmentation do not move the shuffling.
         """
-        banks = [bank for bank in self.banks if bank.library == library]
+        banks = [bank for bank in self.banks if bank.follows == library]
         for bank in banks:
             bank.forget(asked, self.now)
         made = set_seed()
@@ -156,11 +156,16 @@ class Bank:
     """The states of one global generator, one for each stream.
 
     A library derives from it and says how a state is made, put in place, taken out, and told from another one.
+
+    Attributes:
+        library: under whose name draws are told.
+        follows: the library whose seeding calls begin it anew.
     """
 
     def __init__(self, streams: Streams, library: str) -> None:
         self.streams = streams
         self.library = library
+        self.follows = library
         self.asked: dict[str, str | None] = {}
         self.states: dict[str, Any] = {}
         self.marks: dict[str, Any] = {}

@@ -1,13 +1,15 @@
-"""TensorFlow: the global seed, from which eager operations draw theirs, and the scalars of graph summaries."""
+"""TensorFlow: its seeds by stream, its controls, and what proves runs equal, each in a file of its own."""
 
 from __future__ import annotations
 
-from sys import _getframe
-from threading import get_ident
+import sys
 
 from ..parts import Guest
-from ..recorder import Running
-from .managed import Managed
+from . import tensorflow_summaries
+from .tensorflow_controls import Controls
+from .tensorflow_draws import LIBRARY, Draws
+from .tensorflow_generators import Generators, Stateless
+from .tensorflow_purpose import Purpose
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -19,60 +21,29 @@ MODULES = ("tensorflow", SUMMARIES)
 
 def attach(module: Any, guest: Guest) -> None:
     if module.__name__ == SUMMARIES:
-        _record(module.SummaryToEventTransformer, guest)
+        tensorflow_summaries.attend(module.SummaryToEventTransformer, guest)
         return
     guest.recorder.event("environment", {"tensorflow": module.__version__})
+    controls = Controls(guest, module)
     if guest.seeding.is_active:
-        module.random.set_seed(guest.streams.seed("tensorflow"))
-    guest.seeding.override(module.random, "set_seed", "tensorflow.random.set_seed", "tensorflow")
-    guest.seeding.override(module.compat.v1, "set_random_seed", "tensorflow.compat.v1.set_random_seed", "tensorflow")
+        module.random.set_seed(guest.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
+    controls.apply()
+    purpose = Purpose(guest)
+    Draws(guest, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
+    _override_seeds(module, guest)
+    if guest.streams.is_active:
+        Generators(guest, purpose).attend()
+        Stateless(guest, purpose).attend(module)
+    guest.recorder.at_close.append(lambda: guest.recorder.event("environment", controls.facts()))
 
 
-def _record(writer: Any, guest: Guest) -> None:
-    """The values of a graph are known to Python when the session has run: they are in the message that is written."""
-    managed = Managed(guest)
-    folders: list[str] = []
-
-    def add_summary(self: Any, summary: Any, global_step: Any = None) -> None:
-        if global_step is not None:
-            _follow(guest, int(global_step))
-
-    def add_event(self: Any, event: Any, step: Any) -> None:
-        scalars = [value for value in event.summary.value if value.WhichOneof("value") == "simple_value"]
-        if scalars:
-            run = _run(str(self.event_writer.get_logdir()).rstrip("/"), folders)
-            managed.report({run + value.tag: value.simple_value for value in scalars})
-
-    managed.attend(writer, "add_summary", before=add_summary)
-    managed.attend(writer, "_add_event", before=add_event)
-
-
-def _run(folder: str, folders: list[str]) -> str:
-    """Estimators write `loss` of the evaluation into a folder in that of the training: it is `eval/loss`."""
-    if folder not in folders:
-        folders.append(folder)
-    outer = next((known for known in folders if folder.startswith(known + "/")), None)
-    return "" if outer is None else folder[len(outer) + 1 :] + "/"
-
-
-class Summarised(Running):
-    """A managed loop that tells of its steps by the summaries that it writes."""
-
-    __slots__ = ()
-
-
-def _follow(guest: Guest, step: int) -> None:
-    """Estimators and their like count steps inside a session; Keras writes summaries too, and counts epochs."""
-    recorder, here = guest.recorder, _getframe()
-    number, frame = guest.project.managed_loop(here)
-    if frame is None:
-        return
-    stack = recorder.running.get(get_ident(), [])
-    recorder._prune(stack, here)
-    loop = next((loop for loop in stack if loop.id == number), None)
-    if loop is None:
-        loop = Summarised(number, id(frame), frame.f_code)
-        recorder.begin(loop)
-    if isinstance(loop, Summarised) and step > loop.step:
-        loop.step = step
-        recorder.main_step(number, step)
+def _override_seeds(module: Any, guest: Guest) -> None:
+    v1, v2 = module.compat.v1, module.compat.v2
+    owners = (
+        (module.random, "set_seed", "tensorflow.random.set_seed"),
+        (v2.random, "set_seed", "tensorflow.random.set_seed"),
+        (v1, "set_random_seed", "tensorflow.compat.v1.set_random_seed"),
+        (v1.random, "set_random_seed", "tensorflow.compat.v1.set_random_seed"),
+    )
+    for owner, name, call in owners:
+        guest.seeding.override(owner, name, call, LIBRARY)

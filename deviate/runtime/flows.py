@@ -1,0 +1,155 @@
+"""Flows: where the value of a call goes, told from the text of the project: into which other call, directly or by name.
+
+A draw that is made into a variable of the model is an initialisation, a dataset that is divided after it was shuffled
+was shuffled to divide it; nothing in the call itself tells.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+
+from .project import Project
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Iterator
+
+BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+"""What these give is used by the frame that calls them."""
+
+
+class Flows:
+    """Answers for frames of the project; each line is read once."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.files: dict[str, ast.Module | None] = {}
+        self.known: dict[tuple[str, str, int, frozenset[str]], bool | None] = {}
+
+    def reach(self, frame: FrameType | None, names: frozenset[str], calls: frozenset[str] = frozenset()) -> bool:
+        """Whether the value that is computed in this frame now goes into a call of one of these names.
+
+        It is followed through the names of its function, and through `return` to the callers.
+
+        Args:
+            frame: frames of libraries are passed over.
+            names: last parts of the names of functions, as `Variable` of `tf.Variable`.
+            calls: names of the call that computes the value, where they are known: a line may have several calls.
+        """
+        while frame is not None:
+            code, line = frame.f_code, frame.f_lineno
+            if self.project.place(code) is not None:
+                key = (code.co_filename, code.co_name, line, names)
+                if key not in self.known:
+                    self.known[key] = self._look(code.co_filename, line, names, calls)
+                found = self.known[key]
+                if found is not None and (found or code.co_name not in BY_CALLER):
+                    return found
+                calls = frozenset()
+            frame = frame.f_back
+        return False
+
+    def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str]) -> bool | None:
+        """Whether a value computed in this line reaches such a call; None when the function returns it."""
+        tree = self._tree(file)
+        if tree is None:
+            return False
+        scope, statement = _find(tree, line)
+        calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+        here = [call for call in calls if line in (call.lineno, call.func.end_lineno)]
+        here = list(_named(here, called)) if called else here
+        if any(call is not outer and call in ast.walk(outer) for outer in _named(calls, names) for call in here):
+            return True
+        if isinstance(statement, ast.Return):
+            return None
+        return _follow(scope, statement, names)
+
+    def _tree(self, file: str) -> ast.Module | None:
+        if file not in self.files:
+            try:
+                self.files[file] = ast.parse("".join(linecache.getlines(file)))
+            except (SyntaxError, ValueError):
+                self.files[file] = None
+        return self.files[file]
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _find(tree: ast.Module, line: int) -> tuple[ast.AST, ast.AST]:
+    """The innermost function (or module) around a line, and the innermost statement."""
+    scope: ast.AST = tree
+    statement: ast.AST = tree
+    while True:
+        inside = (node for node in _inner(statement) if node.lineno <= line <= (node.end_lineno or 0))
+        inner = next(inside, None)
+        if inner is None:
+            return scope, statement
+        scope, statement = inner if isinstance(inner, _FUNCTIONS) else scope, inner
+
+
+def _inner(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements that stand directly in one."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif not isinstance(child, ast.expr):  # handlers of exceptions, cases
+            yield from _inner(child)
+
+
+def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str]) -> bool | None:
+    """Follow the names that a statement binds through the later statements of its function."""
+    held = set(_bound(statement))
+    is_returned = False
+    for node in _within(scope):
+        if not held or node.lineno <= getattr(statement, "lineno", 0):
+            continue
+        calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
+        if any(held.intersection(_read(call)) for call in _named(calls, names)):
+            return True
+        if held.intersection(_read(node)):
+            is_returned = is_returned or isinstance(node, ast.Return)
+            held.update(_bound(node))
+    return None if is_returned else False
+
+
+def _within(scope: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of a function in order, those of functions and classes in it left out."""
+    for node in _inner(scope):
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield node
+            yield from _within(node)
+
+
+def _named(calls: Iterator[ast.Call] | list[ast.Call], names: frozenset[str]) -> Iterator[ast.Call]:
+    for call in calls:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+        if name in names:
+            yield call
+
+
+def _bound(statement: ast.AST) -> Iterator[str]:
+    """The names that an assignment binds: attributes with their dots, containers for their items."""
+    targets = [*getattr(statement, "targets", ()), getattr(statement, "target", None)]
+    while targets:
+        target = targets.pop()
+        if isinstance(target, (ast.Tuple, ast.List)):
+            targets += target.elts
+        elif isinstance(target, (ast.Subscript, ast.Starred)):
+            targets.append(target.value)
+        elif isinstance(target, ast.Name):
+            yield target.id
+        elif isinstance(target, ast.Attribute):
+            yield _dotted(target)
+
+
+def _read(node: ast.AST) -> set[str]:
+    """The names that are read in an expression or statement, those of the statements in it too."""
+    found = {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)}
+    return found | {_dotted(child) for child in ast.walk(node) if isinstance(child, ast.Attribute)}
+
+
+def _dotted(node: ast.Attribute) -> str:
+    return "%s.%s" % (getattr(node.value, "id", "?"), node.attr)

@@ -1,0 +1,92 @@
+"""Draws of TensorFlow: every operation asks one function for its two seeds, and gets those of the stream it draws for.
+
+The first seed is that of the stream; the second counts the requests of the stream, or is the operation's own. So the
+numbers of one stream do not depend on how often another one draws.
+"""
+
+from __future__ import annotations
+
+import sys
+from sys import _getframe
+
+from ..parts import Guest
+from ..requests import Requests
+from ..seeds import dress
+from ..streams import spelled
+from .tensorflow_pipelines import Pipelines
+from .tensorflow_purpose import Purpose
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+LIBRARY = "tensorflow"
+LIMIT = 2**31 - 1
+"""What TensorFlow takes its seeds modulo."""
+
+
+class Draws:
+    """Stands in for `get_seed` of `tensorflow.python.framework.random_seed`, in eager mode and in graphs alike.
+
+    Source: tensorflow/python/framework/random_seed.py of TensorFlow 2.21; operations of `tf.compat.v1` ask there too.
+    """
+
+    def __init__(self, guest: Guest, purpose: Purpose, random_seed: Any, is_deterministic: Callable[[], bool]) -> None:
+        self.guest = guest
+        self.purpose = purpose
+        self.is_deterministic = is_deterministic
+        self.original = random_seed.get_seed
+        self.requests = Requests(guest.streams, LIBRARY) if guest.streams.is_active else None
+        self.pipelines = Pipelines(guest)
+        self.seen: set[tuple[str, str, str, int]] = set()
+        if self.requests is not None:
+            self.pipelines.attend(sys.modules["tensorflow.python.data.ops.dataset_ops"].DatasetV2)
+        random_seed.get_seed = dress(self._stand_in(), self.original)
+
+    def _stand_in(self) -> Any:
+        def get_seed(op_seed: Any) -> Any:
+            try:
+                return self.pair(op_seed, _getframe(1))
+            except Exception as error:
+                self.guest.recorder.fault("get_seed", error)
+                return self.original(op_seed)
+
+        return get_seed
+
+    def pair(self, op_seed: Any, frame: FrameType) -> Any:
+        """The two seeds of an operation that is made, or run, in this frame."""
+        streams, requests = self.guest.streams, self.requests
+        if self.pipelines.is_numbering:
+            return op_seed, op_seed
+        if op_seed is not None:
+            self._record(op_seed, frame)
+        if requests is None or not streams.is_home():
+            return self.original(op_seed)
+        stream = self.purpose.stream(frame)
+        is_numbered = op_seed is None and requests.asked.get(stream) is None and self.pipelines.meet(frame)
+        if not is_numbered and self.purpose.parallel(frame):
+            self.tell_parallel(frame)
+        if op_seed is None:
+            seed, count = requests.next(stream)
+            return seed % LIMIT, count
+        if not hasattr(type(op_seed), "__index__"):  # a tensor, known when it runs
+            return requests.seed(stream, "tensor") % LIMIT, op_seed
+        return requests.seed(stream, spelled(op_seed)) % LIMIT, op_seed % LIMIT or LIMIT
+
+    def _record(self, op_seed: Any, frame: FrameType) -> None:
+        call = self.purpose.name(frame) + ".seed"
+        if self._is_first(call, repr(op_seed), frame):
+            self.guest.seeding.record(call, op_seed)
+
+    def _is_first(self, what: str, value: str, frame: FrameType) -> bool:
+        key = (what, value, *self.guest.project.nearest(frame))
+        is_first = key not in self.seen
+        self.seen.add(key)
+        return is_first
+
+    def tell_parallel(self, frame: FrameType) -> None:
+        """The threads of a dataset race for the numbers of one operation, unless operations are to be deterministic."""
+        what = "random numbers in parallel threads of tf.data"
+        if not self.is_deterministic() and self._is_first(what, "", frame):
+            self.guest.recorder.event("uncontrolled", what, *self.guest.project.nearest(frame))

@@ -1,0 +1,157 @@
+"""What a draw of TensorFlow or Keras is for, told by who asks for it: the functions that are running when it asks."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..parts import Guest
+from ..streams import OTHER
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Iterator
+
+ORDER, PERMUTATION, BATCHES, PIPELINE, PARALLEL = "order", "permutation", "batches", "pipeline", "parallel"
+"""Beside the names of streams: a dataset is shuffled, a tensor is, Keras makes batches of arrays; a function of a
+dataset is traced, and one that several threads will run."""
+
+KINDS = (
+    ("tensorflow/python/data/ops/structured_function.py", "", PIPELINE),
+    ("tensorflow/python/data/ops/shuffle_op.py", "", ORDER),
+    ("tensorflow/python/data/ops/sample_from_datasets_op.py", "", ORDER),
+    ("tensorflow/python/data/experimental/ops/shuffle_ops.py", "", ORDER),
+    ("tensorflow/python/data/experimental/ops/global_shuffle_op.py", "", ORDER),
+    ("tensorflow/python/data/experimental/ops/snapshot.py", "", ORDER),
+    ("tensorflow/python/ops/data_flow_ops.py", "", ORDER),
+    ("tensorflow/python/training/input.py", "", BATCHES),
+    ("tensorflow/python/ops/random_ops.py", "random_shuffle", PERMUTATION),
+    ("tensorflow/python/ops/random_ops.py", "random_crop", "augment"),
+    ("tensorflow/python/ops/random_crop_ops.py", "", "augment"),
+    ("tensorflow/python/ops/image_ops_impl.py", "", "augment"),
+    ("tensorflow/python/ops/nn_ops.py", "", "dropout"),
+    ("tensorflow/python/ops/init_ops", "", "init"),
+    ("tensorflow/python/ops/resource_variable_ops.py", "_init_from_args", "init"),
+    ("tensorflow/python/ops/ref_variable.py", "_init_from_args", "init"),
+    ("tensorflow/python/eager/polymorphic_function/polymorphic_function.py", "__init__", "init"),
+    ("/initializers/", "", "init"),
+    ("/layers/preprocessing/", "", "augment"),
+    ("/data_adapters/", "", BATCHES),
+)
+"""Where files of the library lie, how the names of functions begin, and what is drawn for in them."""
+PARALLEL_CLASSES = ("_ParallelMapDataset", "_ParallelInterleaveDataset", "ParallelInterleaveDataset")
+LIBRARIES = ("tensorflow", "keras", "tf_keras")
+MADE_INTO = frozenset(("Variable", "get_variable", "add_weight", "add_variable"))
+"""Calls whose arguments are the first values of weights."""
+DIVIDED_BY = frozenset(("skip", "split_dataset"))
+"""Methods by which examples are divided; `take` alone looks at some of them."""
+SHUFFLED_BY = frozenset(("shuffle", "list_files", "shuffle_and_repeat", "random_shuffle"))
+
+
+class Purpose:
+    """Tells the stream of a draw that is asked for in a frame. The answer depends on the program alone."""
+
+    def __init__(self, guest: Guest) -> None:
+        from ..flows import Flows  # not at the start of every process: it brings `ast` along
+
+        self.streams = guest.streams
+        self.project = guest.project
+        self.flows = Flows(guest.project)
+        self.kinds: dict[CodeType, str | None] = {}
+
+    def stream(self, frame: FrameType) -> str:
+        kinds = [kind for kind in map(self._kind, _outwards(frame)) if kind is not None]
+        if ORDER in kinds:
+            return self._dividing(frame) or "shuffle"
+        if PERMUTATION in kinds or BATCHES in kinds:
+            return self._permutation(frame, kinds)
+        if PIPELINE in kinds:
+            return "augment"
+        if kinds:
+            return kinds[0]
+        if self.streams.now != OTHER:
+            return self.streams.now
+        if self.flows.reach(frame, MADE_INTO):
+            return "init"
+        return "dropout" if any(map(self._is_model, _outwards(frame))) else OTHER
+
+    def _permutation(self, frame: FrameType, kinds: list[str]) -> str:
+        if BATCHES in kinds:
+            return "shuffle"
+        if PIPELINE in kinds:
+            return "augment"
+        if self.streams.now != OTHER:
+            return self.streams.now
+        inside = self.project.is_training(frame) or not self.project.main_loops
+        return "shuffle" if inside else "split"
+
+    def _dividing(self, frame: FrameType) -> str | None:
+        """Whether a dataset is shuffled to be divided: outside the training, and what comes of it is divided."""
+        if self.project.is_training(frame):
+            return None
+        return "split" if self.flows.reach(frame, DIVIDED_BY, SHUFFLED_BY) else None
+
+    def is_of_project(self, frame: FrameType) -> bool:
+        """Whether a frame runs code of the project, as AutoGraph may have rewritten it."""
+        if self.project.place(frame.f_code) is not None:
+            return True
+        name = os.path.basename(frame.f_code.co_filename)
+        file = frame.f_globals.get("__file__") if name.startswith("__autograph_generated_file") else None
+        return isinstance(file, str) and self.project.file(file) is not None
+
+    def is_asked_by_project(self, frame: FrameType | None) -> bool:
+        """Whether what is called in a frame was called by the project, without another library between."""
+        while frame is not None and str(frame.f_globals.get("__name__")).startswith("tensorflow.python"):
+            frame = frame.f_back
+        return frame is not None and self.is_of_project(frame)
+
+    def parallel(self, frame: FrameType) -> bool:
+        """Whether the function of a dataset is traced that several threads will run."""
+        is_traced = False
+        for outer in _outwards(frame):
+            is_traced = is_traced or self._kind(outer) == PIPELINE
+            if is_traced and type(outer.f_locals.get("self")).__name__ in PARALLEL_CLASSES:
+                return True
+        return False
+
+    def name(self, frame: FrameType) -> str:
+        """The public function of the library that the project, or another library, called."""
+        name, owner = frame.f_code.co_name, ""
+        for outer in _outwards(frame):
+            module = str(outer.f_globals.get("__name__"))
+            if not module.startswith("tensorflow."):
+                break
+            if not module.startswith(("tensorflow.python.util", "tensorflow.python.autograph")):
+                name = outer.f_code.co_name
+                owner = "data.Dataset." if module.endswith("dataset_ops") else ""
+        return "tensorflow.%s%s" % (owner, name)
+
+    def _kind(self, frame: FrameType) -> str | None:
+        code = frame.f_code
+        if code not in self.kinds:
+            library = str(frame.f_globals.get("__name__")).partition(".")[0]
+            self.kinds[code] = _kind(code) if library in LIBRARIES else None
+        return self.kinds[code]
+
+    def _is_model(self, frame: FrameType) -> bool:
+        """Whether a `tf.Module` of the project is being called."""
+        name = frame.f_code.co_name
+        if name not in ("call", "__call__", "tf__call", "tf____call__") or not self.is_of_project(frame):
+            return False
+        tensorflow = sys.modules.get("tensorflow")
+        return tensorflow is not None and isinstance(frame.f_locals.get("self"), tensorflow.Module)
+
+
+def _kind(code: CodeType) -> str | None:
+    file = code.co_filename.replace(os.sep, "/")
+    for path, function, kind in KINDS:
+        if path in file and code.co_name.startswith(function):
+            return kind
+    return None
+
+
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back

@@ -1,0 +1,58 @@
+"""Requests: seeds for whoever asks for one, by the stream it is for and how many asked before. No state is swapped."""
+
+from __future__ import annotations
+
+from .streams import OTHER, Bank, Streams, derive
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Requests(Bank):
+    """The requests of one library. The k-th of a stream, counted from 1, gets `derive(seed of the stream, k)`.
+
+    Args:
+        library: under whose name the draws are told, and the seeds derived.
+        follows: the library whose seeding calls begin the count anew; by default this one.
+    """
+
+    def __init__(self, streams: Streams, library: str, follows: str | None = None) -> None:
+        super().__init__(streams, library)
+        self.follows = follows or library
+
+    def next(self, stream: str) -> tuple[int, int]:
+        """The seed of a stream and the number of this request."""
+        state = self.states.get(stream) or self._state(stream)
+        state[1] += 1
+        return state[0], state[1]
+
+    def next_seed(self, stream: str) -> int:
+        return derive(*self.next(stream))
+
+    def seed(self, stream: str, asked: str) -> int:
+        """Seed for one that asks for a seed of its own: the same whenever the script asks for the same."""
+        self.streams.tell_drawn(self.library, stream)
+        return self.streams.seed(self.library, "%s\x1f%s" % (self.asked.get(stream), asked), stream)
+
+    def make(self, seed: int) -> Any:
+        return [seed, 0]
+
+    def mark(self, state: Any) -> Any:
+        return state[1]
+
+    def put(self, state: Any) -> None:
+        pass
+
+    def take(self) -> Any:
+        return self.states.get(OTHER) or self._state(OTHER)
+
+    def switch(self, before: str, now: str) -> None:
+        """Every stream has its own count, whichever draws now."""
+
+    def look(self, now: str) -> None:
+        super().look(OTHER)
+
+    def settle(self, now: str) -> None:
+        """A seed was set: the stream begins anew."""
+        self._state(now)
