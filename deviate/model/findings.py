@@ -253,6 +253,7 @@ class Absorption:
     Attributes:
         n_runs: completed runs. n_flipped: those with a flip on record.
         absorbed: replicates whose flip was absorbed.
+        n_unknown: flips of which it cannot be told, because metrics show no effect and weights were not reached.
         against: the variant that shows the outcome without a flip; None when there is no such run, and runs with
             different flips that end alike are taken for absorbed: there may be more.
     """
@@ -261,6 +262,7 @@ class Absorption:
     n_runs: int
     n_flipped: int
     absorbed: tuple[int, ...]
+    n_unknown: int
     against: str | None
 
 

@@ -165,6 +165,5 @@ def _description_sentence(description: Description, label: str, experiment: Expe
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     sentences = [clean(text) for text in findings.warnings]
-    for item, label in zip(findings.experiments, labels, strict=True):
-        sentences += history.record_warnings(item.experiment, label)
+    sentences += history.record_warnings([item.experiment for item in findings.experiments], labels)
     return tuple(dict.fromkeys(sentences))

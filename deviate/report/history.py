@@ -1,6 +1,7 @@
 """Runs as text: how each ended, what it was started with, and where an experiment comes from."""
 
 import shlex
+from collections.abc import Sequence
 
 from deviate.model import Experiment, Run, Status
 from deviate.report import randomness
@@ -29,14 +30,19 @@ def outcome_counts(experiment: Experiment) -> str:
     return ", ".join(parts)
 
 
-def record_warnings(experiment: Experiment, label: str) -> tuple[str, ...]:
-    """What the records warn of; equal warnings of several runs are one sentence."""
-    by_text: dict[str, list[int]] = {}
-    for run in experiment.runs:
-        for text in run.warnings:
-            by_text.setdefault(clean(text), []).append(run.replicate)
-    of_runs = [f"{label}, {replicates(tuple(found))}: {text}" for text, found in by_text.items()]
-    return (*(f"{label}: {clean(text)}" for text in experiment.warnings), *of_runs)
+def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
+    """What the records warn of; equal warnings of several runs and experiments are one sentence."""
+    by_text: dict[str, list[str]] = {}
+    for experiment, label in zip(experiments, labels, strict=True):
+        for text in experiment.warnings:
+            by_text.setdefault(clean(text), []).append(label)
+        of_runs: dict[str, list[int]] = {}
+        for run in experiment.runs:
+            for text in run.warnings:
+                of_runs.setdefault(clean(text), []).append(run.replicate)
+        for text, found in of_runs.items():
+            by_text.setdefault(text, []).append(f"{label}, {replicates(tuple(found))}")
+    return tuple(f"{'; '.join(places)}: {text}" for text, places in by_text.items())
 
 
 def failures(experiment: Experiment, label: str) -> tuple[FailureView, ...]:

@@ -23,8 +23,8 @@ from deviate.report.format import (
 )
 from deviate.report.spread import (
     forest_plot,
+    missing,
     ratio_cell,
-    remarks,
     sd_cell,
     sd_interval_cell,
     share_cell,
@@ -91,6 +91,7 @@ def _table(table: NoiseTable, index: int, findings: Findings) -> NoiseTableView:
         ),
         brief_headers=(name, "n", f"{sd} [{level} CI]", to_reference, "share of variance"),
         rows=tuple(_row(row) for row in table.rows),
+        missing=missing(table.rows),
         excess=_excess(table),
         forest=forest,
         no_forest="" if forest else "No spread to draw.",
@@ -111,7 +112,7 @@ def _row(row: NoiseRow) -> NoiseRowView:
             ratios.text if not ratios.is_reason or ratios.text == "reference" else "",
             "" if shares.is_reason else shares.text,
         ),
-        remarks="; ".join(remarks(row, sd, ratios, shares)),
+        remark=clean(row.note) or (sd.text if sd.is_reason else ""),
     )
 
 

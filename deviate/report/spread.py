@@ -1,7 +1,7 @@
 """The rows of a noise study as text and as a figure: one variant's spread in one metric."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
 from deviate.report.describe import unit_of
@@ -63,16 +63,18 @@ def _bracketed(estimate: Estimate, interval: Interval | Unavailable, text: Calla
     return Cell(f"{text(estimate)} [{text(interval.low)} … {text(interval.high)}]")
 
 
-def remarks(row: NoiseRow, sd: Cell, ratios: Cell, shares: Cell) -> list[str]:
-    """The note, and for figures that are missing the first reason that the note does not say."""
-    note = clean(row.note)
-    remarks = [note] if note else []
-    if sd.is_reason:
-        return remarks or [sd.text]
-    for missing, name in ((ratios, "ratio"), (shares, "share")):
-        if missing.is_reason and missing.text != "reference" and row.sd != 0:
-            return remarks if missing.text in note else [*remarks, f"no {name}: {missing.text}"]
-    return remarks
+def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
+    """Why rows with spread have no ratio, or no share, where their notes do not say it; each reason once."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if isinstance(row.sd, Unavailable) or row.sd == 0:
+            continue
+        for cell, name in ((ratio_cell(row), "ratio"), (share_cell(row), "share")):
+            if cell.is_reason:
+                if cell.text != "reference" and cell.text not in row.note:
+                    found.setdefault(f"no {name}, {cell.text}", []).append(clean(row.variant))
+                break
+    return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in found.items())
 
 
 def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:

@@ -44,7 +44,7 @@ def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
     within = [label for it, label in zip(experiments, labels, strict=True) if evaluation_agreement([it]) == "differ"]
     if within:
         told = f"The runs of {', '.join(within)} were not tested on the same data, which is part of the spread."
-        return [f"{told} Make the split from a fixed seed or from files."]
+        return [f"{told} Read the data from files, or hold the stream that draws them."]
     if evaluation_agreement(experiments) == "differ":
         told = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
         return [f"{told}: other examples, or the same prepared differently. Give all the same test set."]

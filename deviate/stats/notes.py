@@ -71,7 +71,9 @@ def _flip_notes(flips: Absorption) -> list[str]:
     notes = []
     if flips.n_flipped < flips.n_runs:
         notes.append(f"{flips.n_runs - flips.n_flipped} of {count(flips.n_runs, 'run')} without a flip, left out")
-    if flips.n_flipped and (n or flips.against):
+    if flips.n_unknown:
+        notes.append(f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')} absorbed or not: weights not reached")
+    if flips.n_flipped > flips.n_unknown and (n or flips.against):
         least = "" if flips.against else "at least "
         notes.append(f"{least}{n} of {count(flips.n_flipped, 'flip')} absorbed{', left out' if n else ''}")
     return notes

@@ -101,30 +101,40 @@ def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:
     runs = completed(flipped)
     names = quality_names(flipped)
     candidates = [run for run in runs if run.flips]
-    if control is not None and repeatability(control).is_equal:
-        outcome = completed(control)[0]
-        alike = [run for run in candidates if _is_same(run, outcome, names)]
-        return Absorption(flipped.variant, len(runs), len(candidates), _replicates(alike), control.variant)
+    outcome = completed(control)[0] if control is not None and repeatability(control).is_equal else None
+    if outcome is not None:
+        alike = [run for run in candidates if first_parting([run, outcome], names) is None]
+        told = {run.replicate: weights_agreement([run, outcome]) for run in alike}
+        absorbed = [run for run in alike if told[run.replicate] == "equal"]
+        n_unknown = sum(it == "not reached" for it in told.values())
+    else:
+        largest = max(_groups(candidates, names), key=len, default=[])
+        absorbed = largest if len({run.flips for run in largest}) > 1 else []
+        n_unknown = sum(not run.weights for run in candidates)
+    return Absorption(
+        variant=flipped.variant,
+        n_runs=len(runs),
+        n_flipped=len(candidates),
+        absorbed=tuple(run.replicate for run in absorbed),
+        n_unknown=n_unknown,
+        against=control.variant if control is not None and outcome is not None else None,
+    )
+
+
+def _groups(runs: Sequence[Run], names: Sequence[str]) -> list[list[Run]]:
+    """Runs that end bitwise alike."""
     groups: list[list[Run]] = []
-    for run in candidates:
+    for run in runs:
         group = next((group for group in groups if _is_same(run, group[0], names)), None)
         if group is None:
             groups.append([run])
         else:
             group.append(run)
-    largest = max(groups, key=len, default=[])
-    is_outcome = len({run.flips for run in largest}) > 1
-    return Absorption(
-        flipped.variant, len(runs), len(candidates), _replicates(largest) if is_outcome else (), against=None
-    )
+    return groups
 
 
 def _is_same(one: Run, other: Run, names: Sequence[str]) -> bool:
     return weights_agreement([one, other]) == "equal" and first_parting([one, other], names) is None
-
-
-def _replicates(runs: Sequence[Run]) -> tuple[int, ...]:
-    return tuple(run.replicate for run in runs)
 
 
 def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:

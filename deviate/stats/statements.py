@@ -81,6 +81,11 @@ def _flips(flips: Absorption) -> Iterator[str]:
     if not flips.n_flipped:
         return
     n = len(flips.absorbed)
+    if flips.n_unknown:
+        which = f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')}"
+        yield f"{flips.variant}: whether {which} were absorbed cannot be told, for the weights were not reached."
+    if flips.n_flipped == flips.n_unknown:
+        return
     if flips.against:
         which = (
             f" ({_replicates(flips.absorbed)}): metrics and final weights bitwise as in {flips.against}" if n else ""
@@ -163,11 +168,11 @@ def _evaluation(study: Study) -> Iterator[str]:
     varying = [it.variant for it in study.experiments if "split" in it.varied]
     n = sum(len(completed(it)) for it in study.experiments if "split" not in it.varied)
     agreement = evaluation_agreement(study.experiments)
-    which = f"all {n} runs" if not varying else f"the {n} runs that hold the split"
+    which = f"all {n} runs" if not varying else f"all {n} runs that hold the split"
     if agreement == "equal":
         yield f"Same split: {which} were tested on the same examples, by a hash of the evaluation data."
     elif agreement == "differ":
-        yield f"Not the same split: the evaluation data of {which} differ, and with them part of the spread."
+        yield f"Not the same split: not {which} were tested on the same data, by a hash of it."
     elif n:
         yield f"That {which} were tested on the same examples is not verified: the evaluation data were not seen."
     if varying:

@@ -147,6 +147,13 @@ def test_every_warning_of_the_findings_and_the_records_is_in_the_view() -> None:
     assert "a, replicates 0–1: wrote outside its work copy: /tmp/x" in view.warnings
 
 
+def test_equal_warnings_of_several_variants_are_one_sentence() -> None:
+    runs = [run(i, {"test_acc": single(i)}, warnings=("wrote outside its work copy: /tmp/x",)) for i in range(2)]
+    sides = [experiment("a", runs, [selected()], variant=name) for name in ("algo", "impl")]
+    found = [text for text in build_view(judge(sides, compares=False)).warnings if "wrote outside" in text]
+    assert found == ["algo, replicates 0–1; impl, replicates 0–1: wrote outside its work copy: /tmp/x"]
+
+
 def test_curves_separate_the_runs_that_count_from_those_that_failed() -> None:
     good = Series((0, 1), (1.0, 2.0))
     runs = [run(0, {"loss": good}), run(1, {"loss": Series((0, 1), (1.0, float("nan")))}, status="diverged")]

@@ -67,17 +67,19 @@ def test_a_row_without_noise_has_its_note_and_no_figure_but_the_zero() -> None:
     row = _table(*usual()).rows[2]
     assert row.note == "no implementation noise observed, 5 runs bitwise equal"
     assert row.brief == ("5", "0", "", "")
-    assert row.remarks == row.note
+    assert row.remark == row.note
 
 
 def test_missing_figures_have_their_reason_once() -> None:
     split = spread("split", _scores(6, 1), draws={"sklearn": ("split",)})
     table = _table(spread("algo+impl", _scores(6, 1)), spread("algo", _scores(4, 1)), split)
-    assert [row.remarks for row in table.rows] == [
-        "",
-        "no ratio: needs 5 runs in each, has 6 and 4",
-        "no share: split not varied in algo+impl",
-    ]
+    assert table.missing == (
+        "no ratio, needs 5 runs in each, has 6 and 4: algo",
+        "no share, split not varied in algo+impl: split",
+    )
+    few = [spread(name, _scores(3, 1), draws={}) for name in ("algo+impl", "algo", "init")]
+    assert _table(*few).missing == ("no ratio, needs 5 runs in each, has 3 and 3: algo, init",)
+    assert _table(*usual()).missing == ()
 
 
 def test_the_excess_says_which_side_of_zero_it_is_on() -> None:

@@ -242,6 +242,15 @@ def test_runs_without_a_flip_are_left_out_and_counted() -> None:
     assert row.note == "3 of 3 runs without a flip, left out"
 
 
+def test_flips_of_which_nothing_can_be_told_are_not_called_unabsorbed() -> None:
+    runs = [noisy_run(i, (50.0, 93.0), "", weights=(), flips=(flip(i),)) for i in range(3)]
+    items = [*usual(), variant("one-bit", runs)]
+    assert _row("one-bit", *items).note == "3 of 3 flips absorbed or not: weights not reached"
+    assert _noise(*items).statements[-4] == (
+        "one-bit: whether 3 of 3 flips were absorbed cannot be told, for the weights were not reached."
+    )
+
+
 def test_a_single_variant_has_no_tables_but_its_proof() -> None:
     found = _noise(equal("control", 4))
     assert found.tables == ()

@@ -177,6 +177,14 @@ def test_without_a_repeatable_control_different_flips_that_end_alike_are_absorbe
     assert absorption(_flipped("sab"), None).absorbed == ()
 
 
+def test_without_weights_an_absorbed_flip_cannot_be_told_from_one_without_effect_on_metrics() -> None:
+    runs = [noisy_run(i, (50.0, 93.0 + (i == 2)), "", weights=(), flips=(flip(i),)) for i in range(3)]
+    control = variant("control", [noisy_run(i, (50.0, 93.0), "", weights=()) for i in range(2)])
+    found = absorption(variant("one-bit", runs), control)
+    assert (found.absorbed, found.n_unknown) == ((), 2)
+    assert absorption(variant("one-bit", runs), None).n_unknown == 3
+
+
 def test_a_run_without_a_flip_is_not_counted_as_flipped() -> None:
     runs = [noisy_run(0, (1.0,), "a"), noisy_run(1, (1.0,), "b", flips=(flip(1),))]
     found = absorption(variant("one-bit", runs), None)

@@ -64,7 +64,7 @@ def test_same_split_is_said_only_when_every_hash_agrees() -> None:
 def test_a_variant_that_varies_the_split_is_left_out_of_the_question() -> None:
     other = (EvaluationData("torch", "f" * 64, 100),)
     told = _told(*usual(), equal("split", 5, evaluation=other))
-    assert "Same split: the 30 runs that hold the split were tested on the same examples" in told
+    assert "Same split: all 30 runs that hold the split were tested on the same examples" in told
     assert "split varies which examples are tested." in told
 
 

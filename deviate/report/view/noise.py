@@ -12,19 +12,23 @@ class NoiseRowView:
 
     Attributes:
         brief: n, SD, ratio and share with their intervals; empty where there is none.
-        remarks: what a reader of the brief form must know, and why figures are missing.
+        remark: what stands below the row in the brief form; empty where nothing does.
     """
 
     variant: str
     cells: tuple[Cell, ...]
     note: str
     brief: tuple[str, ...]
-    remarks: str
+    remark: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseTableView:
-    """One metric over the variants; `brief_headers` are for the brief form, the metric first."""
+    """One metric over the variants; `brief_headers` are for the brief form, the metric first.
+
+    Attributes:
+        missing: why some variants have no ratio or no share, each reason once.
+    """
 
     anchor: str
     name: str
@@ -32,6 +36,7 @@ class NoiseTableView:
     headers: tuple[str, ...]
     brief_headers: tuple[str, ...]
     rows: tuple[NoiseRowView, ...]
+    missing: tuple[str, ...]
     excess: Cell
     forest: ForestPlot | None
     no_forest: str
