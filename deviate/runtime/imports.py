@@ -44,6 +44,7 @@ class Finder:
         load = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
+            prepare(self.adapters[name], module, self.guest)
             load(module)
             if module.__name__ == name:  # some finders share one loader among modules
                 attach(self.adapters[name], module, self.guest)
@@ -61,6 +62,15 @@ def _other_finders(own: Finder, name: str, path: Sequence[str] | None, target: M
             if spec is not None:
                 return spec
     return None
+
+
+def prepare(adapter: ModuleType, module: ModuleType, guest: Guest) -> None:
+    """Let an adapter that asks for it, by a function `prepare`, act before its module is executed."""
+    try:
+        if hasattr(adapter, "prepare"):
+            adapter.prepare(module, guest)
+    except Exception as error:
+        guest.recorder.fault("adapter of %s" % module.__name__, error)
 
 
 def attach(adapter: ModuleType, module: ModuleType, guest: Guest) -> None:

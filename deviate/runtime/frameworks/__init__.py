@@ -3,6 +3,36 @@
 An adapter is a module with `MODULES`, the names whose import it waits for, and `attach(module, guest)`.
 """
 
-from . import entropy, jax, keras, lightning, numpy, pytorch, random, sklearn, tensorflow, transformers
+from . import (
+    entropy,
+    flax,
+    haiku,
+    importing,
+    jax,
+    keras,
+    lightning,
+    numpy,
+    optax,
+    pytorch,
+    random,
+    sklearn,
+    tensorflow,
+    transformers,
+)
 
-ADAPTERS = (random, entropy, numpy, pytorch, tensorflow, keras, jax, sklearn, transformers, lightning)
+ADAPTERS = (
+    random,
+    entropy,
+    importing,
+    numpy,
+    pytorch,
+    tensorflow,
+    keras,
+    jax,
+    flax,
+    haiku,
+    optax,
+    sklearn,
+    transformers,
+    lightning,
+)

@@ -1,22 +1,21 @@
-"""JAX: the root keys a script makes, and what compiled functions print or hand to Python when they run.
-
-What is split from a key carries no name and follows it.
-"""
+"""JAX: the root keys that a script makes, the streams that draws follow, precision, flags, and facts."""
 
 from __future__ import annotations
 
-from sys import _getframe
-from threading import get_ident, main_thread
+import atexit
 
 from ..parts import Guest
-from ..recorder import Recorder, Running
 from ..seeds import dress
 from ..source import GUEST
+from .jax_controls import Controls, facts
+from .jax_keys import Keys
+from .jax_prints import lend_loops, observe_prints
+from .jax_programs import Programs
+from .jax_weights import OneBit, Weights
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Iterator
+    from typing import Any
 
 DEBUGGING = "jax._src.debugging"
 CALLBACK = "jax._src.callback"
@@ -24,107 +23,69 @@ SOURCES = "jax._src.source_info_util"
 MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES)
 
 
+class Parts:
+    """What the adapters of libraries on top of JAX work with.
+
+    Attributes:
+        keys: None where the variant leaves seeds alone.
+    """
+
+    def __init__(self, jax: Any, guest: Guest) -> None:
+        self.programs = Programs(jax, guest)
+        self.keys = Keys(jax, guest, self.programs) if guest.streams.is_active else None
+        self.weights = Weights(guest, self.programs)
+        self.one_bit = OneBit(guest, self.programs)
+
+
+_parts: list[Parts] = []
+
+
+def parts() -> Parts:
+    """Those of this process. Raises IndexError where JAX was not attended to."""
+    return _parts[0]
+
+
 def attach(module: Any, guest: Guest) -> None:
-    recorder = guest.recorder
     if module.__name__ == DEBUGGING:
-        _lend_loops(module.debug_callback_p, "impl", recorder)
-        _observe_prints(module, guest)
+        lend_loops(module.debug_callback_p, "impl", guest.recorder)
+        observe_prints(module, guest)
     elif module.__name__ == CALLBACK:
         for name in ("pure_callback_impl", "io_callback_impl"):
-            _lend_loops(module, name, recorder)
+            lend_loops(module, name, guest.recorder)
     elif module.__name__ == SOURCES:
         module.register_exclusion(GUEST)  # programs tell which line of the user's each operation comes from
     else:
-        recorder.event("environment", {"jax": module.__version__})
-        for name in ("PRNGKey", "key"):
-            guest.seeding.override(module.random, name, "jax.random.%s" % name, "jax")
+        _attach(module, guest)
 
 
-def _lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
-    """Callbacks run in threads of JAX's own, on behalf of the step in which the script is."""
-    original = getattr(owner, name, None)
-    if original is None:
-        return
+def _attach(jax: Any, guest: Guest) -> None:
+    recorder = guest.recorder
+    recorder.event("environment", {"jax": jax.__version__})
+    for name in ("PRNGKey", "key"):
+        _observe(jax.random, name, guest)
+    Controls(jax, guest).begin()
+    made = Parts(jax, guest)
+    _parts[:] = [made]
+    if made.keys is not None:
+        made.keys.attend()
 
-    def callback(*args: Any, **kwargs: Any) -> Any:
-        thread, home = get_ident(), main_thread().ident
-        if thread == home or home is None or recorder.running.get(thread):
-            return original(*args, **kwargs)
-        recorder.running[thread] = [_copy(loop) for loop in recorder.running.get(home, ())]
-        try:
-            return original(*args, **kwargs)
-        finally:
-            recorder.running.pop(thread, None)
+    def close() -> None:
+        recorder.tell([
+            lambda: made.weights.tell("exit"),
+            made.one_bit.close,
+            lambda: recorder.event("environment", facts(jax)),
+        ])  # fmt: skip
 
-    setattr(owner, name, dress(callback, original))
-
-
-def _copy(loop: Running) -> Running:
-    copy = Running(loop.id)
-    copy.step = loop.step
-    return copy
+    atexit.register(close)  # before JAX's own, which ends its backends
 
 
-def _observe_prints(debugging: Any, guest: Guest) -> None:
-    """`jax.debug.print` of traced values: the program formats the template when it runs, and so tells the values."""
-    original = debugging.debug_print
+def _observe(random: Any, name: str, guest: Guest) -> None:
+    """Record root keys. They stay what the script asks for: what is drawn from them is keyed anew at each draw."""
+    original, seeding = getattr(random, name), guest.seeding
 
-    def observed(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
-        try:
-            file = guest.project.place(frame.f_code)
-            leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
-            # Without tracers the values are there already, for the tap at the call.
-            is_traced = any(isinstance(leaf, debugging.core.Tracer) for leaf in leaves)
-            if not is_traced or not args or type(args[0]) is not str or file is None:
-                return args
-            template = Template(args[0])
-            template.place = "%s:%d" % (file, frame.f_lineno)
-            template.recorder = guest.recorder
-        except Exception as error:
-            guest.recorder.fault("jax.debug.print", error)
-            return args
-        return (template, *args[1:])
+    def key(*args: Any, **kwargs: Any) -> Any:
+        if not seeding.is_passing():
+            seeding.record("jax.random.%s" % name, args[0] if args else kwargs.get("seed"))
+        return original(*args, **kwargs)
 
-    def debug_print(*args: Any, **kwargs: Any) -> Any:
-        made = original(*observed(args, kwargs, _getframe(1)), **kwargs)
-        if made is None:
-            return None
-
-        def with_options(*args: Any, **kwargs: Any) -> None:
-            made(*observed(args, kwargs, _getframe(1)), **kwargs)
-
-        return dress(with_options, made)
-
-    debugging.debug_print = dress(debug_print, original)
-
-
-class Template(str):
-    """A template that tells what it is filled with, each value as `file:line:field`."""
-
-    __slots__ = ("place", "recorder")
-
-    place: str
-    recorder: Recorder
-
-    def format(self, *args: object, **kwargs: object) -> str:
-        try:
-            for field, value in dict(_fields(self, args, kwargs)).items():
-                self.recorder.named("%s:%s" % (self.place, field), value, _getframe())
-        except Exception as error:
-            self.recorder.fault("jax.debug.print at %s" % self.place, error)
-        return str.format(self, *args, **kwargs)
-
-
-def _fields(template: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """The replacement fields and what they stand for; fields without a number are counted, as `str.format` does."""
-    import string
-
-    formatter = string.Formatter()
-    counted = 0
-    for _, field, _, _ in formatter.parse(template):
-        if field is None:
-            continue
-        is_counted = not field or field[0] in ".["
-        name = "%d%s" % (counted, field) if is_counted else field
-        counted += is_counted
-        yield name, formatter.get_field(name, args, kwargs)[0]
+    setattr(random, name, dress(key, original))

@@ -1,0 +1,72 @@
+"""Flax: the names under which models ask for keys, the regions in which they are made and called, their states.
+
+linen: `make_rng(name)`. `init` and `apply` are regions. nnx: see `flax_nnx`.
+"""
+
+from __future__ import annotations
+
+from ..parts import Guest
+from ..seeds import dress
+from .flax_nnx import attend_nnx
+from .jax import Parts, parts
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
+MODULES = ("flax", CORE, STATE, NNX)
+
+
+def attach(module: Any, guest: Guest) -> None:
+    if module.__name__ == "flax":
+        guest.recorder.event("environment", {"flax": module.__version__})
+    elif module.__name__ == CORE:
+        _attend_scopes(module, guest, parts())
+    elif module.__name__ == STATE:
+        _attend_states(module.TrainState, parts())
+    else:
+        attend_nnx(module, guest, parts())
+
+
+def _attend_scopes(core: Any, guest: Guest, own: Parts) -> None:
+    """All models of linen, and what is written with scopes alone, run by `flax.core.apply`."""
+    original, streams, evaluation = core.scope.apply, guest.streams, own.weights.evaluation
+
+    def apply(fn: Any, mutable: Any = False, flags: Any = None) -> Any:
+        made = original(fn, mutable, flags)
+        is_init = bool(flags and flags.get("initializing"))
+
+        def applied(variables: Any, *args: Any, **kwargs: Any) -> Any:
+            before = streams.enter("init" if is_init else "dropout")
+            try:
+                if not is_init:
+                    evaluation.forward(variables, args, dict(kwargs, mutable=mutable))
+                return made(variables, *args, **kwargs)
+            finally:
+                streams.leave(before)
+
+        return dress(applied, made)
+
+    core.scope.apply = core.apply = dress(apply, original)
+    keys = own.keys
+    if keys is not None:
+        named, scope = keys.named, core.scope.Scope
+        make_rng = scope.make_rng
+
+        def make_named_rng(self: Any, name: str = "params") -> Any:
+            return named(make_rng(self, name), name)
+
+        scope.make_rng = dress(make_named_rng, make_rng)
+
+
+def _attend_states(train_state: Any, own: Parts) -> None:
+    """The weights come into a state once, before the first step."""
+    original = train_state.__dict__["create"].__func__
+
+    def create(cls: Any, **kwargs: Any) -> Any:
+        if "params" in kwargs:
+            kwargs["params"] = own.one_bit.flip(kwargs["params"])
+        return original(cls, **kwargs)
+
+    train_state.create = classmethod(dress(create, original))

@@ -1,0 +1,45 @@
+"""Haiku: the functions that `transform` makes are regions. Its keys have no names."""
+
+from __future__ import annotations
+
+from ..parts import Guest
+from ..seeds import dress
+from .jax import parts
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+TRANSFORM = "haiku._src.transform"
+MODULES = ("haiku", TRANSFORM)
+
+
+def attach(module: Any, guest: Guest) -> None:
+    if module.__name__ == "haiku":
+        guest.recorder.event("environment", {"haiku": module.__version__})
+    else:
+        _attend(module, guest)
+
+
+def _attend(transform: Any, guest: Guest) -> None:
+    """All of its ways to transform lead through this one."""
+    original, streams, evaluation = transform.transform_with_state, guest.streams, parts().weights.evaluation
+
+    def region(function: Any, stream: str) -> Any:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            before = streams.enter(stream)
+            try:
+                if stream == "dropout":
+                    evaluation.forward(args[:2], args[3:], kwargs)
+                return function(*args, **kwargs)
+            finally:
+                streams.leave(before)
+
+        called.__dict__.update(function.__dict__)
+        return dress(called, function)
+
+    def transform_with_state(*args: Any, **kwargs: Any) -> Any:
+        made = original(*args, **kwargs)
+        return made._replace(init=region(made.init, "init"), apply=region(made.apply, "dropout"))
+
+    transform.transform_with_state = dress(transform_with_state, original)

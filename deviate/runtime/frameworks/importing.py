@@ -1,0 +1,26 @@
+"""Libraries that draw from a global generator while they are imported: nothing of what is drawn is the script's."""
+
+from __future__ import annotations
+
+from ..parts import Guest
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+MODULES = (
+    "jax._src.clusters.k8s_cluster",  # JAX, in every script: how long to wait between attempts
+    "rich.style",  # Flax and many more: where to begin to count
+)
+
+
+def prepare(module: Any, guest: Guest) -> None:
+    """Note what was drawn so far."""
+    for bank in guest.streams.banks:
+        bank.look(guest.streams.now)
+
+
+def attach(module: Any, guest: Guest) -> None:
+    """Look for draws from here on."""
+    for bank in guest.streams.banks:
+        bank.settle(guest.streams.now)

@@ -1,0 +1,94 @@
+"""JAX: trees of arrays: what shape they have, where one is in another, the bytes and names of their leaves."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    Shape = tuple[Any, tuple[tuple[int, ...], ...]]
+    """Structure of a tree, and the shapes of its leaves."""
+
+
+def shape_of(tree: Any) -> Shape:
+    """Shape of a tree of arrays, traced ones too."""
+    leaves, structure = _util().tree_flatten(tree)
+    return structure, tuple(tuple(getattr(leaf, "shape", ())) for leaf in leaves)
+
+
+def is_tree(shape: Shape) -> bool:
+    """Whether it has several leaves: a single array may be anything."""
+    return len(shape[1]) > 1
+
+
+def found(tree: Any, shape: Shape) -> list[Any]:
+    """Trees of this shape in another tree, in its order, but for those that an optimizer of Optax keeps for itself.
+
+    A further first dimension, for the devices of `pmap`, makes no difference.
+    """
+    return [part for _, part in places(tree, shape)]
+
+
+def places(tree: Any, shape: Shape, way: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """The same with the way to each: the number of the branch that is to be taken at every node."""
+    util = _util()
+    if type(tree).__module__.partition(".")[0] == "optax":
+        return
+    structure, shapes = shape_of(tree)
+    if structure == shape[0] and (shapes == shape[1] or tuple(sizes[1:] for sizes in shapes) == shape[1]):
+        yield way, tree
+        return
+    if structure.num_leaves < shape[0].num_leaves or util.treedef_is_leaf(structure):
+        return
+    for number, branch in enumerate(branches(tree)):
+        yield from places(branch, shape, (*way, number))
+
+
+def branches(tree: Any) -> list[Any]:
+    """The trees directly below a node."""
+    below: list[Any] = _util().tree_flatten(tree, is_leaf=lambda node: node is not tree)[0]
+    return below
+
+
+def replaced(tree: Any, way: tuple[int, ...], part: Any) -> Any:
+    """The tree with another part at the end of the way."""
+    if not way:
+        return part
+    util = _util()
+    below, structure = util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
+    below[way[0]] = replaced(below[way[0]], way[1:], part)
+    return util.tree_unflatten(structure, below)
+
+
+def named(tree: Any) -> list[tuple[str, Any]]:
+    """The leaves of a tree, named by their keys with slashes between."""
+    return [("/".join(map(_key, way)), leaf) for way, leaf in _util().tree_flatten_with_path(tree)[0]]
+
+
+def _key(entry: Any) -> str:
+    for attribute in ("key", "name", "idx"):
+        if hasattr(entry, attribute):
+            return str(getattr(entry, attribute))
+    return str(entry)
+
+
+def is_concrete(leaf: Any) -> bool:
+    """Whether it is an array with numbers in it that can be had here."""
+    if type(leaf).__module__.partition(".")[0] == "numpy":
+        return hasattr(leaf, "dtype")  # a scalar too
+    if isinstance(leaf, sys.modules["jax"].core.Tracer) or not hasattr(leaf, "is_deleted"):
+        return False
+    return not leaf.is_deleted() and bool(leaf.is_fully_addressable) and hasattr(leaf.dtype, "char")
+
+
+def as_bytes(leaf: Any) -> tuple[str, tuple[int, ...], Any]:
+    """Name of the type, shape and bytes of an array."""
+    numpy = sys.modules["numpy"]
+    array = numpy.ascontiguousarray(leaf)
+    return str(array.dtype), tuple(leaf.shape), array.reshape(-1).view(numpy.uint8)
+
+
+def _util() -> Any:
+    return sys.modules["jax"].tree_util

@@ -1,0 +1,248 @@
+"""JAX: the weights of a run, the examples that it evaluates, and one bit of one weight.
+
+Weights are reached where Optax or Flax updates them, or where the results of a compiled function hold trees like those
+by which it differentiates. JAX's arrays never change, so the last ones are simply kept until the next ones are there.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from weakref import ref
+
+from ..bits import flipped, places
+from ..hashing import Examples, weights_digest
+from ..parts import Guest
+from .jax_programs import Program, Programs
+from .jax_trees import as_bytes, found, is_concrete, is_tree, named, replaced, shape_of
+from .jax_trees import places as places_in
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+FRAMEWORK = "jax"
+TRIES = 5
+"""Calls in which the results of a function must come back as arguments to be taken for weights."""
+
+
+class Weights:
+    """Where the weights of this process are."""
+
+    def __init__(self, guest: Guest, programs: Programs) -> None:
+        self.recorder = guest.recorder
+        self.programs = programs
+        self.evaluation = Evaluation(guest, programs)
+        self.latest: Any = None
+        self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], set[int]]] = []
+        programs.after = self.after
+        guest.recorder.at_main_end.append(lambda: self.tell("loop"))
+
+    # ------------------------------------------------------------ where they are
+
+    def updated(self, before: Any, now: Any) -> None:
+        """An optimizer has updated a tree of weights."""
+        self.programs.see("update", shape_of(before))
+        leaves = named(now)
+        if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
+            self.latest = now
+            self.evaluation.trained()
+
+    def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
+        """A model whose weights are replaced in place by an optimizer that was made for it."""
+        known = {id(leaf) for _, leaf in named(weights_of(model))}
+        self.models.append((ref(model), weights_of, known))
+
+    def after(self, program: Program, args: Any, kwargs: Any, made: Any) -> None:
+        """A compiled function of the project was called."""
+        if not program.trains:
+            self.evaluation.look(program, args, kwargs)
+            return
+        self.evaluation.trained()
+        if program.updates or program.place is not None:
+            program.latest = made
+        elif program.tries < TRIES and is_tree(program.slopes[0]):
+            # Slopes have the shape of the weights, but only weights are handed to the next call.
+            given = {id(_first(tree)) for tree in found((args, kwargs), program.slopes[0])}
+            trees = found(program.latest, program.slopes[0])
+            program.place = next((place for place, tree in enumerate(trees) if id(_first(tree)) in given), None)
+            program.tries += 1
+            program.latest = None if program.tries == TRIES and program.place is None else made
+
+    # ------------------------------------------------------------ proof
+
+    def tell(self, moment: str) -> None:
+        """Tell the hash of the weights as they are now, where they can be reached."""
+        self.evaluation.end()
+        trees = [tree for program in self.programs.known.values() for tree in _weights_of(program)]
+        if self.latest is not None:
+            trees.append(self.latest)
+        for model, weights_of, known in self.models:
+            owner = model()
+            tree = None if owner is None else weights_of(owner)
+            if (
+                tree is not None and {id(leaf) for _, leaf in named(tree)} - known
+            ):  # else it was a copy that was trained
+                trees.append(tree)
+        leaves = [
+            ("%d/%s" % (number, name) if len(trees) > 1 else name, leaf)
+            for number, tree in enumerate(trees)
+            for name, leaf in named(tree)
+        ]
+        if leaves and all(is_concrete(leaf) for _, leaf in leaves):
+            count = sum(int(leaf.size) for _, leaf in leaves)
+            digest = weights_digest((name, as_bytes(leaf)) for name, leaf in leaves)
+            self.recorder.event("weights", moment, FRAMEWORK, digest, count)
+
+
+def _weights_of(program: Program) -> list[Any]:
+    """The trees in the latest results of a function that are weights."""
+    if program.latest is None:
+        return []
+    if not program.updates:
+        trees = found(program.latest, program.slopes[0]) if program.place is not None else []
+        return [tree for place, tree in enumerate(trees) if place == program.place]
+    trees = []
+    for number, shape in enumerate(program.updates):
+        # Copies of the weights, as for an average, come after them.
+        earlier = program.updates[:number].count(shape)
+        trees += found(program.latest, shape)[earlier : earlier + 1]
+    return trees
+
+
+def _first(tree: Any) -> Any:
+    return named(tree)[0][1]
+
+
+class Evaluation:
+    """The examples that a model sees for the first time after it has trained, up to when it trains again."""
+
+    def __init__(self, guest: Guest, programs: Programs) -> None:
+        self.recorder = guest.recorder
+        self.programs = programs
+        self.examples = Examples()
+        self.has_trained = False
+        self.is_over = False
+
+    def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
+        """A model is called."""
+        if self.is_over or _is_training(options):
+            return
+        arrays = [leaf for _, leaf in named(inputs) if getattr(leaf, "shape", ())]
+        if self.programs.running:
+            self.programs.see("input", [tuple(array.shape) for array in arrays])
+        elif all(is_concrete(leaf) for _, leaf in named(weights)):
+            self._add(arrays)
+
+    def look(self, program: Program, args: Any, kwargs: Any) -> None:
+        """A compiled function was called that hands what it was given to a model, and does not train."""
+        if self.is_over or not self.has_trained:
+            return
+        given = [leaf for _, leaf in named((args, kwargs)) if hasattr(leaf, "shape")]
+        arrays = []
+        for shape in program.inputs[0]:
+            array = next((leaf for leaf in given if tuple(leaf.shape) == shape), None)
+            if array is None:
+                self.is_over = True  # the function prepares the examples: what they are cannot be told
+                return
+            arrays.append(array)
+        self._add(arrays)
+
+    def _add(self, arrays: list[Any]) -> None:
+        n = arrays[0].shape[0] if arrays else 0
+        if self.has_trained and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
+            self.examples.add([as_bytes(array) for array in arrays])
+
+    def trained(self) -> None:
+        self.has_trained = True
+        self.end()
+
+    def end(self) -> None:
+        if self.examples.count and not self.is_over:
+            self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), self.examples.count)
+            self.is_over = True
+
+
+def _is_training(options: dict[str, Any]) -> bool:
+    """Whether the arguments of a model say that it trains."""
+    for name in ("train", "training", "is_training"):
+        if options.get(name):
+            return True
+    return (
+        options.get("deterministic") is False
+        or bool(options.get("mutable"))
+        or "dropout" in (options.get("rngs") or ())
+    )
+
+
+class OneBit:
+    """Flips one bit of one weight, before the first training step."""
+
+    def __init__(self, guest: Guest, programs: Programs) -> None:
+        self.recorder = guest.recorder
+        self.programs = programs
+        self.seed = guest.controls.get("one-bit")
+        self.is_pending = self.seed is not None
+        if self.is_pending:
+            programs.before = self.before
+
+    def flip(self, tree: Any) -> Any:
+        """The weights with one bit flipped; the same tree where there is nothing to do."""
+        if not self.is_pending:
+            return tree
+        leaves = named(tree)
+        if not leaves or not all(is_concrete(leaf) for _, leaf in leaves):
+            return tree
+        numpy, dtypes = sys.modules["numpy"], sys.modules["jax"].numpy
+        is_float = [dtypes.issubdtype(leaf.dtype, dtypes.floating) for _, leaf in leaves]
+        shapes = [leaf.shape if chosen else () for (_, leaf), chosen in zip(leaves, is_float)]
+        for number, index in places(str(self.seed), shapes):
+            name, leaf = leaves[number]
+            array = numpy.array(leaf)
+            before = array[index]
+            if not math.isfinite(float(before)):
+                continue
+            array[index] = numpy.frombuffer(flipped(before.tobytes()), array.dtype)[0]
+            self.recorder.event("flip", FRAMEWORK, name, list(index), float(before), float(array[index]))
+            self.is_pending = False
+            util = sys.modules["jax"].tree_util
+            values = [leaf for _, leaf in leaves]
+            values[number] = sys.modules["jax"].device_put(array, leaf.sharding) if hasattr(leaf, "sharding") else array
+            return util.tree_unflatten(util.tree_structure(tree), values)
+        return tree
+
+    def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments of an outermost call: those of the first that trains, with the bit flipped in the weights."""
+        try:
+            if self.is_pending:
+                return self._before(inner, program, args, kwargs)
+        except Exception as error:
+            self.recorder.fault("one-bit", error)
+        return args, kwargs
+
+    def _before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        try:
+            made = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
+        except Exception:  # the call itself will say so
+            return args, kwargs
+        shapes = program.updates
+        if not shapes and program.slopes and is_tree(program.slopes[0]):
+            # A function that gives slopes alone gives one such tree; one that trains gives weights and what it keeps.
+            shapes = program.slopes if len(found(made, program.slopes[0])) > 1 else []
+        if not shapes:
+            return args, kwargs
+        trees = [(way, tree) for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
+        if len(trees) == 1:
+            way, tree = trees[0]
+            args, kwargs = replaced((args, kwargs), way, self.flip(tree))
+        return args, kwargs
+
+    def close(self) -> None:
+        """Tell when no weights were reached, in a process that used JAX for training."""
+        if self.is_pending and self.programs.has_differentiated:
+            self.recorder.event("uncontrolled", "no weights could be reached for one-bit", "", 0)
+
+
+def _is_zero(tree: Any) -> bool:
+    """Moments are zero before the first step; weights are not."""
+    return all(is_concrete(leaf) and not leaf.any() for _, leaf in named(tree))

@@ -1,0 +1,33 @@
+"""Optax: where updates reach the weights. Its noise is drawn from a key of its own, outside of all regions: `other`."""
+
+from __future__ import annotations
+
+import sys
+
+from ..parts import Guest
+from ..seeds import dress
+from .jax import parts
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+MODULES = ("optax",)
+IN_PLACE = "flax.nnx"
+"""Updates the weights of a model that is known."""
+
+
+def attach(module: Any, guest: Guest) -> None:
+    guest.recorder.event("environment", {"optax": module.__version__})
+    original, weights = module.apply_updates, parts().weights
+
+    def apply_updates(*args: Any, **kwargs: Any) -> Any:
+        made = original(*args, **kwargs)
+        try:
+            if not str(sys._getframe(1).f_globals.get("__name__")).startswith(IN_PLACE):
+                weights.updated(args[0] if args else kwargs["params"], made)
+        except Exception as error:
+            guest.recorder.fault("optax.apply_updates", error)
+        return made
+
+    module.apply_updates = dress(apply_updates, original)
