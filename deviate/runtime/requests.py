@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+class Given(int):
+    """A seed of ours where a library hands it on: the script has not asked for it."""
+
+
 class Requests(Bank):
     """The requests of one library. The k-th of a stream, counted from 1, gets `derive(seed of the stream, k)`.
 
@@ -27,13 +31,13 @@ class Requests(Bank):
         state[1] += 1
         return state[0], state[1]
 
-    def next_seed(self, stream: str) -> int:
-        return derive(*self.next(stream))
+    def next_seed(self, stream: str) -> Given:
+        return Given(derive(*self.next(stream)))
 
-    def seed(self, stream: str, asked: str) -> int:
+    def seed(self, stream: str, asked: str) -> Given:
         """Seed for one that asks for a seed of its own: the same whenever the script asks for the same."""
         self.streams.tell_drawn(self.library, stream)
-        return self.streams.seed(self.library, "%s\x1f%s" % (self.asked.get(stream), asked), stream)
+        return Given(self.streams.seed(self.library, "%s\x1f%s" % (self.asked.get(stream), asked), stream))
 
     def make(self, seed: int) -> Any:
         return [seed, 0]
@@ -53,6 +57,9 @@ class Requests(Bank):
     def look(self, now: str) -> None:
         super().look(OTHER)
 
+    def forget(self, asked: str, now: str) -> None:
+        super().forget(asked, now)
+        self.states.pop(now, None)
+
     def settle(self, now: str) -> None:
-        """A seed was set: the stream begins anew."""
-        self._state(now)
+        self.marks[now] = self.mark(self.states.get(now) or self._state(now))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
     from .recorder import Recorder
+    from .visits import Visits
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 OTHER = "other"
@@ -46,7 +47,7 @@ class Streams:
     """Which stream draws now.
 
     Only the thread that routes draws is routed, and with it the main thread of every forked process; what other threads
-    draw comes from whatever state is in place.
+    draw comes from whatever state is in place, unless they pay a visit.
 
     Args:
         seeds: stream to seed; empty when the variant leaves seeds alone. A stream without one has that of `other`.
@@ -55,39 +56,60 @@ class Streams:
     def __init__(self, seeds: dict[str, int], recorder: Recorder) -> None:
         self.seeds = seeds
         self.recorder = recorder
-        self.now = OTHER
+        self.here = OTHER
         self.thread = get_ident()
         self.paused = 0
         self.banks: list[Bank] = []
         self.counts: dict[tuple[str, ...], int] = {}
         self.drawn: dict[str, set[str]] = {}
+        self.visits: Visits | None = None
 
     @property
     def is_active(self) -> bool:
         return bool(self.seeds)
 
+    @property
+    def now(self) -> str:
+        """The stream that draws now, in this thread."""
+        return self.here if self.visits is None or not self.visits.is_here() else self.visits.now
+
     def is_home(self) -> bool:
         """Whether draws and seeds of this thread are ours to route at this moment."""
-        return not self.paused and get_ident() == self.thread
+        is_ours = get_ident() == self.thread or (self.visits is not None and self.visits.is_here())
+        return is_ours and not self.paused
 
     # ------------------------------------------------------------ regions
 
     def enter(self, stream: str) -> str | None:
         """Begin a region; gives what `leave` wants back, None when nothing changes. Costs some µs, less when nested."""
+        if self.visits is not None and not self.visits.is_here():
+            with self.visits.over():
+                return self._enter(stream)
+        return self._enter(stream)
+
+    def _enter(self, stream: str) -> str | None:
         now = self.now
-        if now == stream or self.paused or (now != OTHER and stream != "init") or get_ident() != self.thread:
-            return None
-        if not self.seeds:
+        if now == stream or (now != OTHER and stream != "init") or not self.seeds or not self.is_home():
             return None
         self._switch(now, stream)
         return now
 
     def leave(self, before: str | None) -> None:
-        if before is not None:
+        if before is None:
+            return
+        if self.visits is None or self.visits.is_here():
+            self._switch(self.now, before)
+            return
+        with self.visits.over():
             self._switch(self.now, before)
 
     def _switch(self, before: str, now: str) -> None:
-        self.now = now
+        if self.visits is None or not self.visits.is_here():
+            self.here = now
+        self.put(before, now)
+
+    def put(self, before: str, now: str) -> None:
+        """Let every library draw from the states of another stream."""
         for bank in self.banks:
             try:
                 bank.switch(before, now)

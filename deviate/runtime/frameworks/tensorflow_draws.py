@@ -10,7 +10,7 @@ import sys
 from sys import _getframe
 
 from ..parts import Guest
-from ..requests import Requests
+from ..requests import Given, Requests
 from ..seeds import dress
 from ..streams import spelled
 from .tensorflow_pipelines import Pipelines
@@ -59,7 +59,7 @@ class Draws:
         streams, requests = self.guest.streams, self.requests
         if self.pipelines.is_numbering:
             return op_seed, op_seed
-        if op_seed is not None:
+        if op_seed is not None and not isinstance(op_seed, Given):
             self._record(op_seed, frame)
         if requests is None or not streams.is_home():
             return self.original(op_seed)

@@ -1,0 +1,70 @@
+"""Visits: threads of a framework that call back into Python draw from a stream of their own, one at a time.
+
+The states that libraries draw from are shared by all threads. While a visitor draws from one, the main thread enters no
+region, and a visitor waits until the main thread is outside of all; else its numbers would depend on when it came.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from threading import Condition, get_ident
+
+from .streams import OTHER, Streams
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Iterator
+
+PATIENCE_S = 5.0
+"""A main thread that waits inside a region for what a visitor makes would wait for ever; after this, nobody does."""
+
+
+class Visits:
+    """The visits to the streams of this process; making it lets the main thread keep to them."""
+
+    def __init__(self, streams: Streams) -> None:
+        self.streams = streams
+        self.turn = Condition()
+        self.visitor: int | None = None
+        self.now = OTHER
+        self.is_off = False
+        streams.visits = self
+
+    def is_here(self) -> bool:
+        """Whether this thread is the visitor: it may set seeds and enter regions like the main thread."""
+        return self.visitor is not None and self.visitor == get_ident()
+
+    @contextmanager
+    def over(self) -> Iterator[None]:
+        """For the main thread: enter or leave a region when the visitor has gone, and before another comes."""
+        with self.turn:
+            self.turn.wait_for(lambda: self.visitor is None, PATIENCE_S)
+            yield
+            self.turn.notify_all()
+
+    def begin(self, stream: str) -> str | None:
+        """Begin a region in any thread; gives what `end` wants back, None when nothing changes."""
+        streams = self.streams
+        if streams.is_home():
+            return streams.enter(stream)
+        if self.is_off or streams.paused or not streams.seeds:
+            return None
+        with self.turn:
+            if not self.turn.wait_for(lambda: self.visitor is None and streams.here == OTHER, PATIENCE_S):
+                self.is_off = True
+                streams.recorder.event("uncontrolled", "draws in threads of a framework", "", 0)
+                return None
+            self.visitor, self.now = get_ident(), stream
+            streams.put(OTHER, stream)
+        return OTHER
+
+    def end(self, before: str | None) -> None:
+        if before is None:
+            return
+        if not self.is_here() or before != OTHER:
+            self.streams.leave(before)
+            return
+        with self.turn:
+            self.streams.put(self.now, OTHER)
+            self.visitor = None
+            self.turn.notify_all()
