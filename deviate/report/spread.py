@@ -48,11 +48,16 @@ def sd_interval_cell(row: NoiseRow) -> Cell:
 
 
 def ratio_cell(row: NoiseRow) -> Cell:
-    return _bracketed(row.ratio, row.ratio_interval, ratio)
+    return _bracketed(row.ratio, row.ratio_interval, _ratio_text)
 
 
 def share_cell(row: NoiseRow) -> Cell:
     return _bracketed(row.share, row.share_interval, percentage)
+
+
+def _ratio_text(value: float) -> str:
+    """Two decimals, two significant digits below them: a source of next to no spread has no ratio of 0."""
+    return ratio(value) if value >= 0.01 else number(value, decimals(value))
 
 
 def _bracketed(estimate: Estimate, interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:

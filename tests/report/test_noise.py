@@ -49,6 +49,13 @@ def test_two_significant_digits_of_the_se_of_the_sd_decide_its_decimals() -> Non
     assert _table(*usual()).headers[2] == "SD (%)"
 
 
+def test_a_ratio_that_rounds_to_zero_is_not_shown_as_zero() -> None:
+    impl = spread("impl", [93.0 + 1e-8 * i for i in range(5)])
+    row = _table(spread("algo+impl", _scores(5, 1)), impl).rows[1]
+    assert row.cells[4].text == "1.6e−8 [5.1e−9 … 4.9e−8]"
+    assert row.cells[5].text.startswith("2.5e−14 % [")
+
+
 def test_what_varies_is_said_in_words() -> None:
     items = [*usual(), spread("as-is", _scores(3, 1)), spread("config", _scores(3, 1)), equal("one-bit", 2)]
     words = {row.variant: row.cells[0].text for row in _table(*items).rows}
