@@ -36,7 +36,7 @@ def judge(name: str, facts: Facts, fault: str, others: Mapping[str, Facts], pyth
         limits=() if fault else LIMITS.get(name, ()),
         tried=() if fault else tried,
         fault=fault,
-        advice=f"see all of it with: {python} -c 'import {name}'; then install {name} anew there" if fault else "",
+        advice=f"try it with: {python} -c 'import {name}'; mend what it names, or install {name} anew" if fault else "",
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
 PLACES = {
     "init": ["nn.Module.__init__", "nn.init.uniform_"],
@@ -41,14 +41,15 @@ def look(torch: Any, notes: Any) -> None:
     notes.attempt("gpus", lambda: _gpus(torch))
     notes.doing("trying its switches")
     notes.attempt("precision", lambda: _set_precision(torch))
-    _answer_twice(torch, notes)
+    _answer_twice(torch, notes, torch.use_deterministic_algorithms)
     notes.attempt("refuses", lambda: _refuses(torch))
     notes.attempt("sets_threads", lambda: _sets_threads(torch))
 
 
 def again(torch: Any, notes: Any) -> None:
-    """In a second process: the gradient whose bits are compared with those of the first."""
-    _answer_twice(torch, notes)
+    """In a second process: the gradients whose bits are compared with those of the first."""
+    # The public switch imports torch's compiler, which takes longer than all the rest; the first process tries it.
+    _answer_twice(torch, notes, getattr(torch._C, "_set_deterministic_algorithms", torch.use_deterministic_algorithms))
 
 
 def _build(torch: Any) -> str:
@@ -76,17 +77,17 @@ def _set_precision(torch: Any) -> bool:
     return bool(torch.get_float32_matmul_precision() == "highest")
 
 
-def _answer_twice(torch: Any, notes: Any) -> None:
+def _answer_twice(torch: Any, notes: Any, switch: Callable[[bool], object]) -> None:
     """By default, and under deterministic algorithms."""
     torch.set_num_threads(max(2, torch.get_num_threads()))
     notes.attempt("default_gradient", lambda: _gradient(torch))
     notes.doing("switching deterministic algorithms on")
-    notes.attempt("is_deterministic", lambda: _switch_on(torch))
+    notes.attempt("is_deterministic", lambda: _switch_on(torch, switch))
     notes.attempt("deterministic_gradient", lambda: _gradient(torch))
 
 
-def _switch_on(torch: Any) -> bool:
-    torch.use_deterministic_algorithms(True)
+def _switch_on(torch: Any, switch: Callable[[bool], object]) -> bool:
+    switch(True)
     return bool(torch.are_deterministic_algorithms_enabled())
 
 
