@@ -21,6 +21,7 @@ class Seeding:
         self.recorder = recorder
         self.project = project
         self.inside = False
+        self.is_silent = False
         self.unseeded = 0
 
     @property
@@ -99,6 +100,8 @@ class Seeding:
 
     def record(self, call: str, asked: object) -> None:
         """Tell which line of the project asked; a library between is passed over."""
+        if self.is_silent:
+            return
         try:
             file, line = self.project.nearest(sys._getframe(1))
             action = "replaced" if self.is_active else "kept"

@@ -68,3 +68,8 @@ class Visits:
             self.streams.put(self.now, OTHER)
             self.visitor = None
             self.turn.notify_all()
+
+
+def visits_of(streams: Streams) -> Visits:
+    """The visits to the streams of this process, from the first time that somebody may come."""
+    return streams.visits or Visits(streams)

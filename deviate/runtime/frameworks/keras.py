@@ -1,13 +1,15 @@
-"""Keras: what `fit` reports, and `evaluate` where it shows it, taken from Keras's own callbacks; its seeding helper."""
+"""Keras: what `fit` reports, and `evaluate` where it shows it, from Keras's own callbacks; who attends to its modules."""
 
 from __future__ import annotations
 
 from ..parts import Guest
+from .keras_data import Data
+from .keras_streams import Keras, keras_of, set_random_seed
 from .managed import Managed
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
     Logs = dict[str, Any] | None
 
@@ -17,17 +19,41 @@ CALLBACKS = (
     "keras.callbacks",  # up to 2.12
     "tensorflow.python.keras.callbacks",  # TensorFlow up to 2.5
 )
-MODULES = ("keras", "keras.src.utils.rng_utils", *CALLBACKS)
+SEEDS = "keras.src.utils.rng_utils"
+STREAMS: dict[str, Callable[[Keras, Any], None]] = {
+    "keras.src.random.seed_generator": lambda keras, module: keras.attend_generators(module),
+    "keras.src.random.random": lambda keras, module: keras.attend_draws(module),
+    "keras.src.initializers.random_initializers": lambda keras, module: keras.attend_initialisers(module),
+    "keras.src.layers.layer": lambda keras, module: keras.attend_layers(module),
+    "keras.src.trainers.data_adapters.array_data_adapter": lambda keras, module: Data(keras).attend_arrays(module),
+    "keras.src.trainers.data_adapters.py_dataset_adapter": lambda keras, module: Data(keras).attend_datasets(module),
+    "keras.src.legacy.preprocessing.image": lambda keras, module: Data(keras).attend_images(module),
+    "keras.src.utils.dataset_utils": lambda keras, module: Data(keras).attend_division(module),
+    "keras.src.utils.image_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
+    "keras.src.utils.text_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
+    "keras.src.utils.audio_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
+}
+"""What attends to the modules of Keras 3 where the variant has seeds."""
+MODULES = ("keras", SEEDS, *CALLBACKS, *STREAMS)
 
 
 def attach(module: Any, guest: Guest) -> None:
-    if module.__name__ == "keras":
+    name = module.__name__
+    if name == "keras":
         guest.recorder.event("environment", {"keras": module.__version__})
-        guest.seeding.override(module.utils, "set_random_seed", "keras.utils.set_random_seed", "keras")
-    elif module.__name__ == "keras.src.utils.rng_utils":
-        guest.seeding.override(module, "set_random_seed", "keras.utils.set_random_seed", "keras")
-    else:
+        _seed_helper(module.utils, guest)
+    elif name == SEEDS:
+        _seed_helper(module, guest)
+    elif name in CALLBACKS:
         _record(module.CallbackList, module.History, guest)
+    elif guest.streams.is_active:
+        STREAMS[name](keras_of(guest), module)
+
+
+def _seed_helper(owner: Any, guest: Guest) -> None:
+    original = getattr(owner, "set_random_seed", None)
+    if original is not None and not hasattr(original, "__deviate__"):
+        owner.set_random_seed = set_random_seed(original, guest)
 
 
 def _record(callbacks: Any, history: Any, guest: Guest) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 from ..parts import Guest
-from . import tensorflow_summaries
+from . import tensorflow_callbacks, tensorflow_summaries
 from .tensorflow_controls import Controls
 from .tensorflow_draws import LIBRARY, Draws
 from .tensorflow_generators import Generators, Stateless
-from .tensorflow_purpose import Purpose
+from .tensorflow_purpose import purpose_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -28,12 +28,14 @@ def attach(module: Any, guest: Guest) -> None:
     if guest.seeding.is_active:
         module.random.set_seed(guest.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
     controls.apply()
-    purpose = Purpose(guest)
+    purpose = purpose_of(guest)
     Draws(guest, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
     _override_seeds(module, guest)
     if guest.streams.is_active:
         Generators(guest, purpose).attend()
         Stateless(guest, purpose).attend(module)
+        script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
+        tensorflow_callbacks.attend(script_ops.FuncRegistry, guest, purpose, controls.is_deterministic)
     guest.recorder.at_close.append(lambda: guest.recorder.event("environment", controls.facts()))
 
 

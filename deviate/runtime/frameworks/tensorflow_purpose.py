@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
@@ -35,6 +36,8 @@ KINDS = (
     ("tensorflow/python/ops/resource_variable_ops.py", "_init_from_args", "init"),
     ("tensorflow/python/ops/ref_variable.py", "_init_from_args", "init"),
     ("tensorflow/python/eager/polymorphic_function/polymorphic_function.py", "__init__", "init"),
+    ("/keras/src/random/random.py", "shuffle", PERMUTATION),
+    ("/keras/src/random/random.py", "dropout", "dropout"),
     ("/initializers/", "", "init"),
     ("/layers/preprocessing/", "", "augment"),
     ("/data_adapters/", "", BATCHES),
@@ -75,6 +78,10 @@ class Purpose:
         if self.flows.reach(frame, MADE_INTO):
             return "init"
         return "dropout" if any(map(self._is_model, _outwards(frame))) else OTHER
+
+    def permutation(self, frame: FrameType) -> str:
+        """The stream of a permutation of a tensor that is asked for in this frame."""
+        return self._permutation(frame, [kind for kind in map(self._kind, _outwards(frame)) if kind is not None])
 
     def _permutation(self, frame: FrameType, kinds: list[str]) -> str:
         if BATCHES in kinds:
@@ -141,6 +148,12 @@ class Purpose:
             return False
         tensorflow = sys.modules.get("tensorflow")
         return tensorflow is not None and isinstance(frame.f_locals.get("self"), tensorflow.Module)
+
+
+@functools.lru_cache(maxsize=None)
+def purpose_of(guest: Guest) -> Purpose:
+    """The one that all adapters of a process ask: it keeps what it has read."""
+    return Purpose(guest)
 
 
 def _kind(code: CodeType) -> str | None:
