@@ -23,8 +23,8 @@ from deviate.model import Concern, Diagnosis, Framework, Interpreter, Machine
 PROBE = Path(__file__).with_name("probe.py")
 OLDEST = (3, 8)
 TIMEOUT_S = 60.0
-MOST_JOBS = 4
-"""At a time, where there are more CPUs: each takes up to a gigabyte of memory."""
+JOBS = 4
+"""At a time, on few CPUs too, for imports wait for files; not more, for each takes up to a gigabyte of memory."""
 MARK = "deviate_doctor_mark"
 # In the syntax of every Python, and in one process with nothing but the standard library.
 FIRST_QUESTION = f"""
@@ -100,7 +100,6 @@ class _Asker:
         self, python: str, folder: Path, timeout_s: float, on_change: Callable[[Sequence[str], int], None]
     ) -> None:
         self.python, self.folder, self.timeout_s, self.on_change = python, folder, timeout_s, on_change
-        self.jobs = min(MOST_JOBS, max(2, os.cpu_count() or 2))
 
     def begin(self) -> tuple[_First, bool]:
         """What it is, and whether the hash seed does what it should.
@@ -176,7 +175,7 @@ class _Asker:
 
     def _ask(self, questions: Iterable[Question]) -> dict[str, Ended]:
         try:
-            return ask(list(questions), self.folder, jobs=self.jobs, timeout_s=self.timeout_s, on_change=self.on_change)
+            return ask(list(questions), self.folder, jobs=JOBS, timeout_s=self.timeout_s, on_change=self.on_change)
         except OSError as error:
             raise InputError(
                 f"starting {self.python}: {error.strerror or error}",
