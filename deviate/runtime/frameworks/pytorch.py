@@ -1,4 +1,4 @@
-"""PyTorch: seeds, writers in C, and silence of the taps while a compiler reads the program."""
+"""PyTorch: attends to the framework as soon as it is imported; what is done to it stands in the files `pytorch_*`."""
 
 from __future__ import annotations
 
@@ -13,37 +13,31 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
-MODULES = ("torch", "torch.utils.data")
-
-WORKERS = "torch.utils.data"
-"""A loader worker seeds itself from the loader's base seed: that follows from the seed set already."""
+MODULES = ("torch",)
 
 
 def attach(module: Any, guest: Guest) -> None:
-    if module.__name__ == "torch.utils.data":
-        _hold_split(module, guest)
-        return
-    guest.recorder.event("environment", _facts(module))
+    # Loaded now and not with the guest: most processes import no PyTorch.
+    from .pytorch_controls import build_facts, hold_factors
+    from .pytorch_generators import route_generators
+    from .pytorch_loading import attend_loading
+    from .pytorch_proof import Proof
+    from .pytorch_regions import Forwards, attend_regions
+
+    guest.recorder.event("environment", build_facts(module))
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
-    if guest.seeding.is_active:
-        module.manual_seed(guest.streams.seed("torch"))
-    override = guest.seeding.override
-    override(module, "manual_seed", "torch.manual_seed", "torch", internal=WORKERS)
-    override(module.random, "manual_seed", "torch.manual_seed", "torch", internal=WORKERS)
-    for backend in ("cuda", "mps", "xpu"):
-        owner = getattr(module, backend, None)
-        for name in ("manual_seed", "manual_seed_all"):
-            if hasattr(owner, name):
-                override(owner, name, "torch.%s.%s" % (backend, name), "torch", internal=WORKERS)
     _part_before(module, "save", guest.guard, position=1, keyword="f")
     _part_before(module.jit, "save", guest.guard, position=1, keyword="f")
-
-
-def _facts(torch: Any) -> dict[str, str]:
-    facts = {"torch": torch.__version__}
-    if torch.version.cuda:
-        facts["CUDA of torch"] = torch.version.cuda
-    return facts
+    hold_factors(module, guest)
+    route_generators(module, guest)
+    proof = Proof(module, guest)
+    proof.attend()
+    forwards = Forwards(module, guest, proof)
+    forwards.attend()
+    if guest.streams.is_active:
+        attend_regions(module, guest)
+    if "torch.utils.data" in sys.modules:
+        attend_loading(sys.modules["torch.utils.data"], guest, forwards, proof)
 
 
 def _part_before(owner: Any, name: str, guard: Guard, position: int, keyword: str) -> None:
@@ -57,18 +51,3 @@ def _part_before(owner: Any, name: str, guard: Guard, position: int, keyword: st
         return original(*args, **kwargs)
 
     setattr(owner, name, dress(save, original))
-
-
-def _hold_split(data: Any, guest: Guest) -> None:
-    """Which examples train and which test is held in every built-in variant."""
-    if not guest.seeding.is_active or not hasattr(data, "random_split"):
-        return
-    original = data.random_split
-
-    def random_split(dataset: Any, lengths: Any, generator: Any = None) -> Any:
-        if generator is None:
-            torch = sys.modules["torch"]
-            generator = torch.Generator().manual_seed(guest.streams.next_seed("torch.random_split", stream="split"))
-        return original(dataset, lengths, generator)
-
-    data.random_split = dress(random_split, original)

@@ -1,0 +1,165 @@
+"""Regions of PyTorch: what constructs and initialises modules, forward passes, modules that transform data, orders."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from threading import get_ident
+from types import FunctionType, MethodType
+
+from ..parts import Guest
+from ..seeds import dress
+from ..split import Splitting
+from ..streams import Streams
+from .pytorch_generators import backward_check
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .pytorch_proof import Proof
+
+INIT, DROPOUT, AUGMENT = "init", "dropout", "augment"
+
+
+def attend_regions(torch: Any, guest: Guest) -> None:
+    """The regions of an active guest but for forward passes, which are seen in every variant."""
+    _attend_constructors(torch.nn.Module, guest.streams)
+    _attend_initialisers(torch.nn.init, guest.streams)
+    Splitting(guest.streams, guest.project).attend(torch, ("randperm",))
+    register = getattr(torch.jit._builtins, "_register_builtin", None)
+    if register is not None:  # to the compiler of torch.jit it is what it stands for
+        register(torch.randperm, "aten::randperm")
+
+
+def region(streams: Streams, stream: str, function: Any) -> Any:
+    """The function, drawing from a stream."""
+
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        before = streams.enter(stream)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            streams.leave(before)
+
+    return dress(inside, function)
+
+
+class Constructor:
+    """An `__init__` that is a region where it is the outermost one.
+
+    Read from a class it is the function itself, and inside another constructor nothing comes between: some libraries
+    go through the frames of constructors, from the innermost outwards, to find the arguments of each.
+    """
+
+    def __init__(self, function: Any, streams: Streams) -> None:
+        self.function = function
+        self.streams = streams
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self.function
+        bound = MethodType(self.function, instance)
+        return bound if self.streams.now == INIT else region(self.streams, INIT, bound)
+
+
+def _attend_constructors(module: Any, streams: Streams) -> None:
+    """All classes of modules that there are and will be."""
+
+    def attend(cls: Any) -> None:
+        function = cls.__dict__.get("__init__")
+        if type(function) is FunctionType:
+            cls.__init__ = Constructor(function, streams)
+
+    def attend_all(cls: Any) -> None:
+        for own in cls.__subclasses__():
+            attend(own)
+            attend_all(own)
+
+    def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
+        super(module, cls).__init_subclass__(**kwargs)
+        attend(cls)
+
+    attend_all(module)
+    module.__init_subclass__ = classmethod(__init_subclass__)
+
+
+def _attend_initialisers(init: Any, streams: Streams) -> None:
+    """The functions of `torch.nn.init`, also where layers have imported them by name."""
+    found = [
+        (name, function)
+        for name, function in vars(init).items()
+        if type(function) is FunctionType and function.__module__ == init.__name__ and not name.startswith("_")
+    ]
+    layers = [module for name, module in sys.modules.items() if name.startswith("torch.nn.") and module is not None]
+    for name, function in found:
+        made = region(streams, INIT, function)
+        for module in layers:
+            if vars(module).get(name) is function:
+                setattr(module, name, made)
+
+
+class Forwards:
+    """Calls of modules. The outermost is a region and is told to the proof; what it calls in turn is its own affair.
+
+    Attributes:
+        inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
+    """
+
+    def __init__(self, torch: Any, guest: Guest, proof: Proof) -> None:
+        self.torch = torch
+        self.streams = guest.streams
+        self.recorder = guest.recorder
+        self.proof = proof
+        self.inside = False
+        self.is_in_backward = backward_check(torch)
+        self.kinds: dict[int, tuple[Any, str, bool]] = {}
+
+    def attend(self) -> None:
+        module, streams, forwards = self.torch.nn.Module, self.streams, self
+        original = module.__call__
+        is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
+
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            # A compiler reads this as a plain call; other threads draw from whatever is in place.
+            if is_compiling() or forwards.inside or get_ident() != streams.thread:
+                return original(self, *args, **kwargs)
+            before = forwards.begin(self, args, kwargs)
+            forwards.inside = True
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                forwards.inside = False
+                streams.leave(before)
+
+        module.__call__ = dress(__call__, original)
+
+    def begin(self, module: Any, args: Any, kwargs: Any) -> str | None:
+        """Of an outermost call; gives what `leave` wants back."""
+        try:
+            known = self.kinds.get(id(module))
+            if known is None or known[0]() is not module:
+                known = self._learn(module)
+            # A backward pass computes a part of the forward pass anew, with the state of the generators as it was then.
+            if self.is_in_backward():
+                return None
+            _, stream, has_weights = known
+            if has_weights and self.streams.now != INIT:
+                self.proof.forward(module, args, kwargs)
+            return self.streams.enter(stream)
+        except Exception as error:
+            self.recorder.fault("forward of %s" % type(module).__name__, error)
+            return None
+
+    def _learn(self, module: Any) -> tuple[Any, str, bool]:
+        """A module without weights that is not PyTorch's own in all its parts is taken for one that transforms data."""
+        key = id(module)
+        has_weights = next(iter(module.parameters()), None) is not None
+        is_own = all(type(part).__module__.startswith("torch.") for part in module.modules())
+        known = (
+            weakref.ref(module, lambda _: self.kinds.pop(key, None)),
+            DROPOUT if has_weights or is_own else AUGMENT,
+            has_weights,
+        )
+        self.kinds[key] = known
+        return known

@@ -1,0 +1,33 @@
+"""Tensors of PyTorch as bytes, without NumPy, which a project with PyTorch need not have."""
+
+from __future__ import annotations
+
+import ctypes
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def buffer(tensor: Any) -> Any:
+    """The bytes of a tensor in C order; one on an accelerator is brought to the host, and waited for."""
+    plain = tensor.detach()
+    if str(plain.layout) != "torch.strided":
+        plain = plain.to_dense()
+    plain = plain.cpu().contiguous()
+    size = plain.numel() * plain.element_size()
+    if not size:
+        return b""
+    view = (ctypes.c_ubyte * size).from_address(plain.data_ptr())
+    view.tensor = plain  # a view of memory must keep the memory
+    return view
+
+
+def state_bytes(state: Any) -> bytes:
+    """The state of a generator, a tensor of bytes on the host."""
+    return ctypes.string_at(state.data_ptr(), state.numel())
+
+
+def kind(tensor: Any) -> str:
+    """Name of the type of its numbers."""
+    return str(tensor.dtype).replace("torch.", "")
