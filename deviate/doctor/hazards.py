@@ -7,8 +7,6 @@ from deviate.doctor.facts import Facts
 from deviate.model import Concern, Framework, Machine
 
 ON = frozenset({"1", "true", "yes", "on"})
-DETERMINISTIC_WORKSPACES = frozenset({":4096:8", ":16:8"})
-"""Source: NVIDIA, cuBLAS library, results reproducibility."""
 CODE_PATHS = ("MKL_CBWR", "OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "ONEDNN_MAX_CPU_ISA")
 FORCED_DETERMINISM = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 RECORDED = ("JAX_DEFAULT_MATMUL_PRECISION", "JAX_ENABLE_X64", "JAX_DEFAULT_PRNG_IMPL", "JAX_THREEFRY_PARTITIONABLE")
@@ -86,18 +84,14 @@ def _undoing(variables: Mapping[str, str]) -> Iterator[Concern]:
         if variables.get(name, "").lower() in ON:
             yield Concern(
                 f"{name}={variables[name]}",
-                "TensorFlow is deterministic from its start, so that impl has nothing to vary",
-                f"unset {name}",
+                "deviate takes it away where a variant leaves kernels free; in as-is it stays",
             )
     workspace = variables.get("CUBLAS_WORKSPACE_CONFIG")
     if workspace is not None:
-        is_fixed = workspace in DETERMINISTIC_WORKSPACES
         yield Concern(
             f"CUBLAS_WORKSPACE_CONFIG={workspace}",
-            "cuBLAS stays deterministic where kernels are left free" if is_fixed
-            else "no deterministic value; where kernels are held deviate sets its own",
-            "unset CUBLAS_WORKSPACE_CONFIG",
-        )  # fmt: skip
+            "deviate sets its own where kernels are held and takes it away where they are free; in as-is it stays",
+        )
     for name in ("NVIDIA_TF32_OVERRIDE", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"):
         if name in variables:
             yield Concern(
