@@ -151,7 +151,7 @@ class Streams:
         Outside of all regions it is taken for "begin anew, keyed by my seed" and resets every stream of the library; in
         a region it is the region's own affair, so that seeds drawn for augmentation do not move the shuffling.
         """
-        banks = [bank for bank in self.banks if bank.follows == library]
+        banks = [bank for bank in self.banks if library in (bank.library, bank.follows)]
         for bank in banks:
             bank.forget(asked, self.now)
         made = set_seed()
@@ -181,7 +181,7 @@ class Bank:
 
     Attributes:
         library: under whose name draws are told.
-        follows: the library whose seeding calls begin it anew.
+        follows: the library whose seeding calls begin it anew, beside its own.
     """
 
     def __init__(self, streams: Streams, library: str) -> None:
