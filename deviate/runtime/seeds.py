@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 
+MOST_TOLD = 100
+"""Seeds that are recorded of one call in one line: some scripts make a generator for every example."""
+
+
 class Seeding:
     """The seeding calls of the script, observed and overridden."""
 
@@ -23,6 +27,7 @@ class Seeding:
         self.inside = False
         self.is_silent = False
         self.unseeded = 0
+        self.told: dict[tuple[str, str, int], int] = {}
 
     @property
     def is_active(self) -> bool:
@@ -104,6 +109,10 @@ class Seeding:
             return
         try:
             file, line = self.project.nearest(sys._getframe(1))
+            place = (call, file, line)
+            self.told[place] = told = self.told.get(place, 0) + 1
+            if told > MOST_TOLD:
+                return
             action = "replaced" if self.is_active else "kept"
             self.recorder.event("seed", call, repr(asked)[:80], file, line, action)
         except Exception as error:

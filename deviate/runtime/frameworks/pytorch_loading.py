@@ -21,6 +21,8 @@ SHUFFLE, SPLIT = "shuffle", "split"
 SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
 KNOWN = ("torch.utils.data.sampler", "torch.utils.data.distributed", "torch.utils.data.dataloader")
 """Modules of the samplers that either draw nothing or draw at the first index."""
+SEEDED = ("random", "numpy", "torch")
+"""Libraries whose generators a worker seeds."""
 END = object()
 
 
@@ -174,6 +176,9 @@ def _routed_worker(original: Any, streams: Streams, forwards: Forwards) -> Any:
         own = given["init_fn"]
 
         def init_fn(worker_id: int) -> None:
+            for bank in streams.banks:
+                if bank.library in SEEDED:
+                    bank.settle(AUGMENT)
             streams.resume()
             if own is not None:
                 own(worker_id)
