@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .pytorch_proof import Proof
 
 INIT, DROPOUT, AUGMENT = "init", "dropout", "augment"
+DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
+"""Parts of the names of PyTorch's own classes that have no weights and draw. Losses and activations draw nothing."""
 
 
 def attend_regions(torch: Any, guest: Guest) -> None:
@@ -113,7 +115,7 @@ class Forwards:
         self.proof = proof
         self.inside = False
         self.is_in_backward = backward_check(torch)
-        self.kinds: dict[int, tuple[Any, str, bool]] = {}
+        self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
 
     def attend(self) -> None:
         module, streams, forwards = self.torch.nn.Module, self.streams, self
@@ -146,20 +148,26 @@ class Forwards:
             _, stream, has_weights = known
             if has_weights and self.streams.now != INIT:
                 self.proof.forward(module, args, kwargs)
-            return self.streams.enter(stream)
+            return None if stream is None else self.streams.enter(stream)
         except Exception as error:
             self.recorder.fault("forward of %s" % type(module).__name__, error)
             return None
 
-    def _learn(self, module: Any) -> tuple[Any, str, bool]:
-        """A module without weights that is not PyTorch's own in all its parts is taken for one that transforms data."""
+    def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)
         has_weights = next(iter(module.parameters()), None) is not None
-        is_own = all(type(part).__module__.startswith("torch.") for part in module.modules())
         known = (
             weakref.ref(module, lambda _: self.kinds.pop(key, None)),
-            DROPOUT if has_weights or is_own else AUGMENT,
+            DROPOUT if has_weights else _of_weightless(module),
             has_weights,
         )
         self.kinds[key] = known
         return known
+
+
+def _of_weightless(module: Any) -> str | None:
+    """A module without weights that is not PyTorch's own in all its parts is taken for one that transforms data."""
+    classes = [type(part) for part in module.modules()]
+    if not all(cls.__module__.startswith("torch.") for cls in classes):
+        return AUGMENT
+    return DROPOUT if any(name in cls.__name__ for cls in classes for name in DRAWING) else None
