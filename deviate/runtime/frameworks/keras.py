@@ -1,9 +1,10 @@
-"""Keras: what `fit` reports, and `evaluate` where it shows it, from Keras's own callbacks; who attends to its modules."""
+"""Keras: what `fit` reports, and `evaluate` where it shows it, from its own callbacks; who attends to its modules."""
 
 from __future__ import annotations
 
 from ..parts import Guest
 from .keras_data import Data
+from .keras_proof import TRAINERS, Watch, watch_of
 from .keras_streams import Keras, keras_of, set_random_seed
 from .managed import Managed
 
@@ -34,7 +35,13 @@ STREAMS: dict[str, Callable[[Keras, Any], None]] = {
     "keras.src.utils.audio_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
 }
 """What attends to the modules of Keras 3 where the variant has seeds."""
-MODULES = ("keras", SEEDS, *CALLBACKS, *STREAMS)
+PROOF: dict[str, Callable[[Watch, Any], None]] = {
+    **dict.fromkeys(TRAINERS, lambda watch, module: watch.attend_trainer(module)),
+    "keras.src.optimizers.base_optimizer": lambda watch, module: watch.attend_optimizer(module),
+    "keras.src.layers.layer": lambda watch, module: watch.attend_layers(module),
+}
+"""What attends to them in every variant."""
+MODULES = ("keras", SEEDS, *CALLBACKS, *{**STREAMS, **PROOF})
 
 
 def attach(module: Any, guest: Guest) -> None:
@@ -46,8 +53,10 @@ def attach(module: Any, guest: Guest) -> None:
         _seed_helper(module, guest)
     elif name in CALLBACKS:
         _record(module.CallbackList, module.History, guest)
-    elif guest.streams.is_active:
+    if name in STREAMS and guest.streams.is_active:
         STREAMS[name](keras_of(guest), module)
+    if name in PROOF:
+        PROOF[name](watch_of(guest), module)
 
 
 def _seed_helper(owner: Any, guest: Guest) -> None:

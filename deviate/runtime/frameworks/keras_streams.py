@@ -190,10 +190,14 @@ class Constructor:
         return bound if self.keras.streams.now == "init" else self.keras.within("init", bound)
 
 
-@functools.lru_cache(maxsize=None)
+_transforms: dict[Any, bool] = {}
+
+
 def _transforms_data(kind: Any) -> bool:
-    """Whether this is a layer for preprocessing, or derived from one."""
-    return any(str(base.__module__).startswith(PREPROCESSING) for base in kind.__mro__)
+    """Whether this is a class of layers for preprocessing, or derived from one."""
+    if kind not in _transforms:
+        _transforms[kind] = any(str(base.__module__).startswith(PREPROCESSING) for base in kind.__mro__)
+    return _transforms[kind]
 
 
 @functools.lru_cache(maxsize=None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 
 from ..parts import Guest
+from ..seeds import dress
 from . import tensorflow_callbacks, tensorflow_summaries
 from .tensorflow_controls import Controls
 from .tensorflow_draws import LIBRARY, Draws
 from .tensorflow_generators import Generators, Stateless
+from .tensorflow_proof import proof_of
 from .tensorflow_purpose import purpose_of
+from .tensorflow_sessions import Sessions
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ def attach(module: Any, guest: Guest) -> None:
     if guest.seeding.is_active:
         module.random.set_seed(guest.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
     controls.apply()
+    guest.recorder.at_close.append(lambda: guest.recorder.event("environment", controls.facts()))
     purpose = purpose_of(guest)
     Draws(guest, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
     _override_seeds(module, guest)
@@ -36,7 +40,24 @@ def attach(module: Any, guest: Guest) -> None:
         Stateless(guest, purpose).attend(module)
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
         tensorflow_callbacks.attend(script_ops.FuncRegistry, guest, purpose, controls.is_deterministic)
-    guest.recorder.at_close.append(lambda: guest.recorder.event("environment", controls.facts()))
+    _watch_gradients(guest)
+    Sessions(guest).attend()
+
+
+def _watch_gradients(guest: Guest) -> None:
+    """What gradients are taken of is what is trained."""
+    backprop: Any = sys.modules["tensorflow.python.eager.backprop"]
+    original, proof = backprop.GradientTape.gradient, proof_of(guest)
+
+    def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            flat = sources.values() if isinstance(sources, dict) else sources
+            proof.optimize(list(flat) if isinstance(flat, (list, tuple, type({}.values()))) else [flat])
+        except Exception as error:
+            guest.recorder.fault("gradient", error)
+        return original(self, target, sources, *args, **kwargs)
+
+    backprop.GradientTape.gradient = dress(gradient, original)
 
 
 def _override_seeds(module: Any, guest: Guest) -> None:
