@@ -1,4 +1,4 @@
-"""Analysis of a training script: main loop, metrics with evidence, rejected values with reasons, seeds, outputs."""
+"""Analysis of a training script: main loop, metrics with evidence, rejected values, seeds, outputs and hazards."""
 
 import sys
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from .calls import CallGraph, Way
 from .collect import Collector, Judged
 from .contexts import Context, contexts, reach
 from .effects import output_paths, seed_calls
+from .hazards import find_hazards
 from .history import history_evidence, history_keys
 from .index import LoopNode
 from .judge import Judge
@@ -121,6 +122,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
         files=graph.project.files(),
         notices=tuple(graph.project.notices),
         alternatives=_alternatives(trainings, loops, graph),
+        hazards=find_hazards(graph),
     )
 
 

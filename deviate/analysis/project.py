@@ -15,7 +15,7 @@ from .source import Source, read_source
 
 FRAMEWORKS = listed(
     "torch torchvision torchaudio torchmetrics tensorflow tf_keras keras jax jaxlib flax optax haiku numpy scipy "
-    "pandas sklearn matplotlib transformers accelerate datasets evaluate lightning pytorch_lightning tensorboard "
+    "pandas sklearn matplotlib transformers accelerate lightning pytorch_lightning tensorboard "
     "tensorboardX wandb mlflow tqdm absl clu hydra omegaconf click typer fire ray deepspeed"
 )
 """Packages whose meaning is known by name: a project that holds their sources is not followed into them."""

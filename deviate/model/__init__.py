@@ -10,6 +10,7 @@ characters; times are in seconds, points in time in seconds since the epoch (UTC
 from deviate.model.analysis import (
     Analysis,
     Direction,
+    Hazard,
     Loop,
     LoopKind,
     Metric,
@@ -86,6 +87,7 @@ __all__ = [
     "Findings",
     "Flip",
     "Framework",
+    "Hazard",
     "Interpreter",
     "Interval",
     "Loop",

@@ -134,6 +134,22 @@ class SeedCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Hazard:
+    """A place in the source that can make runs differ, or draw what no variant controls.
+
+    Attributes:
+        name: its kind, such as `file-order`.
+        code: the expression, on one line; message: what happens there, half a sentence.
+    """
+
+    name: str
+    file: str
+    line: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What is known of a script before it runs.
 
@@ -147,6 +163,7 @@ class Analysis:
         files: files that were read, the script first.
         notices: what could not be followed, a sentence each.
         alternatives: other loops that may be meant as the main loop, best first.
+        hazards: in source order; each kind once in a line.
     """
 
     root: Path
@@ -161,3 +178,4 @@ class Analysis:
     files: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     alternatives: tuple[Loop, ...] = ()
+    hazards: tuple[Hazard, ...] = ()

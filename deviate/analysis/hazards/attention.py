@@ -1,0 +1,42 @@
+"""Fused attention on a GPU.
+
+The fast kernels of attention (memory-efficient, flash) add gradients in the order in which threads come, unless they
+are asked not to. deviate asks for deterministic kernels where a variant holds `kernels`.
+
+Example:
+    import torch.nn.functional as F
+    y = F.scaled_dot_product_attention(q, k, v)
+    y.sum().backward()
+
+Instead:
+    import torch
+    import torch.nn.functional as F
+    torch.use_deterministic_algorithms(True)
+    y = F.scaled_dot_product_attention(q, k, v)
+    y.sum().backward()
+
+Source: PyTorch documentation of `scaled_dot_product_attention`: "may select a nondeterministic algorithm"; PyTorch
+source, attention_backward.cu; flash-attention: parameter `deterministic` of `flash_attn_func`.
+"""
+
+from collections.abc import Iterator
+
+from deviate.wording import listed
+
+from .kernels import differentiated
+from .names import TORCH_LAYERS, under
+from .registry import Sighting, hazard
+from .survey import Survey, is_true
+
+FUSED = listed("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
+LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")
+FLASH = listed("flash_attn.flash_attn_func flash_attn.flash_attn_qkvpacked_func flash_attn.flash_attn_varlen_func")
+
+
+@hazard("attention", "kernels")
+def attention(survey: Survey) -> Iterator[Sighting]:
+    for call in differentiated(survey, FUSED | LAYERS):
+        yield call.node, "its fast kernels add gradients in no fixed order on a GPU"
+    for call in differentiated(survey, FLASH):
+        if not is_true(call.argument(None, "deterministic")):
+            yield call.node, "without deterministic=True gradients are added in no fixed order"

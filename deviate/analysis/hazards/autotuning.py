@@ -1,0 +1,48 @@
+"""Kernels chosen by a race.
+
+With `cudnn.benchmark` and compilers that tune themselves, the kernel that is fastest at that moment is taken; different
+kernels round differently. deviate switches it off where a variant holds `autotune`.
+
+Example:
+    import torch
+    torch.backends.cudnn.benchmark = True
+
+Instead:
+    import torch
+    torch.backends.cudnn.benchmark = False
+
+Source: PyTorch documentation, "Reproducibility", CUDA convolution benchmarking: "different algorithms may be selected
+on subsequent runs"; documentation of `torch.compile`, mode "max-autotune".
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.wording import listed
+
+from .kernels import held_by_script
+from .registry import Sighting, hazard
+from .survey import Survey, is_false, is_true
+
+TRAINERS = listed("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
+SWITCHES = (
+    "torch.backends.cudnn.benchmark",
+    "torch._inductor.config.max_autotune",
+    "torch._inductor.config.coordinate_descent_tuning",
+)
+
+
+@hazard("autotuning", "kernels")
+def autotuning(survey: Survey) -> Iterator[Sighting]:
+    for name in SWITCHES:
+        for target, value, _ in survey.set_to(name):
+            if not is_false(value) and not (isinstance(value, cst.Integer) and value.value == "0"):
+                yield target, "the kernel that is fastest in this run is taken"
+    for call in survey.calls(TRAINERS):
+        if is_true(call.argument(None, "benchmark")):
+            yield call.node, "the kernel that is fastest in this run is taken"
+    for call in survey.calls(["torch.compile"]):
+        modes = survey.texts(call.argument(None, "mode"), call.function)
+        if any(mode.startswith("max-autotune") for mode in modes) and "torch" not in held_by_script(survey):
+            yield call.node, "the kernel that is fastest in this run is taken"

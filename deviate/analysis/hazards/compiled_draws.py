@@ -1,0 +1,55 @@
+"""Random numbers drawn in functions that Numba compiles.
+
+Compiled code draws from generators of Numba's own, seeded from the operating system in each process and thread.
+`numpy.random.seed` in ordinary code does not reach them, nor does deviate.
+
+Example:
+    import numpy as np
+    from numba import njit
+    @njit
+    def walk(n):
+        return np.random.normal(0.0, 1.0, n).sum()
+    total = walk(100)
+
+Instead:
+    import numpy as np
+    from numba import njit
+    @njit
+    def walk(steps):
+        return steps.sum()
+    total = walk(np.random.normal(0.0, 1.0, 100))
+
+Source: Numba documentation, "Supported NumPy features", random: "Calling numpy.random.seed() from non-Numba code … will
+seed the NumPy random generator, not the Numba random generator".
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.wording import listed
+
+from .names import draws_from
+from .registry import Sighting, hazard
+from .survey import Survey
+
+COMPILING = listed("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
+SEEDING = ("numpy.random.seed", "random.seed")
+
+
+@hazard("compiled-draws", "seeds")
+def compiled_draws(survey: Survey) -> Iterator[Sighting]:
+    if "numba" not in survey.graph.imported:
+        return
+    for function in survey.functions:
+        node, around = function.node, function.parent
+        if not isinstance(node, cst.FunctionDef) or around is None:
+            continue
+        marks = [it.decorator.func if isinstance(it.decorator, cst.Call) else it.decorator for it in node.decorators]
+        if not any(survey.resolver.qualified(mark, around) in COMPILING for mark in marks):
+            continue
+        called = [(call, survey.resolver.qualified(call.func, function) or "") for call in function.calls]
+        if not any(name in SEEDING for _, name in called):
+            for call, name in called:
+                if draws_from(name):
+                    yield call, f"{name} draws from a generator of Numba's own here"

@@ -1,0 +1,46 @@
+"""Determinism switched off, or only asked for with warnings.
+
+What the rest of the script, a library or the environment asks for is undone here. deviate overrides it where a variant
+holds `kernels`, and records that it did.
+
+Example:
+    import torch
+    torch.use_deterministic_algorithms(False)
+
+Instead:
+    import torch
+    torch.use_deterministic_algorithms(True)
+
+Source: PyTorch documentation of `torch.use_deterministic_algorithms`: "If False, allows nondeterministic operations";
+with `warn_only` such operations "will throw a warning instead of an error".
+"""
+
+from collections.abc import Iterator
+
+from deviate.analysis.tree import constant_number, constant_text
+from deviate.wording import listed
+
+from .registry import Sighting, hazard
+from .survey import Survey, is_false, is_true
+
+TRAINERS = listed("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
+SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")
+
+
+@hazard("determinism-off", "kernels")
+def determinism_off(survey: Survey) -> Iterator[Sighting]:
+    for call in survey.calls(SWITCHES):
+        if is_false(call.argument(0, "mode", "d")):
+            yield call.node, "deterministic kernels are switched off"
+        elif is_true(call.argument(None, "warn_only")):
+            yield call.node, "kernels without a deterministic version are used, with a warning"
+    for call in survey.calls(["torch.set_deterministic_debug_mode"]):
+        asked = call.argument(0, "debug_mode")
+        if asked is not None and (constant_text(asked) in ("default", "warn") or constant_number(asked) in (0, 1)):
+            yield call.node, "kernels without a deterministic version are used"
+    for target, value, _ in survey.set_to("torch.backends.cudnn.deterministic"):
+        if is_false(value):
+            yield target, "cuDNN may take kernels that add in no fixed order"
+    for call in survey.calls(TRAINERS):
+        if is_false(call.argument(None, "deterministic")):
+            yield call.node, "deterministic kernels are switched off"

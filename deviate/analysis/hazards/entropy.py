@@ -1,0 +1,65 @@
+"""Entropy: numbers from the operating system, which no seed reaches.
+
+`os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and generators that NumPy and TensorFlow seed from the
+operating system give other numbers in each run, whatever seeds are set. deviate cannot hold them in any variant.
+`numpy.random.default_rng()` and `random.Random()` without a seed are not listed: deviate gives them one.
+
+Example:
+    import os
+    noise = os.urandom(16)
+
+Instead:
+    import random
+    noise = random.randbytes(16)
+
+Source: Python documentation of `os.urandom`, `secrets`, `random.SystemRandom` and `uuid.uuid4`; NumPy documentation of
+`SeedSequence`: without entropy it is "pulled from the OS".
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.tree import last_name
+from deviate.analysis.words import words
+from deviate.wording import listed
+
+from .names import TENSORFLOW, under
+from .registry import Sighting, hazard
+from .survey import Called, Survey
+
+ALWAYS = listed(
+    "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
+    "secrets.choice secrets.token_bytes torch.seed torch.random.seed torch.Generator().seed"
+) | under(TENSORFLOW, "random.Generator.from_non_deterministic_state")
+UNSEEDED = listed(
+    "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.MT19937 numpy.random.Philox "
+    "numpy.random.SFC64"
+)
+TEXTS = listed("uuid.uuid1 uuid.uuid4 secrets.token_hex secrets.token_urlsafe")
+NUMERIC = listed("int bytes fields time node")
+
+
+@hazard("entropy", "seeds")
+def entropy(survey: Survey) -> Iterator[Sighting]:
+    for call in survey.calls(ALWAYS):
+        yield call.node, f"{call.name} gives other numbers in each run, whatever the seeds"
+    for call in survey.calls(UNSEEDED):
+        if not call.node.args:
+            yield call.node, f"{call.last}() without a seed takes one from the operating system"
+    for call in survey.calls(TEXTS):
+        if _is_number(call, survey):
+            yield call.node, f"{call.name} gives another value in each run, whatever the seeds"
+
+
+def _is_number(call: Called, survey: Survey) -> bool:
+    """Whether an identifier is taken as a number, not as a name of a run or file."""
+    parent = survey.nodes.parents.get(call.node)
+    if isinstance(parent, cst.Attribute):
+        return parent.attr.value in NUMERIC
+    if isinstance(parent, cst.Arg):
+        outer = survey.nodes.parents[parent]
+        return isinstance(outer, cst.Call) and last_name(outer.func) in ("int", "hash", "seed", "manual_seed")
+    if isinstance(parent, cst.Assign):
+        return any("seed" in words(last_name(target.target)) for target in parent.targets)
+    return False

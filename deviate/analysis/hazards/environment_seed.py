@@ -1,0 +1,62 @@
+"""Reinforcement-learning environments that nobody seeds.
+
+An environment and each of its spaces have generators of their own, seeded from the operating system unless the script
+gives them a seed: episodes differ in each run, whatever other seeds are set. deviate cannot hold them in any variant.
+
+Example:
+    import gymnasium as gym
+    env = gym.make("CartPole-v1")
+    observation, _ = env.reset()
+
+Instead:
+    import gymnasium as gym
+    env = gym.make("CartPole-v1")
+    observation, _ = env.reset(seed=1)
+
+Source: Gymnasium documentation of `Env.reset` and `Space.seed`; Gymnasium source, utils/seeding.py: without a seed
+`numpy.random.SeedSequence(None)`.
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.tree import dotted, keywords
+from deviate.wording import listed
+
+from .registry import Sighting, hazard
+from .survey import Called, Survey
+
+MAKING = listed("gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make")
+LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")
+
+
+@hazard("environment-seed", "seeds")
+def environment_seed(survey: Survey) -> Iterator[Sighting]:
+    made = list(survey.calls(MAKING))
+    if not made:
+        return
+    if not _is_seeded(survey):
+        for call in made:
+            yield call.node, "the environment is never seeded"
+    if not any("action_space" in dotted(call.node.func) for call in survey.named("seed")):
+        for call in survey.named("sample"):
+            if dotted(call.node.func).endswith("action_space.sample") and not _is_sample(call, survey):
+                yield call.node, "the action space is never seeded, and has a generator of its own"
+
+
+def _is_seeded(survey: Survey) -> bool:
+    names = [name for name in survey.names if name.startswith(LIBRARIES)]
+    methods = (call for name in ("reset", "seed", "set_seed") for call in survey.named(name))
+    own = [call for call in methods if call.name.startswith((".", *LIBRARIES))]
+    return any(_gives_seed(call) for call in (*own, *survey.calls(names)))
+
+
+def _is_sample(call: Called, survey: Survey) -> bool:
+    """Whether an action is drawn once, to see what actions look like."""
+    is_kept = isinstance(survey.nodes.parents.get(call.node), cst.Assign)
+    return is_kept and not survey.nodes.loops_around(call.node)
+
+
+def _gives_seed(call: Called) -> bool:
+    return "seed" in keywords(call.node) or (call.last in ("seed", "set_seed") and bool(call.node.args))

@@ -1,0 +1,43 @@
+"""The hazards in what a script reaches."""
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+import libcst as cst
+
+from deviate.analysis.calls import CallGraph
+from deviate.analysis.order import is_dead
+from deviate.model import Hazard
+
+from .registry import HAZARDS
+from .survey import Survey
+
+for _file in pkgutil.iter_modules([str(Path(__file__).parent)]):
+    if _file.name not in ("find", "page"):
+        importlib.import_module(f"{__package__}.{_file.name}")
+
+
+def find_hazards(graph: CallGraph) -> tuple[Hazard, ...]:
+    """All hazards, in source order. A line has each kind once."""
+    survey = Survey(graph)
+    order = {file: number for number, file in enumerate(graph.project.files())}
+    found: dict[tuple[str, str, int], Hazard] = {}
+    for kind in HAZARDS.values():
+        seen = [
+            Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message)
+            for node, message in kind.match(survey)
+            if not is_dead(node, graph.nodes) and not _is_unreached(node, graph)
+            for place in [graph.nodes.place(node)]
+        ]
+        seen.sort(key=lambda hazard: (order[hazard.file], hazard.line))
+        for hazard in seen:
+            key = (kind.name, hazard.file, 0 if kind.is_told_once else hazard.line)
+            found.setdefault(key, hazard)
+    return tuple(sorted(found.values(), key=lambda hazard: (order[hazard.file], hazard.line)))
+
+
+def _is_unreached(node: cst.CSTNode, graph: CallGraph) -> bool:
+    """Whether a node stands in what an imported file does only when it is the script."""
+    module = graph.nodes.function_of(node).module
+    return module is not graph.project.entry and any(parent in module.guards for parent in graph.nodes.ancestors(node))

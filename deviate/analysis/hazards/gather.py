@@ -1,0 +1,90 @@
+"""Values taken from places of a tensor by index, with a gradient.
+
+The gradient adds to the places that were taken, and where places repeat, in the order in which threads come: on a GPU
+for `index_select` and `repeat_interleave`, on a CPU with several threads for `tensor[index]`. deviate asks for
+deterministic kernels where a variant holds `kernels`. Listed are takings from parameters, and in models that also
+scatter, as those of graphs do: elsewhere places seldom repeat.
+
+Example:
+    import torch
+    weight = torch.randn(17, 64, requires_grad=True)
+    index = torch.randint(17, (65536,))
+    (weight[index] * values).sum().backward()
+
+Instead:
+    import torch
+    torch.use_deterministic_algorithms(True)
+    weight = torch.randn(17, 64, requires_grad=True)
+    index = torch.randint(17, (65536,))
+    (weight[index] * values).sum().backward()
+
+Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `index_select` and `repeat_interleave` "when
+attempting to differentiate a CUDA tensor", `Tensor.__getitem__` "when attempting to differentiate a CPU tensor and the
+index is a list of tensors".
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.index import Function
+from deviate.analysis.tree import dotted, walk
+from deviate.analysis.words import words
+from deviate.wording import listed
+
+from .kernels import held_by_script
+from .registry import Sighting, hazard
+from .scatter import METHODS as SCATTERING
+from .survey import Called, Survey, is_true
+
+TAKING = ("index_select", "repeat_interleave")
+MADE = listed("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
+PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")
+INDICES = listed("idx idxs index indices ids inds")
+
+
+@hazard("gather", "kernels")
+def gather(survey: Survey) -> Iterator[Sighting]:
+    if "torch" not in survey.graph.imported or "torch" in held_by_script(survey):
+        return
+    scatters = "torch_scatter" in survey.graph.imported or any(survey.named(name) for name in SCATTERING)
+    for call in survey.methods(TAKING, ("torch.",)) if scatters else ():
+        if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
+            yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
+    made = [call for call in survey.calls(MADE) if is_true(call.argument(None, "requires_grad"))]
+    for call in (*made, *survey.calls(PARAMETERS)):
+        for taken in _taken(call, survey):
+            yield taken, "the gradient of an index adds in no fixed order on several threads of a CPU"
+
+
+def _taken(call: Called, survey: Survey) -> Iterator[cst.Subscript]:
+    """Where values are taken by a tensor of indices from what a call makes."""
+    statement = survey.nodes.parents.get(call.node)
+    if not isinstance(statement, cst.Assign):
+        return
+    target = statement.targets[0].target
+    name = dotted(target)
+    owner = call.function.owner
+    scope = owner.node if owner is not None and isinstance(target, cst.Attribute) else call.function.node
+    for node in walk(scope):
+        if isinstance(node, cst.Subscript) and dotted(node.value) == name and _is_by_tensor(node, survey):
+            function = survey.nodes.function_of(node)
+            if not survey.is_without_gradient(node, function):
+                yield node
+
+
+def _is_by_tensor(node: cst.Subscript, survey: Survey) -> bool:
+    piece = node.slice[0].slice
+    if len(node.slice) != 1 or not isinstance(piece, cst.Index):
+        return False
+    function = survey.nodes.function_of(node)
+    if any(name.startswith("torch.") for name in survey.resolver.names(piece.value, function)):
+        return True
+    return isinstance(piece.value, cst.Name) and _is_unknown_index(piece.value, function, survey)
+
+
+def _is_unknown_index(name: cst.Name, function: Function, survey: Survey) -> bool:
+    """Whether a parameter is called an index: one that a loop counts is a number."""
+    _, bindings = survey.resolver.find(name.value, function)
+    is_given = bool(bindings) and all(binding.how == "parameter" for binding in bindings)
+    return is_given and bool(INDICES.intersection(words(name.value)))

@@ -1,0 +1,37 @@
+"""Sessions of TensorFlow 1.
+
+A session runs independent operations of a graph on several threads. TensorFlow does not promise determinism for it,
+even with op determinism. deviate reports what it cannot hold. One place of a file stands for all.
+
+Example:
+    import tensorflow.compat.v1 as tf
+    with tf.Session() as session:
+        session.run(train_op)
+
+Instead:
+    import tensorflow as tf
+    @tf.function
+    def step(batch):
+        return train_op(batch)
+
+Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`: "determinism cannot be guaranteed
+when using the TF1 API".
+"""
+
+from collections.abc import Iterator
+
+from .names import TENSORFLOW, under
+from .registry import Sighting, hazard
+from .survey import Survey
+
+SESSIONS = under(
+    TENSORFLOW,
+    "Session InteractiveSession train.MonitoredTrainingSession train.MonitoredSession train.Supervisor "
+    "train.SingularMonitoredSession",
+)
+
+
+@hazard("graph-session", "timing", is_told_once=True)
+def graph_session(survey: Survey) -> Iterator[Sighting]:
+    for call in survey.calls(SESSIONS):
+        yield call.node, "TensorFlow promises no determinism for sessions"

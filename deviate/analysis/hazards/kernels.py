@@ -1,0 +1,78 @@
+"""Whether a script asks its framework for deterministic kernels, and calls of those that are not."""
+
+from collections.abc import Iterable, Iterator
+
+import libcst as cst
+
+from deviate.analysis.tree import constant_number, constant_text, identifiers, keywords, positional
+from deviate.analysis.words import words
+from deviate.wording import listed
+
+from .names import TENSORFLOW, under
+from .survey import Called, Survey, is_false, is_true
+
+DATA = listed("img imgs image images im ims mask masks target targets label labels gt")
+"""Words for what is given to a model, without a gradient."""
+
+ASKING = under(TENSORFLOW, "config.experimental.enable_op_determinism")
+
+
+def kernels(survey: Survey, names: Iterable[str], *, also: str = "") -> Iterator[Called]:
+    """Calls by full names, but those of a framework that the script itself puts into its deterministic mode.
+
+    Args:
+        also: another switch that will do: "cudnn".
+    """
+    held = held_by_script(survey)
+    for call in survey.calls(names):
+        if call.name.partition(".")[0] not in held and also not in held:
+            yield call
+
+
+def differentiated(survey: Survey, names: Iterable[str]) -> Iterator[Called]:
+    """The same of kernels whose gradient is not deterministic: layers, and functions where a gradient is taken."""
+    for call in kernels(survey, names):
+        is_layer = call.last[:1].isupper()
+        if is_layer or _has_gradient(call, survey):
+            yield call
+
+
+def _has_gradient(call: Called, survey: Survey) -> bool:
+    """Whether a function is called in a model or training step, and not of the data itself."""
+    given = positional(call.node)
+    of_data = bool(given) and not DATA.isdisjoint(words(" ".join(identifiers(given[0]))))
+    in_model = survey.is_in_model(call.function)
+    return in_model and not of_data and not survey.is_without_gradient(call.node, call.function)
+
+
+def held_by_script(survey: Survey) -> frozenset[str]:
+    """The frameworks (and "cudnn") that the script sets to deterministic kernels, whatever its options."""
+    asked = (*_of_torch(survey), *_of_others(survey))
+    return frozenset(name for node, names in asked if not survey.is_conditional(node) for name in names)
+
+
+def _of_torch(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
+    for call in survey.calls(["torch.use_deterministic_algorithms", "torch.set_deterministic"]):
+        asked = call.argument(0, "mode", "d")
+        warns = keywords(call.node).get("warn_only")
+        if is_true(asked) and not is_true(warns):
+            yield call.node, ("torch",)
+    for call in survey.calls(["torch.set_deterministic_debug_mode"]):
+        asked = call.argument(0, "debug_mode")
+        if asked is not None and (constant_text(asked) == "error" or constant_number(asked) == 2):
+            yield call.node, ("torch",)
+    for target, value, _ in survey.set_to("torch.backends.cudnn.deterministic"):
+        if is_true(value):
+            yield target, ("cudnn",)
+
+
+def _of_others(survey: Survey) -> Iterator[tuple[cst.CSTNode, tuple[str, ...]]]:
+    for call in survey.calls(ASKING):
+        yield call.node, ("tensorflow", "keras", "tf_keras")
+    for name in ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC"):
+        for item, value in survey.environment.get(name, ()):
+            if not is_false(value) and constant_text(value) != "0":
+                yield item, ("tensorflow", "keras", "tf_keras")
+    for item, value in survey.environment.get("XLA_FLAGS", ()):
+        if "deterministic" in (constant_text(value) or ""):
+            yield item, ("jax", "flax")

@@ -1,0 +1,61 @@
+"""Full names of library functions under all the prefixes by which they are imported, and those that draw."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.index import Function
+from deviate.wording import listed
+
+from .survey import Called, Survey
+
+TENSORFLOW = ("tensorflow.", "tensorflow.compat.v1.", "tensorflow.compat.v2.")
+KERAS = ("keras.", "tensorflow.keras.", "tf_keras.", "tensorflow.compat.v1.keras.", "tensorflow.compat.v2.keras.")
+TORCH_LAYERS = ("torch.nn.",)
+TORCH_FUNCTIONS = ("torch.", "torch.nn.functional.")
+
+PYTHON_DRAWS = listed(
+    "random randint randrange choice choices sample shuffle uniform triangular gauss normalvariate lognormvariate "
+    "betavariate expovariate gammavariate getrandbits vonmisesvariate paretovariate weibullvariate"
+)
+NUMPY_OTHERS = listed(
+    "seed default_rng RandomState Generator SeedSequence get_state set_state PCG64 PCG64DXSM MT19937 Philox SFC64 "
+    "BitGenerator"
+)
+TORCH_DRAWS = listed("rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal")
+TENSORFLOW_DRAWS = listed("normal uniform shuffle truncated_normal gamma poisson categorical")
+TENSORFLOW_OLD_DRAWS = listed("random_normal random_uniform random_crop random_shuffle truncated_normal multinomial")
+
+
+def under(prefixes: tuple[str, ...], words: str) -> frozenset[str]:
+    """Each name behind each prefix."""
+    return frozenset(prefix + word for prefix in prefixes for word in words.split())
+
+
+def draws_from(name: str) -> str | None:
+    """The library whose global generator a function draws from; None when it draws from none."""
+    owner, _, last = name.rpartition(".")
+    if owner == "random" and last in PYTHON_DRAWS:
+        return "random"
+    if owner == "numpy.random" and last not in NUMPY_OTHERS:
+        return "numpy"
+    if owner == "torch" and last in TORCH_DRAWS:
+        return "torch"
+    if owner in ("tensorflow.random", "tensorflow.compat.v1.random") and last in TENSORFLOW_DRAWS:
+        return "tensorflow"
+    is_old = owner in ("tensorflow", "tensorflow.compat.v1") and last in TENSORFLOW_OLD_DRAWS
+    is_image = owner.endswith("tensorflow.image") and last.startswith("random_")
+    return "tensorflow" if is_old or is_image else None
+
+
+def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> Iterator[Called]:
+    """Draws from global generators when a node runs or what it stands for is called, in functions of the project."""
+    callees = [it.function for it in survey.resolver.functions(node, function)]
+    for value, _ in survey.values(node, function):
+        callees += survey.graph.callees(value) if isinstance(value, cst.Lambda) else ()
+    for callee in dict.fromkeys(callees):
+        for inner in (callee, *survey.graph.callees(callee.node)):
+            for call in inner.calls:
+                name = survey.resolver.qualified(call.func, inner) or ""
+                if draws_from(name):
+                    yield Called(call, inner, name)

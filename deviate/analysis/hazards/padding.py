@@ -1,0 +1,40 @@
+"""Padding that repeats or mirrors the border.
+
+On a GPU its gradient adds to the border in the order in which threads come. PyTorch has a deterministic kernel for
+repeated borders only: with mirrored ones a variant that holds `kernels` stops, unless `--warn-only` is given.
+
+Example:
+    import torch.nn as nn
+    pad = nn.ReflectionPad2d(3)
+
+Instead:
+    import torch.nn as nn
+    pad = nn.ZeroPad2d(3)
+
+Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
+"""
+
+from collections.abc import Iterator
+
+from deviate.wording import listed
+
+from .kernels import differentiated
+from .names import TORCH_LAYERS, under
+from .registry import Sighting, hazard
+from .survey import Survey
+
+LAYERS = under(
+    TORCH_LAYERS,
+    "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d",
+)
+MODES = listed("reflect replicate")
+
+
+@hazard("padding", "kernels")
+def padding(survey: Survey) -> Iterator[Sighting]:
+    for call in differentiated(survey, LAYERS):
+        yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
+    for call in differentiated(survey, ["torch.nn.functional.pad"]):
+        modes = MODES & survey.texts(call.argument(2, "mode"), call.function)
+        if modes:
+            yield call.node, f"the gradient of {min(modes)} padding adds in no fixed order on a GPU"

@@ -1,0 +1,71 @@
+"""Random numbers drawn in threads, in pools of processes and in parallel maps.
+
+Who draws first gets the first number: which example or task gets which number depends on timing. Threads share the
+global generators, tasks of a pool are handed to whichever worker is free, and `tf.data` runs functions with random
+operations in any order when `num_parallel_calls` is given. deviate does not route the draws of threads and of pools; op
+determinism, where a variant holds `kernels`, makes `tf.data` run such functions one after the other.
+
+Example:
+    import random
+    from concurrent.futures import ThreadPoolExecutor
+    def augment(image):
+        return image + random.random()
+    with ThreadPoolExecutor(4) as pool:
+        images = list(pool.map(augment, images))
+
+Instead:
+    import random
+    from concurrent.futures import ThreadPoolExecutor
+    def augment(image, shift):
+        return image + shift
+    shifts = [random.random() for _ in images]
+    with ThreadPoolExecutor(4) as pool:
+        images = list(pool.map(augment, images, shifts))
+
+Source: TensorFlow documentation of `tf.config.experimental.enable_op_determinism`, "Determinism and tf.data"; Python
+documentation of `concurrent.futures` and `multiprocessing.pool`.
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.tree import constant_number
+from deviate.wording import listed
+
+from .kernels import held_by_script
+from .names import draws_in
+from .registry import Sighting, hazard
+from .survey import Called, Survey
+
+THREADS = listed("threading.Thread threading.Timer")
+POOLS = (
+    "concurrent.futures.ThreadPoolExecutor()", "concurrent.futures.ProcessPoolExecutor()",
+    "concurrent.futures.thread.ThreadPoolExecutor()", "multiprocessing.Pool()", "multiprocessing.pool.Pool()",
+    "multiprocessing.pool.ThreadPool()", "multiprocessing.dummy.Pool()", "torch.multiprocessing.Pool()",
+    "multiprocessing.get_context().Pool()",
+)  # fmt: skip
+HANDING = ("map", "imap", "imap_unordered", "starmap", "apply_async", "map_async", "starmap_async", "submit")
+HANDED = frozenset(f"{pool}.{method}" for pool in POOLS for method in HANDING)
+MAPS = ("map", "interleave", "parallel_interleave", "map_and_batch")
+
+
+@hazard("parallel-draws", "timing")
+def parallel_draws(survey: Survey) -> Iterator[Sighting]:
+    for call in survey.calls(THREADS):
+        yield from _seen(call, call.argument(1, "target", "function"), survey, "a thread")
+    for call in survey.calls(HANDED):
+        where = "threads" if "Thread" in call.name or "dummy" in call.name else "whichever worker is free"
+        yield from _seen(call, call.argument(0, "func", "fn"), survey, where)
+    if "tensorflow" not in held_by_script(survey) and "tensorflow" in survey.graph.imported:
+        for call in survey.methods(MAPS, ("tensorflow.",)):
+            calls = call.argument(1, "num_parallel_calls")
+            if calls is not None and constant_number(calls) != 1:
+                yield from _seen(call, call.argument(0, "map_func"), survey, "parallel calls")
+
+
+def _seen(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Iterator[Sighting]:
+    draw = next(draws_in(task, called.function, survey), None) if task is not None else None
+    if draw is not None:
+        place = survey.nodes.place(draw.node)
+        yield called.node, f"{draw.name} ({place}) is drawn by {where}: in any order"

@@ -1,0 +1,42 @@
+"""A classification loss for every pixel.
+
+On a GPU the spatial form of the negative log likelihood, as in segmentation, adds in the order in which threads come.
+PyTorch has no deterministic kernel for it: a variant that holds `kernels` stops there, unless `--warn-only` is given.
+It is told from the ordinary loss by its name or by the label that segmentation leaves out, 255.
+
+Example:
+    import torch.nn as nn
+    criterion = nn.CrossEntropyLoss(ignore_index=255)
+
+Instead:
+    import torch.nn as nn
+    criterion = nn.CrossEntropyLoss()
+
+Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `NLLLoss` on a CUDA tensor; PyTorch source,
+NLLLoss2d.cu, holds the check.
+"""
+
+from collections.abc import Iterator
+
+from deviate.analysis.tree import constant_number
+
+from .kernels import kernels
+from .names import TORCH_LAYERS, under
+from .registry import Sighting, hazard
+from .survey import Survey
+
+SPATIAL = under(TORCH_LAYERS, "NLLLoss2d functional.nll_loss2d")
+LOSSES = under(TORCH_LAYERS, "CrossEntropyLoss NLLLoss functional.cross_entropy functional.nll_loss")
+LEFT_OUT = (250, 255)
+
+
+@hazard("pixel-loss", "kernels")
+def pixel_loss(survey: Survey) -> Iterator[Sighting]:
+    message = "a loss for every pixel adds in no fixed order on a GPU"
+    for call in kernels(survey, SPATIAL):
+        yield call.node, message
+    for call in kernels(survey, LOSSES):
+        label = call.argument(None, "ignore_index")
+        values = survey.values(label, call.function) if label is not None else ()
+        if any(constant_number(value) in LEFT_OUT for value, _ in values):
+            yield call.node, message

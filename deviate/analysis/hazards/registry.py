@@ -1,0 +1,91 @@
+"""Hazards by name: what each is, why it matters and how it looks, told by the file of its matcher."""
+
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from .survey import Survey
+
+Group = Literal["seeds", "order", "kernels", "timing"]
+GROUPS: dict[Group, str] = {
+    "seeds": "Draws that no seed reaches",
+    "order": "Order that nothing fixes",
+    "kernels": "Kernels that do not add in one order",
+    "timing": "Results that depend on which work is done first",
+}
+
+Sighting = tuple[cst.CSTNode, str]
+"""A place of a hazard, and what happens there: half a sentence."""
+
+Matcher = Callable[["Survey"], Iterator[Sighting]]
+PARTS = re.compile(r"^(Example|Instead|Source):", flags=re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of hazard.
+
+    Attributes:
+        name: what the user sees, in lower case with hyphens.
+        match: finds the places in what a script reaches.
+        is_told_once: whether one place of a file stands for all, as where nearly every model has many of them.
+    """
+
+    name: str
+    group: Group
+    match: Matcher
+    is_told_once: bool
+
+    @property
+    def title(self) -> str:
+        """What it is: the first line of its file."""
+        return self._text[0].partition("\n")[0]
+
+    @property
+    def reason(self) -> str:
+        """Why it matters."""
+        return self._text[0].partition("\n")[2].strip()
+
+    @property
+    def example(self) -> str:
+        """Lines that have the hazard."""
+        return self._parts["Example"]
+
+    @property
+    def remedy(self) -> str:
+        """The same lines without it."""
+        return self._parts["Instead"]
+
+    @property
+    def source(self) -> str:
+        """Where it is documented."""
+        return " ".join(self._parts["Source"].split())
+
+    @cached_property
+    def _text(self) -> list[str]:
+        return PARTS.split(sys.modules[self.match.__module__].__doc__ or "")
+
+    @property
+    def _parts(self) -> dict[str, str]:
+        pairs = zip(self._text[1::2], self._text[2::2], strict=True)
+        return {part: textwrap.dedent(text).strip("\n").rstrip() for part, text in pairs}
+
+
+HAZARDS: dict[str, Kind] = {}
+
+
+def hazard(name: str, group: Group, *, is_told_once: bool = False) -> Callable[[Matcher], Matcher]:
+    """Register the decorated function as the matcher of the hazard `name`."""
+
+    def register(matcher: Matcher) -> Matcher:
+        HAZARDS[name] = Kind(name, group, matcher, is_told_once)
+        return matcher
+
+    return register

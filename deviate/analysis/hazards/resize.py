@@ -1,0 +1,51 @@
+"""Images and sequences resized by interpolation inside a model.
+
+On a GPU the gradient of linear, bilinear, bicubic and trilinear interpolation adds to neighbouring places in the order
+in which threads come. PyTorch has no deterministic kernel for it: a variant that holds `kernels` stops there, unless
+`--warn-only` is given.
+
+Example:
+    import torch.nn as nn
+    up = nn.Upsample(scale_factor=2, mode="bilinear")
+
+Instead:
+    import torch.nn as nn
+    up = nn.Upsample(scale_factor=2, mode="nearest")
+
+Source: PyTorch documentation of `torch.use_deterministic_algorithms` and `torch.nn.functional.interpolate`; TensorFlow
+RFC 20210119, "Determinism": `tf.image.resize` gradient.
+"""
+
+from collections.abc import Iterator
+
+from deviate.wording import listed
+
+from .kernels import differentiated
+from .names import KERAS, under
+from .registry import Sighting, hazard
+from .survey import Survey
+
+BY_MODE = {
+    "torch.nn.functional.interpolate": 3,
+    "torch.nn.functional.upsample": 3,
+    "torch.nn.Upsample": 2,
+    "torch.nn.modules.upsampling.Upsample": 2,
+}
+ALWAYS = listed("torch.nn.functional.upsample_bilinear torch.nn.UpsamplingBilinear2d")
+KERAS_LAYERS = under(KERAS, "layers.UpSampling2D layers.Resizing")
+MODES = listed("linear bilinear bicubic trilinear")
+
+
+@hazard("resize", "kernels")
+def resize(survey: Survey) -> Iterator[Sighting]:
+    message = "the gradient of {} interpolation adds in no fixed order on a GPU"
+    for call in differentiated(survey, BY_MODE):
+        modes = MODES & survey.texts(call.argument(BY_MODE[call.name], "mode"), call.function)
+        if modes:
+            yield call.node, message.format(min(modes))
+    for call in differentiated(survey, ALWAYS):
+        yield call.node, message.format("bilinear")
+    for call in differentiated(survey, KERAS_LAYERS):
+        modes = MODES & survey.texts(call.argument(None, "interpolation"), call.function)
+        if modes:
+            yield call.node, message.format(min(modes))

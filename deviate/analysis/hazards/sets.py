@@ -1,0 +1,189 @@
+"""Which expressions are sets, and what their items are: the order of whole numbers follows from their values."""
+
+from typing import Literal
+
+import libcst as cst
+
+from deviate.analysis.index import Binding, Function
+from deviate.analysis.tree import dotted, last_name, positional, walk
+from deviate.analysis.words import words
+from deviate.wording import listed
+
+from .survey import Survey
+
+Items = Literal["numbers", "texts"]
+MAKING = ("builtins.set", "builtins.frozenset")
+COMBINING = ("union", "intersection", "difference", "symmetric_difference")
+OPERATORS = (cst.Subtract, cst.BitAnd, cst.BitOr, cst.BitXor)
+PASSING = listed("set frozenset list tuple sorted tolist flatten ravel copy unique array chain reversed filter")
+COUNTING = listed(
+    "range arange randint randperm permutation len int ord nonzero argsort argwhere where abs round sum count index"
+)
+WRITING = listed(
+    "str format join split rsplit splitlines basename dirname strip lower upper replace listdir glob keys readlines "
+    "read decode partition repr getattr named_parameters"
+)
+COUNTED = listed("idx idxs index indices indexes ind inds num nums number numbers int ints")
+NUMBERED = listed("id ids pid pids uid uids")
+"""Words for what most often is a whole number, unless the source shows a text."""
+
+LISTING = ("list", "tuple", "sorted", "permutation", "array")
+DEEPEST = 4
+
+
+class Sets:
+    """Answers for expressions, as far as the source tells."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+
+    # ------------------------------------------------------------ sets
+
+    def is_set(self, node: cst.CSTNode | None, function: Function, depth: int = DEEPEST) -> bool:
+        """Whether an expression is a set wherever it comes from."""
+        match node:
+            case cst.Set() | cst.SetComp():
+                return True
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)) as func) if name in COMBINING:
+                return self.is_set(func.value, function, depth)
+            case cst.Call():
+                return self.survey.resolver.qualified(node.func, function) in MAKING
+            case cst.BinaryOperation(operator=operator) if isinstance(operator, OPERATORS):
+                return any(self.is_set(side, function, depth) or _is_keys(side) for side in (node.left, node.right))
+            case cst.Name() if depth:
+                scope, bound = self.survey.resolver.find(node.value, function)
+                bindings = [binding for binding in bound if not _is_of_itself(binding.value, node)]
+                return bool(bindings) and all(self._binds_set(node.value, it, scope, depth - 1) for it in bindings)
+            case cst.Attribute() if depth:
+                values = [value for value, _ in self.survey.values(node, function)][1:]
+                others = [value for value in values if not _is_of_itself(value, node)]
+                return bool(others) and all(self.is_set(value, function, depth - 1) for value in others)
+        return False
+
+    def _binds_set(self, name: str, binding: Binding, scope: Function, depth: int) -> bool:
+        if binding.how == "parameter":
+            given = [edge.argument(name) for edge in self.survey.graph.edges_into(scope)]
+            return bool(given) and all(it is not None and self.is_set(it[0], it[1], depth) for it in given)
+        is_plain = binding.how in ("assign", "add") and not binding.way
+        return is_plain and self.is_set(binding.value, scope, depth)
+
+    # ------------------------------------------------------------ items
+
+    def are_numbers(self, node: cst.BaseExpression, function: Function) -> bool:
+        """Whether a set holds whole numbers, by what is put into it or by the name that its items get."""
+        items = self.items(node, function)
+        return items == "numbers" or (items is None and self._is_called_number(node))
+
+    def _is_called_number(self, node: cst.CSTNode) -> bool:
+        for parent in self.survey.nodes.ancestors(node):
+            if isinstance(parent, cst.Assign):
+                told = words(" ".join(last_name(target.target) for target in parent.targets))
+                return bool(NUMBERED.intersection(told))
+            if not isinstance(parent, cst.Arg | cst.Call):
+                return False
+        return False
+
+    def items(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
+        """What a collection holds; None when it cannot be told."""
+        match node:
+            case cst.Set() | cst.List() | cst.Tuple():
+                return _joined([self.kind(item.value, function, depth) for item in node.elements])
+            case cst.SetComp() | cst.ListComp() | cst.GeneratorExp():
+                return self.kind(node.elt, function, depth)
+            case cst.BinaryOperation():
+                return _joined([self.items(side, function, depth) for side in (node.left, node.right)])
+            case cst.Subscript():
+                return self.items(node.value, function, depth)
+            case cst.Call():
+                return self._returned(node, function, depth)
+            case cst.Name() | cst.Attribute():
+                return self._named(node, function, depth)
+        return None
+
+    def _returned(self, call: cst.Call, function: Function, depth: int) -> Items | None:
+        name = last_name(call.func)
+        given = positional(call)
+        if name in COUNTING or name in WRITING:
+            return "numbers" if name in COUNTING else "texts"
+        if name == "map" and given:
+            return {"int": "numbers", "str": "texts"}.get(last_name(given[0]))  # type: ignore[return-value]
+        if name in PASSING or name in COMBINING:
+            owner = [call.func.value] if isinstance(call.func, cst.Attribute) else []
+            return _joined([self.items(value, function, depth) for value in (*owner, *given)])
+        return None
+
+    def _named(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> Items | None:
+        told = words(last_name(node))
+        if _are_counted(told):
+            return "numbers"
+        found: list[Items | None] = []
+        if depth:
+            values = [value for value, _ in self.survey.values(node, function)][1:]
+            found = [self.items(value, function, depth - 1) for value in values]
+            if isinstance(node, cst.Name):
+                for call, where in function.module.calls_of(node.value, "add", "append"):
+                    found += [self.kind(value, where, depth - 1) for value in positional(call)]
+                for call, where in function.module.calls_of(node.value, "update", "extend"):
+                    found += [self.items(value, where, depth - 1) for value in positional(call)]
+        return _joined(found) or ("numbers" if NUMBERED.intersection(told) else None)
+
+    def kind(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Items | None:
+        """What a single item is."""
+        match node:
+            case cst.Integer():
+                return "numbers"
+            case cst.BaseString():
+                return "texts"
+            case cst.Call():
+                name = last_name(node.func)
+                return "numbers" if name in COUNTING else "texts" if name in WRITING else None
+            case cst.Subscript():
+                return self.items(node.value, function, depth) if isinstance(node.value, cst.Call) else None
+            case cst.BinaryOperation():
+                return _joined([self.kind(side, function, depth) for side in (node.left, node.right)])
+            case cst.Name() if depth:
+                return self._variable(node, function, depth - 1)
+        return None
+
+    def _variable(self, node: cst.Name, function: Function, depth: int) -> Items | None:
+        told = words(node.value)
+        if _are_counted(told):
+            return "numbers"
+        _, bindings = self.survey.resolver.find(node.value, function)
+        found: list[Items | None] = []
+        for binding in bindings:
+            value = binding.value
+            if not isinstance(value, cst.BaseExpression):
+                continue
+            if binding.how == "for":
+                is_count = last_name(value.func) == "enumerate" if isinstance(value, cst.Call) else False
+                if is_count and binding.way[:1] == (0,):
+                    found.append("numbers")
+                elif not binding.way:
+                    found.append(self.items(value, function, depth))
+            elif binding.how == "assign":
+                found.append(self.items(value, function, depth) if binding.way else self.kind(value, function, depth))
+        return _joined(found) or ("numbers" if NUMBERED.intersection(told) else None)
+
+
+def _joined(found: list[Items | None]) -> Items | None:
+    """Texts among the items decide, for their order is that of the hash seed."""
+    return "texts" if "texts" in found else "numbers" if "numbers" in found else None
+
+
+def _are_counted(told: list[str]) -> bool:
+    """Whether a name says that numbers are meant: `train_idx`, `idx_shard`, but not `idx_features_labels`."""
+    return told[-1:] != [] and (told[-1] in COUNTED or (len(told) == 2 and told[0] in COUNTED))
+
+
+def _is_keys(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) and last_name(node.func) == "keys" and not node.args
+
+
+def _is_of_itself(value: cst.CSTNode | None, name: cst.Name | cst.Attribute) -> bool:
+    """Whether a name is bound anew from what it held: `items = list(items)`."""
+    if not isinstance(value, cst.ListComp | cst.Call):
+        return False
+    if isinstance(value, cst.Call) and last_name(value.func) not in LISTING:
+        return False
+    return any(type(part) is type(name) and dotted(part) == dotted(name) for part in walk(value))

@@ -1,0 +1,255 @@
+"""What a script reaches, laid out for matchers: calls by the full name of what they call, assignments, settings."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import libcst as cst
+
+from deviate.analysis.calls import CallGraph
+from deviate.analysis.index import Class, Function
+from deviate.analysis.tree import constant_text, dotted, identifiers, keywords, positional
+from deviate.analysis.words import words
+from deviate.wording import listed
+
+DEEPEST = 4
+"""Assignments and calls through which a value is followed."""
+
+MODELS = ("torch.nn.", "torch.autograd.", "lightning.", "pytorch_lightning.", "torch_geometric.", "tensorflow.keras.")
+DEVICES = listed("cuda gpu gpus")
+"""Words of conditions that hold wherever kernels matter."""
+
+OWN_NAMES = ("__getitem__", "__iter__", "__next__", "__len__", "__call__", "forward", "call")
+"""Methods that run without a call that names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call of something that is known by name.
+
+    Attributes:
+        name: full name of what is called; for a method of an unknown object the method's name with a dot before it.
+    """
+
+    node: cst.Call
+    function: Function
+    name: str
+
+    @property
+    def last(self) -> str:
+        return self.name.rpartition(".")[2]
+
+    def argument(self, place: int | None, *names: str) -> cst.BaseExpression | None:
+        """An argument by position (None: by name only) or by any of its names."""
+        named = keywords(self.node)
+        found = next((named[name] for name in names if name in named), None)
+        given = positional(self.node)
+        return found if found is not None or place is None or place >= len(given) else given[place]
+
+
+class Survey:
+    """Answers for matchers.
+
+    Attributes:
+        functions: those that the script reaches, those of its own file that it does not, and the methods that Python
+            itself calls of what it makes, such as `__getitem__` of a data set.
+    """
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.nodes = graph.nodes
+        self.resolver = graph.resolver
+        self.functions = _functions(graph)
+        self._calls: dict[str, list[Called]] = {}
+        self._methods: dict[str, list[Called]] = {}
+        for function in self.functions:
+            for call in function.calls:
+                self._note(call, function)
+
+    def _note(self, call: cst.Call, function: Function) -> None:
+        names = dict.fromkeys(self.resolver.names(call.func, function))
+        for name in names:
+            self._calls.setdefault(name, []).append(Called(call, function, name))
+        if isinstance(call.func, cst.Attribute):
+            last = call.func.attr.value
+            self._methods.setdefault(last, []).append(Called(call, function, next(iter(names), f".{last}")))
+
+    # ------------------------------------------------------------ what is there
+
+    @property
+    def names(self) -> Iterable[str]:
+        """Full names of all library functions that are called."""
+        return self._calls
+
+    def calls(self, names: Iterable[str]) -> Iterator[Called]:
+        """Calls of library functions by their full names; a call that can be several of them comes once."""
+        seen: set[cst.Call] = set()
+        for name in sorted(names):  # sets of names come in another order in each process
+            for call in self._calls.get(name, ()):
+                if call.node not in seen:
+                    seen.add(call.node)
+                    yield call
+
+    def in_order(self, names: Iterable[str]) -> list[Called]:
+        """The same in source order of each file."""
+        places = ((self.nodes.place(call.node), call) for call in self.calls(names))
+        return [call for _, call in sorted(places, key=lambda pair: (pair[0].file, pair[0].line))]
+
+    def methods(self, names: Iterable[str], libraries: tuple[str, ...] = ()) -> Iterator[Called]:
+        """Calls of methods of that name, of objects of these libraries and of unknown ones."""
+        for name in sorted(names):
+            for call in self._methods.get(name, ()):
+                if call.name.startswith((".", *libraries)) and not self.is_ours(call):
+                    yield call
+
+    def named(self, name: str) -> list[Called]:
+        """Calls of methods of that name, of whatever object."""
+        return self._methods.get(name, [])
+
+    def is_ours(self, call: Called) -> bool:
+        """Whether a function of the project is called."""
+        return bool(self.resolver.functions(call.node.func, call.function))
+
+    @cached_property
+    def assigned(self) -> dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]]:
+        """What is assigned to attributes, by the attribute's own name."""
+        found: dict[str, list[tuple[cst.Attribute, cst.BaseExpression, Function]]] = {}
+        for function in self.functions:
+            for target, value in function.assigned:
+                found.setdefault(target.attr.value, []).append((target, value, function))
+        return found
+
+    def set_to(self, name: str) -> Iterator[tuple[cst.Attribute, cst.BaseExpression, Function]]:
+        """Assignments to an attribute of a library, by its full name."""
+        for target, value, function in self.assigned.get(name.rpartition(".")[2], ()):
+            if name in self.resolver.names(target, function):
+                yield target, value, function
+
+    @cached_property
+    def environment(self) -> dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]]:
+        """What is assigned to items of `os.environ`, by key."""
+        found: dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]] = {}
+        for function in self.functions:
+            for target, value in function.stored:
+                piece = target.slice[0].slice
+                key = constant_text(piece.value) if isinstance(piece, cst.Index) else None
+                if key is not None and "os.environ" in self.resolver.names(target.value, function):
+                    found.setdefault(key, []).append((target, value))
+        return found
+
+    # ------------------------------------------------------------ values
+
+    def values(self, node: cst.BaseExpression, function: Function) -> Iterator[tuple[cst.BaseExpression, Function]]:
+        """An expression, and what it stands for: what is assigned to its name, given to its parameter."""
+        yield from self._values(node, function, set(), DEEPEST)
+
+    def _values(
+        self, node: cst.BaseExpression, function: Function, seen: set[cst.CSTNode], depth: int
+    ) -> Iterator[tuple[cst.BaseExpression, Function]]:
+        if node in seen or depth < 0:
+            return
+        seen.add(node)
+        yield node, function
+        for value, where in self._behind(node, function):
+            yield from self._values(value, where, seen, depth - 1)
+
+    def _behind(self, node: cst.BaseExpression, function: Function) -> Iterator[tuple[cst.BaseExpression, Function]]:
+        if isinstance(node, cst.IfExp):
+            yield from ((node.body, function), (node.orelse, function))
+        elif isinstance(node, cst.BooleanOperation):
+            yield from ((node.left, function), (node.right, function))
+        elif isinstance(node, cst.Attribute):
+            name = dotted(node)
+            for target, value, where in self.assigned.get(node.attr.value, ()):
+                if dotted(target) == name:
+                    yield value, where
+        elif isinstance(node, cst.Name):
+            yield from self._bound(node.value, function)
+
+    def _bound(self, name: str, function: Function) -> Iterator[tuple[cst.BaseExpression, Function]]:
+        scope, bindings = self.resolver.find(name, function)
+        for binding in bindings:
+            for edge in self.graph.edges_into(scope) if binding.how == "parameter" else ():
+                given = edge.argument(name)
+                if given is not None and isinstance(given[0], cst.BaseExpression):
+                    yield given[0], given[1]
+            is_plain = binding.how in ("assign", "parameter") and not binding.way
+            if is_plain and isinstance(binding.value, cst.BaseExpression):
+                yield binding.value, scope if binding.how == "assign" else scope.parent or scope
+
+    def texts(self, node: cst.BaseExpression | None, function: Function) -> set[str]:
+        """The constant texts that an expression can be."""
+        if node is None:
+            return set()
+        texts = (constant_text(value) for value, _ in self.values(node, function))
+        return {text for text in texts if text is not None}
+
+    # ------------------------------------------------------------ where a node stands
+
+    def is_conditional(self, node: cst.CSTNode) -> bool:
+        """Whether a node runs only if something else holds; so does a function that is called on conditions alone."""
+        function = self.nodes.function_of(node)
+        edges = self.graph.edges_into(function)
+        return self._is_in_branch(node) or (bool(edges) and all(self._is_in_branch(edge.node) for edge in edges))
+
+    def _is_in_branch(self, node: cst.CSTNode) -> bool:
+        for parent in self.nodes.ancestors(node):
+            if isinstance(parent, cst.If) and parent not in self.nodes.function_of(node).module.guards:
+                return DEVICES.isdisjoint(words(" ".join(identifiers(parent.test))))
+            if isinstance(parent, cst.FunctionDef):
+                return False
+        return False
+
+    def is_model(self, cls: Class | None) -> bool:
+        """Whether a class of the project is a layer or model of a framework."""
+        return cls is not None and any(base.startswith(MODELS) for base in self.resolver.order(cls)[1])
+
+    def is_in_model(self, function: Function, depth: int = DEEPEST) -> bool:
+        """Whether a function belongs to a model or a training step, by itself or by one of its callers."""
+        if self.is_model(function.owner):
+            return True
+        if any(isinstance(it.func, cst.Attribute) and it.func.attr.value == "backward" for it in function.calls):
+            return True
+        callers = {edge.caller for edge in self.graph.edges_into(function)} - {function}
+        return depth > 0 and any(self.is_in_model(caller, depth - 1) for caller in callers if not caller.is_module)
+
+    def is_without_gradient(self, node: cst.CSTNode, function: Function) -> bool:
+        """Whether a node stands under `torch.no_grad` in its own function."""
+        if any(mark.endswith(("no_grad", "inference_mode")) for mark in function.marks):
+            return True
+        for parent in self.nodes.ancestors(node):
+            if isinstance(parent, cst.With):
+                entered = [dotted(item.item) for item in parent.items]
+                if any(name.endswith(("no_grad()", "inference_mode()")) for name in entered):
+                    return True
+            if isinstance(parent, cst.FunctionDef):
+                return False
+        return False
+
+
+def is_false(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "False"
+
+
+def is_true(node: cst.CSTNode | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "True"
+
+
+def _functions(graph: CallGraph) -> list[Function]:
+    found = dict.fromkeys(graph.functions)
+    methods = [
+        base.methods[name]
+        for cls in graph.resolver.made
+        for base in graph.resolver.order(cls)[0]
+        for name in OWN_NAMES
+        if name in base.methods
+    ]
+    waiting = [method for method in methods if method not in found]
+    while waiting:
+        function = waiting.pop()
+        if function in found:
+            continue
+        found[function] = None
+        for call in function.calls:
+            waiting += [callee.function for callee in graph.resolver.functions(call.func, function)]
+    return list(found)

@@ -1,0 +1,97 @@
+"""Parameters made from memory that nobody filled.
+
+`torch.empty(…)` and `torch.Tensor(…)` with sizes hold what happened to be in memory. As a parameter that no initializer
+fills, it starts another model in each run. Where a variant holds `kernels`, PyTorch fills such memory with NaN, so that
+the mistake shows.
+
+Example:
+    import torch
+    import torch.nn as nn
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.empty(8))
+        def forward(self, x):
+            return x * self.weight
+    model = Scale()
+
+Instead:
+    import torch
+    import torch.nn as nn
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(8))
+        def forward(self, x):
+            return x * self.weight
+    model = Scale()
+
+Source: PyTorch documentation of `torch.empty`: "filled with uninitialized data"; of
+`torch.utils.deterministic.fill_uninitialized_memory`.
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.index import Class, Function
+from deviate.analysis.tree import dotted, last_name, positional, walk
+from deviate.wording import listed
+
+from .registry import Sighting, hazard
+from .survey import Survey
+
+PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")
+EMPTY = listed("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
+ALL_PARAMETERS = ("parameters", "named_parameters", "modules")
+INITIALIZERS = listed(
+    "uniform_ normal_ fill_ zero_ constant_ ones_ zeros_ xavier_uniform_ xavier_normal_ kaiming_uniform_ "
+    "kaiming_normal_ orthogonal_ trunc_normal_ eye_ xavier_uniform kaiming_uniform uniform normal constant"
+)
+FILLING = ("parameters", "named_parameters", "apply", "load_state_dict")
+
+
+@hazard("uninitialised", "seeds")
+def uninitialised(survey: Survey) -> Iterator[Sighting]:
+    fills_all = any(_fills_all(function) for function in survey.functions)
+    for call in survey.calls(PARAMETERS):
+        inner = next(iter(positional(call.node)), None)
+        name = _attribute(call.node, survey)
+        owner = call.function.owner
+        if not isinstance(inner, cst.Call) or name is None or owner is None or fills_all:
+            continue
+        is_empty = survey.resolver.qualified(inner.func, call.function) in EMPTY and _is_of_sizes(inner)
+        if is_empty and not _is_filled(name, owner):
+            yield call.node, f"{name} is never filled: it starts with what was in memory"
+
+
+def _attribute(node: cst.CSTNode, survey: Survey) -> str | None:
+    parent = survey.nodes.parents.get(node)
+    if isinstance(parent, cst.Assign) and isinstance(parent.targets[0].target, cst.Attribute):
+        return dotted(parent.targets[0].target)
+    return None
+
+
+def _is_of_sizes(call: cst.Call) -> bool:
+    """Whether sizes are given, not values."""
+    return last_name(call.func) == "empty" or not any(isinstance(it.value, cst.List | cst.ListComp) for it in call.args)
+
+
+def _is_filled(name: str, owner: Class) -> bool:
+    """Whether anything but the forward pass touches the parameter, or the class fills all that it has."""
+    for method in owner.methods.values():
+        for part in walk(method.node):
+            if isinstance(part, cst.Call) and last_name(part.func) in FILLING:
+                return True
+            if method.name != "forward" and isinstance(part, cst.Call):
+                touched = [node for argument in part.args for node in walk(argument.value)]
+                touched += [part.func.value] if isinstance(part.func, cst.Attribute) else []
+                if any(isinstance(it, cst.Attribute) and dotted(it).startswith(name) for it in touched):
+                    return True
+    return False
+
+
+def _fills_all(function: Function) -> bool:
+    """Whether a function goes through all parameters and fills them."""
+    called = {last_name(call.func) for call in function.calls}
+    return bool(called & {*ALL_PARAMETERS}) and bool(called & INITIALIZERS)

@@ -1,0 +1,79 @@
+"""Results taken in the order in which parallel work is done.
+
+The first to finish comes first, and that is another one in each run. What is collected, summed or trained on in that
+order differs, though every seed is the same. deviate holds it for `tf.data` alone, where a variant holds `kernels`.
+
+Example:
+    from multiprocessing import Pool
+    with Pool(4) as pool:
+        rows = list(pool.imap_unordered(load, paths))
+    train(rows)
+
+Instead:
+    from multiprocessing import Pool
+    with Pool(4) as pool:
+        rows = list(pool.imap(load, paths))
+    train(rows)
+
+Source: Python documentation of `Pool.imap_unordered` ("the ordering of the results … should be considered arbitrary")
+and `concurrent.futures.as_completed`; TensorFlow documentation of `Dataset.map`, parameter `deterministic`; PyTorch
+documentation of `DataLoader`, parameter `in_order`.
+"""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.tree import constant_number, constant_text, keywords
+from deviate.wording import listed
+
+from .flow import Flow
+from .kernels import held_by_script
+from .names import TENSORFLOW, under
+from .registry import Sighting, hazard
+from .survey import Survey, is_false, is_true
+
+COMPLETED = listed("concurrent.futures.as_completed asyncio.as_completed ray.wait")
+PARALLEL = ("map", "interleave", "batch", "ragged_batch", "from_generator")
+OPTIONS = ("deterministic", "experimental_deterministic")
+SLOPPY = under(TENSORFLOW, "data.experimental.parallel_interleave contrib.data.parallel_interleave")
+QUEUES = under(
+    TENSORFLOW, "train.batch train.shuffle_batch train.batch_join train.shuffle_batch_join train.maybe_batch"
+)
+LOADERS = listed("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
+
+
+@hazard("unordered-results", "timing")
+def unordered_results(survey: Survey) -> Iterator[Sighting]:
+    flow = Flow(survey)
+    message = "results come in the order in which they are done"
+    for call in (*survey.methods(["imap_unordered"], ("",)), *survey.calls(COMPLETED)):
+        if flow.matters(call.node, is_set=False):
+            yield call.node, message
+    for call in survey.calls(LOADERS):
+        if is_false(call.argument(None, "in_order")):
+            yield call.node, message
+    for call in survey.calls(["joblib.Parallel"]):
+        if constant_text(call.argument(None, "return_as")) == "generator_unordered":
+            yield call.node, message
+    if "tensorflow" in survey.graph.imported and "tensorflow" not in held_by_script(survey):
+        yield from _of_tensorflow(survey)
+
+
+def _of_tensorflow(survey: Survey) -> Iterator[Sighting]:
+    message = "elements come in the order in which they are done"
+    for call in survey.methods(PARALLEL, ("tensorflow.",)):
+        if is_false(call.argument(None, "deterministic")):
+            yield call.node, message
+    for call in survey.calls(SLOPPY):
+        if is_true(call.argument(2, "sloppy")):
+            yield call.node, message
+    for call in survey.calls(QUEUES):
+        threads = keywords(call.node).get("num_threads")
+        if threads is not None and constant_number(threads) != 1:
+            yield call.node, message
+    for name in OPTIONS:
+        for target, value, _ in survey.assigned.get(name, ()):
+            is_option = isinstance(target.value, cst.Name | cst.Attribute) and "cudnn" not in survey.nodes.code(target)
+            if is_false(value) and is_option:
+                yield target, message

@@ -1,0 +1,107 @@
+"""What the order of items means where an expression stands: words and places that settle it by themselves."""
+
+import libcst as cst
+
+from deviate.analysis.nodes import Nodes
+from deviate.analysis.tree import keywords, last_name, walk
+from deviate.wording import listed
+
+SORTING = listed("sorted natsorted os_sorted humansorted sort")
+INDIFFERENT = SORTING | listed(
+    "len set frozenset min max any all bool sum Counter unique isin in1d setdiff1d intersect1d union1d print pprint "
+    "debug info warning error critical exception isinstance update difference difference_update intersection "
+    "intersection_update union issubset issuperset isdisjoint symmetric_difference type id repr rmtree copytree dict "
+    "fromkeys discard remove"
+)
+"""What is given items in any order and does the same."""
+
+KEEPING = listed(
+    "list tuple iter reversed filter map tqdm trange track array asarray chain from_iterable join copy deepcopy Series"
+)
+"""What gives back its items in the order in which they came."""
+
+PICKING = listed("next choice choices sample enumerate zip pop popleft islice index")
+ADDING = {"append": 0, "extend": 0, "appendleft": 0, "insert": 1}
+WRITING = listed("write writerow writerows writelines put put_nowait send")
+TRAINING = listed("backward step fit partial_fit train_on_batch minimize apply_gradients")
+ASIDE = listed(
+    "push upload hub huggingface export clean cleanup prune backup archive zip plot plots video videos log logs raw"
+)
+"""Words in the names of functions and files that do nothing for the result of training."""
+
+REPORTING = listed("print pprint log info debug warning error Image add_images log_image log_images")
+
+COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
+
+
+def is_reported(node: cst.CSTNode, nodes: Nodes) -> bool:
+    """Whether an expression stands somewhere in what is printed or logged."""
+    for parent in nodes.ancestors(node):
+        if isinstance(parent, cst.Call) and last_name(parent.func) in REPORTING:
+            return True
+        if isinstance(parent, cst.BaseStatement | cst.BaseSmallStatement):
+            return False
+    return False
+
+
+def is_sorted(node: cst.CSTNode, nodes: Nodes) -> bool:
+    """Whether a list is sorted, in place or as a copy, or what is made of each of its items."""
+    above = nodes.parents.get(node)
+    if isinstance(above, cst.Attribute) and above.value is node and above.attr.value == "sort":
+        return True
+    for parent in nodes.ancestors(node):
+        if isinstance(parent, cst.Call) and last_name(parent.func) in SORTING:
+            return True
+        if isinstance(parent, cst.Call) and last_name(parent.func) not in KEEPING:
+            return False
+        if isinstance(parent, cst.BaseStatement | cst.BaseSmallStatement):
+            return False
+    return False
+
+
+def is_load(node: cst.CSTNode, nodes: Nodes) -> bool:
+    """Whether a name or attribute is looked up here, not bound or merely spelled."""
+    parent = nodes.parents.get(node)
+    match parent:
+        case cst.Attribute():
+            return node is parent.value
+        case cst.Arg():
+            return node is not parent.keyword
+        case cst.AssignTarget() | cst.AugAssign() | cst.AnnAssign() | cst.NamedExpr():
+            return node is getattr(parent, "value", None)
+        case cst.For() | cst.CompFor():
+            return node is not parent.target
+        case cst.Param():
+            return node is parent.default
+        case cst.FunctionDef() | cst.ClassDef() | cst.AsName() | cst.NameItem() | cst.ImportAlias() | None:
+            return False
+    return True
+
+
+def is_one_item(subscript: cst.Subscript) -> bool:
+    """Whether one item is taken at a fixed place, as of a list that has but one."""
+    piece = subscript.slice[0].slice
+    return isinstance(piece, cst.Index) and isinstance(piece.value, cst.Integer | cst.UnaryOperation)
+
+
+def is_constant(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.BaseNumber | cst.BaseString) or (
+        isinstance(node, cst.Name) and node.value in ("True", "False", "None")
+    )
+
+
+def is_count(node: cst.BaseExpression) -> bool:
+    """Whether whole numbers are added, the same in every order."""
+    return isinstance(node, cst.Integer) or (
+        isinstance(node, cst.Call) and last_name(node.func) in ("len", "int", "getsize", "count")
+    )
+
+
+def is_numbered(node: cst.CSTNode, counters: set[str]) -> bool:
+    """Whether a key or value tells how many turns came before."""
+    for part in walk(node):
+        if isinstance(part, cst.Name) and part.value in counters:
+            return True
+        if isinstance(part, cst.Call) and last_name(part.func) == "len" and not keywords(part):
+            return True
+    return False
