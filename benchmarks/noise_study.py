@@ -91,9 +91,10 @@ def machine(device: str) -> str:
         (line.partition(":")[2].strip() for line in lines("/proc/cpuinfo") if line.startswith("model name")),
         platform.processor(),
     )
+    missing = "" if driver else "No GPU was at hand: run the same command where there is one, and put its page here.\n"
     return (
         f"Hardware: {device}{driver}; processor {model}. {platform.system()} {platform.release()}, "
-        f"CPython {platform.python_version()}. Made by `python benchmarks/noise_study.py`.\n"
+        f"CPython {platform.python_version()}. Made by `python benchmarks/noise_study.py`.\n{missing}"
     )
 
 
