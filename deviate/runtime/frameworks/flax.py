@@ -14,6 +14,8 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
+    from .jax_keys import Keys
+
 CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
 MODULES = ("flax", CORE, STATE, NNX)
 
@@ -49,15 +51,27 @@ def _attend_scopes(core: Any, guest: Guest, own: Parts) -> None:
         return dress(applied, made)
 
     core.scope.apply = core.apply = dress(apply, original)
-    keys = own.keys
-    if keys is not None:
-        named, scope = keys.named, core.scope.Scope
-        make_rng = scope.make_rng
+    if own.keys is not None:
+        _attend_names(core.scope.Scope, own.keys)
 
-        def make_named_rng(self: Any, name: str = "params") -> Any:
-            return named(make_rng(self, name), name)
 
-        scope.make_rng = dress(make_named_rng, make_rng)
+def _attend_names(scope: Any, keys: Keys) -> None:
+    make_rng, param = scope.make_rng, scope.param
+
+    def make_named_rng(self: Any, name: str = "params") -> Any:
+        return keys.named(make_rng(self, name), name)
+
+    def param_or_shape(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Where the weight is there, it is initialised once more for its shape alone."""
+        is_rehearsal = self.has_variable("params", name)
+        keys.is_rehearsal += is_rehearsal
+        try:
+            return param(self, name, *args, **kwargs)
+        finally:
+            keys.is_rehearsal -= is_rehearsal
+
+    scope.make_rng = dress(make_named_rng, make_rng)
+    scope.param = dress(param_or_shape, param)
 
 
 def _attend_states(train_state: Any, own: Parts) -> None:

@@ -84,14 +84,16 @@ def _attend_modules(module: Any, guest: Guest) -> None:
 
         cls.__call__ = dress(__call__, original)
 
-    begin = module.__dict__["__init_subclass__"]
+    owner = next(cls for cls in module.__mro__ if "__init_subclass__" in cls.__dict__)
+    begin = owner.__dict__["__init_subclass__"]
 
     def __init_subclass__(cls: Any, **kwargs: Any) -> None:  # noqa: N807
         begin.__get__(None, cls)(**kwargs)
-        attend(cls)
+        if issubclass(cls, module):
+            attend(cls)
 
     setattr(meta, name, dress(constructed, construct))
-    module.__init_subclass__ = classmethod(dress(__init_subclass__, begin.__func__))
+    owner.__init_subclass__ = classmethod(dress(__init_subclass__, begin.__func__))
     waiting = [module]
     while waiting:
         cls = waiting.pop()

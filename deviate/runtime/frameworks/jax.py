@@ -21,6 +21,8 @@ DEBUGGING = "jax._src.debugging"
 CALLBACK = "jax._src.callback"
 SOURCES = "jax._src.source_info_util"
 MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES)
+OWN_KEYS = ("flax.core.scope", "haiku._src")
+"""Libraries that make keys to learn shapes, and draw nothing from them."""
 
 
 class Parts:
@@ -84,7 +86,7 @@ def _observe(random: Any, name: str, guest: Guest) -> None:
     original, seeding = getattr(random, name), guest.seeding
 
     def key(*args: Any, **kwargs: Any) -> Any:
-        if not seeding.is_passing():
+        if not seeding.is_passing(OWN_KEYS):
             seeding.record("jax.random.%s" % name, args[0] if args else kwargs.get("seed"))
         return original(*args, **kwargs)
 

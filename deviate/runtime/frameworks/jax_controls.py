@@ -19,6 +19,8 @@ DETERMINISTIC = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_exclude_nondeter
 NO_AUTOTUNING = ("--xla_gpu_autotune_level=0",)
 PRECISION = "jax_default_matmul_precision"
 FULL = "highest"
+AS_FULL = (FULL, "float32")
+"""Two names of one precision."""
 PLATFORMS = ("cuda", "rocm")
 
 
@@ -29,7 +31,7 @@ class Controls:
         self.jax = jax
         self.guest = guest
         self.recorder = guest.recorder
-        self.appended: list[str] = []
+        self.appended: dict[str, str] = {}
 
     def begin(self) -> None:
         controls = self.guest.controls
@@ -53,7 +55,7 @@ class Controls:
             if flag is None:
                 self.recorder.event("uncontrolled", "%s: XLA has no flag like %s" % (factor, flags[0]), "", 0)
             else:
-                self.appended.append(flag)
+                self.appended[factor] = flag
                 self.recorder.event("control", factor, FLAGS, flag, "", 0, "set")
         self._append()
         self._append_late()
@@ -63,8 +65,12 @@ class Controls:
     def _append(self) -> None:
         """The last of several settings of a flag counts."""
         given = os.environ.get(FLAGS, "").split()
-        if given[len(given) - len(self.appended) :] != self.appended:
-            os.environ[FLAGS] = " ".join([flag for flag in given if flag not in self.appended] + self.appended)
+        own = {_name(flag): factor for factor, flag in self.appended.items()}
+        for flag in given:
+            if _name(flag) in own and flag not in self.appended.values():
+                self.recorder.event("control", own[_name(flag)], FLAGS, flag, "", 0, "overridden")
+        kept = [flag for flag in given if _name(flag) not in own]
+        os.environ[FLAGS] = " ".join([*kept, *self.appended.values()])
 
     def _append_late(self) -> None:
         """The script may set the variable after the import: XLA reads it when the first backend begins."""
@@ -81,13 +87,11 @@ class Controls:
 
     def _free_kernels(self) -> None:
         given = os.environ.get(FLAGS, "").split()
-        names = tuple(flag.partition("=")[0] for flag in DETERMINISTIC)
-        for flag in given:
-            if flag.partition("=")[0] in names:
-                self.recorder.event("control", "kernels", FLAGS, flag, "", 0, "overridden")
-        left = [flag for flag in given if flag.partition("=")[0] not in names]
-        if left != given:
-            os.environ[FLAGS] = " ".join(left)
+        freed = [flag for flag in given if _name(flag) in map(_name, DETERMINISTIC) and not flag.endswith("=false")]
+        for flag in freed:
+            self.recorder.event("control", "kernels", FLAGS, flag, "", 0, "overridden")
+        if freed:
+            os.environ[FLAGS] = " ".join(flag for flag in given if flag not in freed)
 
     # ------------------------------------------------------------ precision
 
@@ -98,12 +102,14 @@ class Controls:
         self.recorder.event("control", "precision", "jax.config.update", "%s=%s" % (PRECISION, FULL), "", 0, "set")
 
         def held(name: Any, value: Any) -> Any:
-            if name != PRECISION:
+            if name != PRECISION or value in AS_FULL:
                 return update(name, value)
             self._tell_overridden("jax.config.update", value)
             return update(name, FULL)
 
         def held_context(value: Any) -> Any:
+            if value in AS_FULL:
+                return context(value)
             self._tell_overridden("jax.default_matmul_precision", value)
             return context(FULL)
 
@@ -111,9 +117,12 @@ class Controls:
         self.jax.default_matmul_precision = dress(held_context, context)
 
     def _tell_overridden(self, call: str, value: object) -> None:
-        if str(value) != FULL:
-            file, line = self.guest.project.nearest(sys._getframe(2))
-            self.recorder.event("control", "precision", call, str(value), file, line, "overridden")
+        file, line = self.guest.project.nearest(sys._getframe(2))
+        self.recorder.event("control", "precision", call, str(value), file, line, "overridden")
+
+
+def _name(flag: str) -> str:
+    return flag.lstrip("-").partition("=")[0]
 
 
 def has_gpu_plugin() -> bool:
@@ -132,13 +141,18 @@ def has_gpu_plugin() -> bool:
 
 def is_known(jax: Any, flag: str) -> bool:
     """Whether this build of XLA has the flag: one that it does not know ends the process."""
-    name = flag.lstrip("-").partition("=")[0].encode()
+    name = _name(flag).encode()
     folder = os.path.dirname(sys.modules["jaxlib"].__file__ or "")
-    files = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if ".so" in name or ".pyd" in name]
-    for file in sorted(files, key=os.path.getsize, reverse=True)[:1]:
-        with open(file, "rb") as library, mmap.mmap(library.fileno(), 0, access=mmap.ACCESS_READ) as text:
-            return text.find(b"\0" + name + b"\0") >= 0
-    return False
+    files = [os.path.join(folder, file) for file in os.listdir(folder) if file.endswith((".so", ".pyd", ".dylib"))]
+    if not files:
+        return False
+    # The flags are in the library that holds XLA; the others are thin.
+    with open(max(files, key=os.path.getsize), "rb") as library, _mapped(library) as text:
+        return text.find(name + b"\0") >= 0
+
+
+def _mapped(file: Any) -> mmap.mmap:
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def facts(jax: Any) -> dict[str, str]:

@@ -38,6 +38,8 @@ DRAWING = {
     "jax.example_libraries.stax": "dropout",
 }
 """Modules that draw for one purpose only."""
+ELSEWHERE = "keras.src.backend.jax.random"
+"""Draws from seeds that are of a stream already."""
 BETWEEN = "flax.nnx.rnglib"
 """Draws on behalf of its caller: `rngs.permutation(n)`."""
 WORDS = (
@@ -78,6 +80,9 @@ class Keys:
         self.marks: dict[str, tuple[str, Any, Callable[[Any, Any], Any]]] = {}
         self.markers: dict[tuple[str, str], Callable[[Any], Any]] = {}
         self.seeds: dict[str, Any] = {}
+        self.drawn = self.streams.drawn.setdefault(LIBRARY, set())
+        self.is_rehearsal = 0
+        """Above zero while a library draws to learn a shape."""
 
     # ------------------------------------------------------------ draws
 
@@ -93,12 +98,11 @@ class Keys:
                         names[name] = sampler
 
     def _keyed(self, name: str, original: Any) -> Any:
-        core, keyed = self.core, self.keyed
-        fault = self.streams.recorder.fault
+        core, keyed, fault = self.core, self.keyed, self.streams.recorder.fault
 
         def sampler(*args: Any, **kwargs: Any) -> Any:
             frame = sys._getframe(1)
-            if frame.f_globals.get("__name__") == core:  # one that another one calls: the key is keyed
+            if frame.f_globals.get("__name__") in (core, ELSEWHERE):  # one that another one calls has its key keyed
                 return original(*args, **kwargs)
             try:
                 key = keyed(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
@@ -114,11 +118,12 @@ class Keys:
         """The key that is drawn from in place of `key`."""
         mark = self.marks.get(_name_of_kind(key))
         stream = mark[0] if mark else self.stream(frame, is_permutation)
+        if not self.is_rehearsal:
+            self.drawn.add(stream)
         seed = self.seeds.get(stream)
         if seed is None:
             numpy = sys.modules["numpy"]
             seed = self.seeds[stream] = numpy.uint32(self.streams.seed(LIBRARY, None, stream))
-            self.streams.tell_drawn(LIBRARY, stream)
         return mark[2](key, seed) if mark else self.fold(key, seed)
 
     def stream(self, frame: FrameType, is_permutation: bool) -> str:

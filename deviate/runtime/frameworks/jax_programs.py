@@ -106,15 +106,19 @@ class Programs:
 
     def see(self, what: str, shape: Any) -> None:
         """Something is done in the functions that are traced now: "update", "slope" or "input"."""
-        for program in self.running:
+        for program in self.traced():
             program.news.append((what, shape))
 
     def depends_on(self, what: int) -> None:
         """A draw is made that would follow another stream elsewhere."""
-        for program in self.running:
+        for program in self.traced():
             program.depends_on |= what
             if program.news[-1:] != [DRAW]:
                 program.news.append(DRAW)
+
+    def traced(self) -> list[Program]:
+        """The functions that this thread traces now."""
+        return self.running if get_ident() == self.streams.thread else []
 
     # ------------------------------------------------------------ functions
 
@@ -142,14 +146,14 @@ class Programs:
     def _differentiating(self, original: Any) -> Any:
         def differentiate(*args: Any, **kwargs: Any) -> Any:
             made = original(*args, **kwargs)
-            self.has_differentiated = True
             if not callable(made) or self.project.place(sys._getframe(1).f_code) is None:
                 return made
+            self.has_differentiated = True
             argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
             first = argnums if isinstance(argnums, int) else argnums[0]
 
             def slope(*args: Any, **kwargs: Any) -> Any:
-                if self.running and first < len(args):
+                if self.traced() and first < len(args):
                     self.see("slope", shape_of(args[first]))
                 return made(*args, **kwargs)
 
@@ -165,7 +169,7 @@ class Programs:
         if get_ident() != self.streams.thread:
             return inner(*args, **kwargs)
         if program.depends_on and program.context != self._context(program, frame):
-            inner.clear_cache()
+            _forget(inner)
         if self.before is not None and not running:
             args, kwargs = self.before(inner, program, args, kwargs)
         running.append(program)
@@ -204,6 +208,12 @@ class Programs:
         return self.streams.now, is_training
 
 
+def _forget(inner: Any) -> None:
+    """Let a function be traced again at its next call."""
+    if hasattr(inner, "clear_cache"):  # `pmap` has none
+        inner.clear_cache()
+
+
 class PjitFunction:
     """A compiled function of the project, which is called as ever, under observation.
 
@@ -234,7 +244,12 @@ class PjitFunction:
         self._inner.clear_cache()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_inner"], name)
+        if "_inner" not in self.__dict__:  # a copy that is not complete yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._inner.__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         return repr(self._inner)

@@ -83,11 +83,10 @@ def is_concrete(leaf: Any) -> bool:
     return not leaf.is_deleted() and bool(leaf.is_fully_addressable) and hasattr(leaf.dtype, "char")
 
 
-def as_bytes(leaf: Any) -> tuple[str, tuple[int, ...], Any]:
-    """Name of the type, shape and bytes of an array."""
+def buffer(leaf: Any) -> Any:
+    """The bytes of an array."""
     numpy = sys.modules["numpy"]
-    array = numpy.ascontiguousarray(leaf)
-    return str(array.dtype), tuple(leaf.shape), array.reshape(-1).view(numpy.uint8)
+    return numpy.ascontiguousarray(leaf).reshape(-1).view(numpy.uint8)
 
 
 def _util() -> Any:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import partial
 from weakref import ref
 
 from ..bits import flipped, places
 from ..hashing import Examples, weights_digest
 from ..parts import Guest
 from .jax_programs import Program, Programs
-from .jax_trees import as_bytes, found, is_concrete, is_tree, named, replaced, shape_of
+from .jax_trees import buffer, found, is_concrete, is_tree, named, replaced, shape_of
 from .jax_trees import places as places_in
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -44,6 +45,7 @@ class Weights:
         """An optimizer has updated a tree of weights."""
         self.programs.see("update", shape_of(before))
         leaves = named(now)
+        self.programs.has_differentiated = True
         if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
             self.latest = now
             self.evaluation.trained()
@@ -91,7 +93,9 @@ class Weights:
         ]
         if leaves and all(is_concrete(leaf) for _, leaf in leaves):
             count = sum(int(leaf.size) for _, leaf in leaves)
-            digest = weights_digest((name, as_bytes(leaf)) for name, leaf in leaves)
+            digest = weights_digest(
+                (name, (str(leaf.dtype), leaf.shape, partial(buffer, leaf))) for name, leaf in leaves
+            )
             self.recorder.event("weights", moment, FRAMEWORK, digest, count)
 
 
@@ -151,7 +155,7 @@ class Evaluation:
     def _add(self, arrays: list[Any]) -> None:
         n = arrays[0].shape[0] if arrays else 0
         if self.has_trained and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
-            self.examples.add([as_bytes(array) for array in arrays])
+            self.examples.add([(str(array.dtype), array.shape, buffer(array)) for array in arrays])
 
     def trained(self) -> None:
         self.has_trained = True
@@ -204,7 +208,7 @@ class OneBit:
                 continue
             array[index] = numpy.frombuffer(flipped(before.tobytes()), array.dtype)[0]
             self.recorder.event("flip", FRAMEWORK, name, list(index), float(before), float(array[index]))
-            self.is_pending = False
+            self.is_pending, self.programs.before = False, None
             util = sys.modules["jax"].tree_util
             values = [leaf for _, leaf in leaves]
             values[number] = sys.modules["jax"].device_put(array, leaf.sharding) if hasattr(leaf, "sharding") else array
