@@ -26,6 +26,7 @@ EXAMPLES = [
     Example("digits_torch/train.py", "torch", ("--epochs", "2"), ("best.pt",)),
     Example("digits_keras/train.py", "tensorflow", ("--epochs", "2"), ("digits.weights.h5",)),
     Example("fgsm_digits/train.py", "tensorflow", ("--epochs", "2"), ("weights.npz",)),
+    Example("factors_jax/train.py", "jax", ("--epochs", "2"), ()),
 ]
 
 
@@ -43,7 +44,7 @@ def test_runs_leave_the_same_with_taps_on_and_off_and_as_is_as_plain_runs(
     shutil.copytree(examples, root, ignore=shutil.ignore_patterns("__pycache__", ".deviate"))
     script = Path(example.script)
     project = Replayed(root, example.script, (sys.executable, script.name, *example.arguments), str(script.parent))
-    for variant in ("algo+impl", "as-is"):
+    for variant in ("algo+impl", "control", "as-is"):
         off = project.run(is_tapped=False, variant=variant)
         on = project.run(variant=variant)
         assert masked(on.left) == masked(off.left), f"taps change what a run in {variant} leaves"
