@@ -86,7 +86,8 @@ class Proof:
         """Tell the hash of the weights that were trained and are still there."""
         tensors = dict(self.trained.tensors())
         if tensors:
-            count = sum(tensor.numel() for tensor in tensors.values() if isinstance(tensor, self.torch.nn.Parameter))
+            parameter = self.torch.nn.Parameter
+            count = sum(it.numel() for it in tensors.values() if it.requires_grad or isinstance(it, parameter))
             arrays = ((name, (kind(tensor), tensor.shape, partial(buffer, tensor))) for name, tensor in tensors.items())
             self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), count)
 
