@@ -36,6 +36,10 @@ def to_document(analysis: Analysis) -> dict[str, object]:
             for item in analysis.rejected
         ],
         "alternatives": [_loop(loop) for loop in analysis.alternatives],
+        "hazards": [
+            {"name": item.name, "file": item.file, "line": item.line, "code": item.code, "message": item.message}
+            for item in analysis.hazards
+        ],
     }
 
 

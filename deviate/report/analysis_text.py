@@ -1,17 +1,19 @@
-"""The analysis for a reader: main loop, metrics with evidence, rejected values with reasons, seeds and outputs."""
+"""The analysis for a reader: main loop, metrics with evidence, rejected values, hazards, seeds and outputs."""
 
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from deviate.model import Analysis, Loop, Metric, Rejected, SelectedMetric, Selection
+from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, SelectedMetric, Selection
 
 WIDEST_EXPRESSION = 36
 WIDEST_NAME = 32
 NARROWEST_REASON = 40
 MOST_OF_A_KIND = 8
 MOST_LOOPS = 3
+MOST_PLACES = 4
+NO_HAZARDS = "Hazards    none found\n"
 GAP = "  "
 NEAR_MISSES = ("nothing marks it", "reported before")
 """Beginnings of the reasons for which a value might be a metric after all: shown first."""
@@ -21,7 +23,7 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
     """Plain text of at most `width` columns (from 60), ending in a newline.
 
     Args:
-        is_whole: show each rejected value with its own reason, not only some of each kind.
+        is_whole: show each rejected value with its own reason, and each hazard, not only some of each kind.
     """
     width = max(width, 60)
     rejected = _rejected(analysis)
@@ -29,6 +31,7 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
         _header(analysis, width),
         _metrics(analysis, selection, width),
         _each_rejected(rejected, analysis, width) if is_whole else _kinds_of_rejected(rejected, analysis, width),
+        _each_hazard(analysis, width) if is_whole else _kinds_of_hazards(analysis, width),
         _rest(analysis, width),
     ]
     return "\n".join(part for part in parts if part)
@@ -105,6 +108,26 @@ def _kinds_of_rejected(rejected: Sequence[Rejected], analysis: Analysis, width: 
     return text
 
 
+def _each_hazard(analysis: Analysis, width: int) -> str:
+    rows = [[item.name, _where(item, analysis), _shortened(item.code), item.message] for item in analysis.hazards]
+    title = f"Hazards    {len(rows)}\n"
+    return title + _table(["hazard", "line", "expression", "what happens"], rows, width) if rows else NO_HAZARDS
+
+
+def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
+    """The hazards by kind in the order of the first places, with the first places of each."""
+    kinds: dict[str, list[str]] = {}
+    for item in analysis.hazards:
+        kinds.setdefault(item.name, []).append(_where(item, analysis))
+    text = f"Hazards    {len(analysis.hazards)}, by kind (--all shows each)\n" if kinds else NO_HAZARDS
+    longest = max(map(len, kinds), default=0)
+    for kind, places in kinds.items():
+        more = [f"and {len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
+        told = f"{kind.ljust(longest)}{GAP}{len(places):3}{GAP}{', '.join([*places[:MOST_PLACES], *more])}"
+        text += _hung(told, width, GAP, " " * (longest + 2 * len(GAP) + 5))
+    return text
+
+
 def _rest(analysis: Analysis, width: int) -> str:
     lines = [f"Seed       {seed.file}:{seed.line}  {seed.call}({seed.argument})" for seed in analysis.seeds]
     if not lines:
@@ -114,7 +137,7 @@ def _rest(analysis: Analysis, width: int) -> str:
     return "".join(_wrapped(line, width) for line in lines)
 
 
-def _where(item: Metric | Rejected, analysis: Analysis) -> str:
+def _where(item: Metric | Rejected | Hazard, analysis: Analysis) -> str:
     """The line, with its file where that is not the script."""
     return str(item.line) if item.file == analysis.script else f"{item.file}:{item.line}"
 
@@ -146,6 +169,9 @@ def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 def _stacked(row: Sequence[str], width: int) -> str:
     """A row on a narrow screen: what is judged first, the expression and the reason below."""
     *others, reason = row
+    if len(others) == 3:  # a hazard, its line and its expression
+        above = _hung(f"{others[0]} ({others[1]})  {others[2]}", width, GAP)
+        return above + _hung(reason, width, GAP * 3)
     if len(others) == 2:  # an expression and its line
         return _hung(f"{others[0]} ({others[1]})", width, GAP) + _hung(reason, width, GAP * 3)
     name, where, expression, role, better = others
@@ -155,8 +181,10 @@ def _stacked(row: Sequence[str], width: int) -> str:
     return above + _hung(expression, width, GAP * 3) + _hung(reason, width, GAP * 3)
 
 
-def _hung(text: str, width: int, indent: str) -> str:
-    lines = textwrap.wrap(_clean(text), width, initial_indent=indent, subsequent_indent=indent)
+def _hung(text: str, width: int, indent: str, further: str | None = None) -> str:
+    """Lines that begin with `indent`, those behind the first with `further`."""
+    below = indent if further is None else further
+    lines = textwrap.wrap(_clean(text), width, initial_indent=indent, subsequent_indent=below)
     return "".join(f"{line}\n" for line in lines)
 
 

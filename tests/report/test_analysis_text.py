@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.model import Analysis, Loop, Metric, Rejected, SeedCall, SelectedMetric, Selection, Span
+from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, SeedCall, SelectedMetric, Selection, Span
 from deviate.report.analysis_text import render_analysis
 
 LOOP = Loop(0, "train.py", 40, 61, "for", "epoch", Span(40, 13, 40, 22), is_main=True)
@@ -40,6 +40,8 @@ def test_the_table_shows_what_is_recorded_and_why() -> None:
         "  setting:\n"
         "      lr (60)\n"
         "\n"
+        "Hazards    none found\n"
+        "\n"
         "Seed       train.py:12  torch.manual_seed(args.seed)\n"
         "Writes     best.pt  (start empty in each run)\n"
     )
@@ -71,6 +73,36 @@ def test_rejected_values_come_by_reason_with_near_misses_first_and_long_lists_cu
         "  counter:\n"
         "      epoch (3, lib/a.py:3)\n"
     ) in text
+
+
+HAZARDS = (
+    *(Hazard("file-order", "data.py", line, "glob(p)", "names come in any order") for line in range(1, 7)),
+    Hazard("ctc-loss", "train.py", 20, "nn.CTCLoss(\x1b[31m)", "the gradient adds in no fixed order"),
+)
+
+
+def test_hazards_come_by_kind_with_their_first_places() -> None:
+    text = render_analysis(dataclasses.replace(ANALYSIS, hazards=HAZARDS), SELECTION, 80)
+    assert (
+        "Hazards    7, by kind (--all shows each)\n"
+        "  file-order    6  data.py:1, data.py:2, data.py:3, data.py:4, and 2 more\n"
+        "  ctc-loss      1  20\n"
+        "\n"
+        "Seed "
+    ) in text
+
+
+def test_each_hazard_is_shown_with_what_happens_on_request() -> None:
+    analysis = dataclasses.replace(ANALYSIS, hazards=HAZARDS)
+    wide = render_analysis(analysis, SELECTION, 120, is_whole=True)
+    assert (
+        "Hazards    7\n"
+        "  hazard      line       expression         what happens\n"
+        "  file-order  data.py:1  glob(p)            names come in any order\n"
+    ) in wide
+    assert "  ctc-loss    20         nn.CTCLoss( [31m)  the gradient adds in no fixed order\n" in wide
+    narrow = render_analysis(analysis, SELECTION, 60, is_whole=True)
+    assert "  ctc-loss (20)  nn.CTCLoss( [31m)\n      the gradient adds in no fixed order\n" in narrow
 
 
 def test_the_file_is_shown_where_it_is_not_the_script() -> None:

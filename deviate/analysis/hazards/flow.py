@@ -36,6 +36,7 @@ class Flow:
         self.survey = survey
         self.nodes = survey.nodes
         self._seen: set[object] = set()
+        self._known: dict[cst.CSTNode, dict[str, list[cst.CSTNode]]] = {}
 
     def matters(self, node: cst.BaseExpression, *, is_set: bool) -> bool:
         """Whether the order of the items of an expression counts for something.
@@ -167,8 +168,7 @@ class Flow:
         bound = [binding.value for binding in scope.bindings.get(name, ())]
         if any(isinstance(value, cst.Call) and last_name(value.func) in SORTING for value in bound):
             return False
-        uses = [node for node in walk(scope.node) if isinstance(node, cst.Name) and node.value == name]
-        return self._any_used([node for node in uses if is_load(node, self.nodes)])
+        return self._any_used([node for node in self._spelled(scope.node, name) if is_load(node, self.nodes)])
 
     def _held(self, target: cst.Attribute) -> bool:
         """The same of an attribute; one that its class never looks at is somebody else's to use."""
@@ -183,9 +183,20 @@ class Flow:
         if any(isinstance(it.value, cst.Call) and last_name(it.value.func) in SORTING for it, _ in bound):
             return False
         family = [owner, *self._related(owner)]
-        parts = (node for cls in family for node in walk(cls.node))
-        loads = [it for it in parts if isinstance(it, cst.Attribute) and dotted(it) == name and is_load(it, self.nodes)]
+        uses = [node for cls in family for node in self._spelled(cls.node, name)]
+        loads = [node for node in uses if is_load(node, self.nodes)]
         return not loads or self._any_used(loads)
+
+    def _spelled(self, scope: cst.CSTNode, name: str) -> list[cst.CSTNode]:
+        """The places in a function or class where a name or an attribute is spelled like that."""
+        if scope not in self._known:
+            found = self._known[scope] = {}
+            for node in walk(scope):
+                if type(node) is cst.Name:
+                    found.setdefault(node.value, []).append(node)
+                elif type(node) is cst.Attribute:
+                    found.setdefault(dotted(node), []).append(node)
+        return self._known[scope].get(name, [])
 
     def _related(self, owner: Class) -> list[Class]:
         """The classes of the project that share the attributes of a class: its bases, and what is derived from it."""

@@ -52,25 +52,25 @@ def gather(survey: Survey) -> Iterator[Sighting]:
         if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
             yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
     made = [call for call in survey.calls(MADE) if is_true(call.argument(None, "requires_grad"))]
-    for call in (*made, *survey.calls(PARAMETERS)):
-        for taken in _taken(call, survey):
-            yield taken, "the gradient of an index adds in no fixed order on several threads of a CPU"
+    for taken in _taken([*made, *survey.calls(PARAMETERS)], survey):
+        yield taken, "the gradient of an index adds in no fixed order on several threads of a CPU"
 
 
-def _taken(call: Called, survey: Survey) -> Iterator[cst.Subscript]:
-    """Where values are taken by a tensor of indices from what a call makes."""
-    statement = survey.nodes.parents.get(call.node)
-    if not isinstance(statement, cst.Assign):
-        return
-    target = statement.targets[0].target
-    name = dotted(target)
-    owner = call.function.owner
-    scope = owner.node if owner is not None and isinstance(target, cst.Attribute) else call.function.node
-    for node in walk(scope):
-        if isinstance(node, cst.Subscript) and dotted(node.value) == name and _is_by_tensor(node, survey):
-            function = survey.nodes.function_of(node)
-            if not survey.is_without_gradient(node, function):
-                yield node
+def _taken(made: list[Called], survey: Survey) -> Iterator[cst.Subscript]:
+    """Where values are taken by a tensor of indices from what these calls make."""
+    names: dict[cst.CSTNode, set[str]] = {}
+    for call in made:
+        statement = survey.nodes.parents.get(call.node)
+        if isinstance(statement, cst.Assign):
+            target, owner = statement.targets[0].target, call.function.owner
+            in_class = owner is not None and isinstance(target, cst.Attribute)
+            names.setdefault(owner.node if owner and in_class else call.function.node, set()).add(dotted(target))
+    for scope, held in names.items():
+        for node in walk(scope):
+            if type(node) is cst.Subscript and dotted(node.value) in held and _is_by_tensor(node, survey):
+                function = survey.nodes.function_of(node)
+                if not survey.is_without_gradient(node, function):
+                    yield node
 
 
 def _is_by_tensor(node: cst.Subscript, survey: Survey) -> bool:

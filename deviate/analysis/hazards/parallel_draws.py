@@ -2,8 +2,9 @@
 
 Who draws first gets the first number: which example or task gets which number depends on timing. Threads share the
 global generators, tasks of a pool are handed to whichever worker is free, and `tf.data` runs functions with random
-operations in any order when `num_parallel_calls` is given. deviate does not route the draws of threads and of pools; op
-determinism, where a variant holds `kernels`, makes `tf.data` run such functions one after the other.
+operations in any order when `num_parallel_calls` is given. deviate does not route what threads draw, and cannot say
+which process of a pool takes which task; op determinism, where a variant holds `kernels`, makes `tf.data` run such
+functions one after the other.
 
 Example:
     import random

@@ -56,7 +56,7 @@ def _taken(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Fu
                 if binding.how == "for" and isinstance(binding.value, cst.BaseExpression) and binding.value not in seen:
                     seen.add(binding.value)
                     yield binding.value, binding.value, function
-    for call in (*survey.calls(TAKING), *survey.methods(TAKING_METHODS)):
+    for call in (*survey.calls(TAKING), *survey.methods(TAKING_METHODS, ("builtins.",))):
         for value in positional(call.node):
             yield value, call.node, call.function
         if call.last == "pop" and not call.node.args and isinstance(call.node.func, cst.Attribute):

@@ -50,19 +50,30 @@ class Sets:
                 return self.survey.resolver.qualified(node.func, function) in MAKING
             case cst.BinaryOperation(operator=operator) if isinstance(operator, OPERATORS):
                 return any(self.is_set(side, function, depth) or _is_keys(side) for side in (node.left, node.right))
-            case cst.Name() if depth:
-                scope, bound = self.survey.resolver.find(node.value, function)
-                bindings = [binding for binding in bound if not _is_of_itself(binding.value, node)]
-                return bool(bindings) and all(self._binds_set(node.value, it, scope, depth - 1) for it in bindings)
-            case cst.Attribute() if depth:
-                values = [value for value, _ in self.survey.values(node, function)][1:]
-                others = [value for value in values if not _is_of_itself(value, node)]
-                return bool(others) and all(self.is_set(value, function, depth - 1) for value in others)
+            case cst.Name() | cst.Attribute() if depth:
+                return self._holds_set(node, function, depth - 1)
         return False
 
-    def _binds_set(self, name: str, binding: Binding, scope: Function, depth: int) -> bool:
+    def _holds_set(self, node: cst.Name | cst.Attribute, function: Function, depth: int) -> bool:
+        """Whether a name or attribute is only ever given sets; what it becomes after `items = list(items)` is none."""
+        held: list[tuple[Binding | None, cst.CSTNode | None, Function]]
+        if isinstance(node, cst.Name):
+            scope, bindings = self.survey.resolver.find(node.value, function)
+            held = [(binding, binding.value, scope) for binding in bindings]
+        else:
+            held = [(None, value, where) for value, where in self.survey.values(node, function) if value is not node]
+        again = [value for _, value, _ in held if value is not None and _is_made_of(value, node)]
+        if again and not any(part is node for value in again for part in walk(value)):
+            return False
+        others = [it for it in held if it[1] not in again]
+        return bool(others) and all(
+            self.is_set(value, where, depth) if binding is None else self._binds_set(node, binding, where, depth)
+            for binding, value, where in others
+        )
+
+    def _binds_set(self, node: cst.CSTNode, binding: Binding, scope: Function, depth: int) -> bool:
         if binding.how == "parameter":
-            given = [edge.argument(name) for edge in self.survey.graph.edges_into(scope)]
+            given = [edge.argument(last_name(node)) for edge in self.survey.graph.edges_into(scope)]
             return bool(given) and all(it is not None and self.is_set(it[0], it[1], depth) for it in given)
         is_plain = binding.how in ("assign", "add") and not binding.way
         return is_plain and self.is_set(binding.value, scope, depth)
@@ -180,7 +191,7 @@ def _is_keys(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Call) and last_name(node.func) == "keys" and not node.args
 
 
-def _is_of_itself(value: cst.CSTNode | None, name: cst.Name | cst.Attribute) -> bool:
+def _is_made_of(value: cst.CSTNode, name: cst.Name | cst.Attribute) -> bool:
     """Whether a name is bound anew from what it held: `items = list(items)`."""
     if not isinstance(value, cst.ListComp | cst.Call):
         return False

@@ -67,12 +67,14 @@ class Survey:
                 self._note(call, function)
 
     def _note(self, call: cst.Call, function: Function) -> None:
-        names = dict.fromkeys(self.resolver.names(call.func, function))
-        for name in names:
-            self._calls.setdefault(name, []).append(Called(call, function, name))
-        if isinstance(call.func, cst.Attribute):
+        first = None
+        for name in self.resolver.names(call.func, function):
+            found = Called(call, function, name)
+            first = first or found
+            self._calls.setdefault(name, []).append(found)
+        if type(call.func) is cst.Attribute:
             last = call.func.attr.value
-            self._methods.setdefault(last, []).append(Called(call, function, next(iter(names), f".{last}")))
+            self._methods.setdefault(last, []).append(first or Called(call, function, f".{last}"))
 
     # ------------------------------------------------------------ what is there
 

@@ -1,0 +1,52 @@
+"""The page of the documentation that lists the hazards, written from what their own files say of them.
+
+python -m deviate.analysis.hazards.page > docs/hazards.md
+"""
+
+import sys
+from collections.abc import Iterator
+
+from . import GROUPS, HAZARDS, Kind
+
+HEAD = """\
+# Hazards
+
+Code that can make runs of one script differ, or that draws random numbers which no variant controls. `deviate analyze`
+lists what of it a script reaches: in its own file, in the files of the project that it imports, and in the data sets
+and models that it makes. Nothing is run. A line is listed when the source shows the hazard, not when it might have one:
+names that are sorted, sets that are only asked for members and kernels that the script itself makes deterministic are
+left out. Whether a hazard matters for the results is for the experiment to show: see the variants `control` and `impl`
+([variants](variants.md)).
+
+Written from the files in `deviate/analysis/hazards/` by `python -m deviate.analysis.hazards.page > docs/hazards.md`.
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown, ending in a newline."""
+    return "\n".join([HEAD, *_contents(), *_groups()])
+
+
+def _contents() -> Iterator[str]:
+    yield "| hazard | what |\n|---|---|"
+    for group in GROUPS:
+        for kind in _kinds(group):
+            yield f"| [{kind.name}](#{kind.name}) | {kind.title.rstrip('.')} |"
+    yield ""
+
+
+def _groups() -> Iterator[str]:
+    for group, title in GROUPS.items():
+        yield f"## {title}\n"
+        for kind in _kinds(group):
+            yield f"### {kind.name}\n\n{kind.title}\n\n{kind.reason}\n"
+            yield f"```python\n{kind.example}\n```\n\nInstead:\n\n```python\n{kind.remedy}\n```\n"
+            yield f"Source: {kind.source}\n"
+
+
+def _kinds(group: str) -> list[Kind]:
+    return sorted((kind for kind in HAZARDS.values() if kind.group == group), key=lambda kind: kind.name)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,134 @@
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from deviate.analysis import analyze, to_document
+from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
+from deviate.model import Analysis, Hazard
+
+Analyse = Callable[[str], Analysis]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("kind", HAZARDS.values(), ids=HAZARDS)
+def test_the_example_of_a_hazard_has_it_and_its_remedy_does_not(analyse: Analyse, kind: Kind) -> None:
+    assert {hazard.name for hazard in analyse(kind.example).hazards} == {kind.name}
+    assert kind.name not in {hazard.name for hazard in analyse(kind.remedy).hazards}
+
+
+@pytest.mark.parametrize("kind", HAZARDS.values(), ids=HAZARDS)
+def test_the_file_of_a_hazard_is_called_like_it_and_tells_all_of_it(kind: Kind) -> None:
+    assert kind.match.__module__ == f"deviate.analysis.hazards.{kind.name.replace('-', '_')}"
+    assert kind.group in GROUPS
+    assert kind.title.endswith(".")
+    assert min(map(len, (kind.reason, kind.source))) > 20
+
+
+def test_every_file_that_matches_registers_its_hazard() -> None:
+    files = (ROOT / "deviate/analysis/hazards").glob("*.py")
+    matchers = {file.stem for file in files if "\n@hazard(" in file.read_text(encoding="utf-8")}
+    assert matchers == {name.replace("-", "_") for name in HAZARDS}
+
+
+def test_the_page_of_the_documentation_is_up_to_date() -> None:
+    command = [sys.executable, "-P", "-m", "deviate.analysis.hazards.page"]
+    written = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+    assert (ROOT / "docs/hazards.md").read_text(encoding="utf-8") == written
+
+
+def test_a_hazard_has_its_place_its_expression_and_what_happens(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        from os import listdir as entries
+        names = entries(
+            "images")
+        split = names[:800]
+        """
+    )
+    message = "names come in the order of the file system"
+    assert analysis.hazards == (Hazard("file-order", "train.py", 3, "entries('images')", message),)
+    assert to_document(analysis)["hazards"] == [
+        {"name": "file-order", "file": "train.py", "line": 3, "code": "entries('images')", "message": message}
+    ]
+
+
+def test_hazards_come_in_source_order_the_script_first_and_each_kind_once_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import data\nimport os\nx = data.load()[1:]\na, b = os.urandom(1), os.urandom(1)\n"
+    )
+    (tmp_path / "data.py").write_text("import os\ndef load():\n    return os.urandom(2), list(set(names))\n")
+    found = analyze(tmp_path / "train.py", tmp_path).hazards
+    assert [(hazard.name, hazard.file, hazard.line) for hazard in found] == [
+        ("entropy", "train.py", 4),
+        ("entropy", "data.py", 3),
+        ("set-order", "data.py", 3),
+    ]
+
+
+def test_only_what_a_script_reaches_counts_and_items_of_a_data_set_are_reached(tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text(
+        "import os\n"
+        "class Noisy:\n"
+        "    def __getitem__(self, index):\n"
+        "        return self.noise()\n"
+        "    def noise(self):\n"
+        "        return os.urandom(2)\n"
+        "def unused():\n"
+        "    return os.urandom(3)\n"
+        'if __name__ == "__main__":\n'
+        "    print(os.urandom(4))\n"
+    )
+    (tmp_path / "train.py").write_text("import sys\nfrom data import Noisy\nset_ = Noisy()\nprint(set_[0])\n")
+    found = analyze(tmp_path / "train.py", tmp_path).hazards
+    assert [(hazard.file, hazard.line) for hazard in found] == [("data.py", 6)]
+
+
+def test_what_stands_behind_an_exit_does_not_count(analyse: Analyse) -> None:
+    assert not analyse("import os, sys\nsys.exit()\nos.urandom(1)\n").hazards
+
+
+def test_a_plain_script_has_none(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import random
+        import numpy as np
+        import torch
+        from torch import nn
+        torch.manual_seed(0)
+        np.random.seed(0)
+        random.seed(0)
+        model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for epoch in range(3):
+            for x, y in torch.utils.data.DataLoader(data, shuffle=True, num_workers=2):
+                loss = nn.functional.cross_entropy(model(x), y)
+                loss.backward()
+                optimizer.step()
+            print(f"{epoch} loss {loss.item():.4f}")
+        """
+    )
+    assert not analysis.hazards
+
+
+def test_hazards_are_the_same_whatever_the_hash_seed(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "import random, time, torch\n"
+        "seed = random.randint(1, 9) + int(time.time())\n"
+        "random.seed(seed)\ntorch.manual_seed(seed)\ntorch.cuda.manual_seed(seed)\n"
+        "x = torch.zeros(3).index_add_(0, i, torch.nn.functional.grid_sample(a, b))\nx.sum().backward()\n"
+    )
+    lines = [
+        subprocess.run(
+            [sys.executable, "-P", "-m", "deviate", "analyze", "train.py", "--format", "json"],
+            cwd=tmp_path,
+            env={"PYTHONHASHSEED": str(seed), "PATH": ""},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in (1, 2)
+    ]
+    assert lines[0] == lines[1]
+    assert b"changing-seed" in lines[0]

@@ -1,0 +1,140 @@
+"""Positive and no-op snippets of the hazards of timing."""
+
+from collections.abc import Callable
+
+import pytest
+
+from deviate.model import Analysis
+
+Analyse = Callable[[str], Analysis]
+IMPORTS = """\
+import asyncio, random, time, threading, ray, joblib, torch
+import numpy as np, multiprocessing as mp, tensorflow as tf, tensorflow.compat.v1 as tf1
+import torch.multiprocessing
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from multiprocessing import Pool
+from gensim.models import Word2Vec, doc2vec
+def drawn(x):
+    return inner(x)
+def inner(x):
+    return x + np.random.rand()
+def flipped(x):
+    return tf.image.random_flip_left_right(x)
+def plain(x):
+    return x
+"""
+OP_DETERMINISM = "tf.config.experimental.enable_op_determinism()\n"
+
+
+def named(analysis: Analysis) -> list[str]:
+    return [hazard.name for hazard in analysis.hazards]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "threading.Thread(target=drawn, args=(1,)).start()",
+        "work = lambda: drawn(1)\nthreading.Thread(target=work).start()",
+        "with ThreadPoolExecutor() as pool:\n    rows = list(pool.map(drawn, xs))",
+        "pool = ThreadPoolExecutor()\nfuture = pool.submit(drawn, 1)",
+        "with Pool(4) as pool:\n    rows = pool.map(drawn, xs)",
+        "pool = mp.Pool()\nrows = pool.starmap(drawn, xs)",
+        "data = tf.data.Dataset.range(9).map(drawn, num_parallel_calls=tf.data.AUTOTUNE)",
+        "data = tf.data.Dataset.range(9).map(lambda x: (flipped(x), 1), num_parallel_calls=4)",
+    ],
+)
+def test_draws_in_threads_pools_and_parallel_maps_are_found(analyse: Analyse, text: str) -> None:
+    assert named(analyse(f"{IMPORTS}{text}\n")) == ["parallel-draws"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "threading.Thread(target=plain, args=(1,)).start()",
+        "with Pool(4) as pool:\n    rows = pool.map(plain, xs)",
+        "rows = list(map(drawn, xs))",
+        "data = tf.data.Dataset.range(9).map(drawn)",
+        "data = tf.data.Dataset.range(9).map(plain, num_parallel_calls=4)",
+        f"{OP_DETERMINISM}data = tf.data.Dataset.range(9).map(drawn, num_parallel_calls=4)",
+    ],
+)
+def test_work_that_does_not_draw_or_is_done_in_order_is_left_out(analyse: Analyse, text: str) -> None:
+    assert not analyse(f"{IMPORTS}{text}\n").hazards
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with Pool() as pool:\n    for row in pool.imap_unordered(plain, xs):\n        rows.append(row)\nuse(rows[1:])",
+        "for future in as_completed(futures):\n    rows.append(future.result())\nuse(rows[1:])",
+        "async def run():\n    for task in asyncio.as_completed(tasks):\n        rows.append(task)\n    use(rows[1:])",
+        "rows = joblib.Parallel(n_jobs=2, return_as='generator_unordered')(jobs)",
+        "loader = torch.utils.data.DataLoader(data, num_workers=2, in_order=False)",
+        "data = tf.data.Dataset.range(9).map(plain, num_parallel_calls=4, deterministic=False)",
+        "options = tf.data.Options()\noptions.experimental_deterministic = False",
+        "x, y = tf1.train.shuffle_batch([a, b], 32, 100, 10, num_threads=4)",
+    ],
+)
+def test_results_in_the_order_in_which_they_are_done_are_found(analyse: Analyse, text: str) -> None:
+    assert named(analyse(f"{IMPORTS}{text}\n")) == ["unordered-results"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with Pool() as pool:\n    rows = list(pool.imap(plain, xs))\nuse(rows[1:])",
+        "for future in as_completed(futures):\n    future.result()",
+        "for future in as_completed(futures):\n    rows[futures[future]] = future.result()",
+        "with Pool() as pool:\n    rows = sorted(pool.imap_unordered(plain, xs))",
+        "data = tf.data.Dataset.range(9).map(plain, num_parallel_calls=4)",
+        "torch.backends.cudnn.enabled = False",
+        "x, y = tf1.train.batch([a, b], 32, num_threads=1)",
+    ],
+)
+def test_results_in_the_order_of_the_tasks_are_left_out(analyse: Analyse, text: str) -> None:
+    assert not analyse(f"{IMPORTS}{text}\n").hazards
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for step in range(9):\n    train()\n    if time.time() - start > 60:\n        break",
+        "while time.perf_counter() - start < limit:\n    train()",
+        "while True:\n    elapsed = time.time() - start\n    if step > 3 and elapsed > limit:\n        break",
+    ],
+)
+def test_training_that_ends_with_its_time_is_found(analyse: Analyse, text: str) -> None:
+    assert named(analyse(f"{IMPORTS}{text}\n")) == ["time-limit"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for step in range(9):\n    if time.time() - last > 60:\n        print(step)",
+        "while time.time() < deadline:\n    time.sleep(1)",
+        "elapsed = time.time() - start\nif elapsed > limit:\n    print('slow')",
+        "for step in range(9):\n    elapsed = time.time() - start\n    if loss > limit:\n        break",
+    ],
+)
+def test_clocks_that_end_nothing_are_left_out(analyse: Analyse, text: str) -> None:
+    assert not analyse(f"{IMPORTS}{text}\n").hazards
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("model.share_memory()", ["shared-memory"]),
+        ("state = torch.zeros(3).share_memory_()", ["shared-memory"]),
+        ("strategy = tf.distribute.experimental.ParameterServerStrategy(r)", ["shared-memory"]),
+        ("strategy = tf.distribute.MirroredStrategy()", []),
+        ("class Meter:\n    def share_memory(self): pass\nMeter().share_memory()", []),
+        ("with tf1.Session() as session: pass", ["graph-session"]),
+        ("session = tf.compat.v1.InteractiveSession()", ["graph-session"]),
+        ("session = requests.Session()", []),
+        ("model = Word2Vec(texts, vector_size=8)", ["word-vectors"]),
+        ("model = doc2vec.Doc2Vec(texts, workers=n)", ["word-vectors"]),
+        ("model = Word2Vec(texts, workers=1)", []),
+    ],
+)
+def test_weights_that_several_write_and_sessions_are_found(analyse: Analyse, text: str, expected: list[str]) -> None:
+    assert named(analyse(f"{IMPORTS}{text}\n")) == expected
