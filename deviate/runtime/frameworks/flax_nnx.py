@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from .jax_keys import Keys
 
-KEEPING = {"fork", "split", "broadcast", "_split"}
-"""Methods that make one stream of keys from another: the key is kept, not drawn from."""
+DRAWING = {"rngs_random_method", "rngs_keyless_initializer"}
+"""What draws in the module of the streams. All else there makes streams from streams: the key is kept, as it is."""
 
 
 def attend_nnx(nnx: Any, guest: Guest, own: Parts) -> None:
@@ -35,10 +35,10 @@ def _attend_names(rnglib: Any, keys: Keys) -> None:
     def __call__(self: Any) -> Any:  # noqa: N807
         name = asked.pop("name", None)
         if asked.pop("stream", None) is not self or name is None:
-            name = self.tag
+            name = getattr(self, "tag", None) or self.key.tag
         key = call(self)
-        caller = sys._getframe(1).f_code
-        is_kept = caller.co_name in KEEPING and caller.co_filename == rnglib.__file__
+        caller = sys._getframe(1)
+        is_kept = caller.f_globals.get("__name__") == rnglib.__name__ and caller.f_code.co_name not in DRAWING
         return key if is_kept else keys.named(key, name)
 
     def attend(name: str) -> None:
@@ -103,7 +103,7 @@ def _attend_modules(module: Any, guest: Guest) -> None:
 
 def _attend_optimizers(nnx: Any, own: Parts) -> None:
     """A model that an optimizer is made for is trained in place, outside of compiled functions at least."""
-    original = nnx.Optimizer.__init__
+    original, recorder = nnx.Optimizer.__init__, own.weights.recorder
 
     def __init__(self: Any, model: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         chosen = kwargs.get("wrt", args[1] if len(args) > 1 else nnx.Param)
@@ -111,8 +111,10 @@ def _attend_optimizers(nnx: Any, own: Parts) -> None:
         def weights_of(model: Any) -> Any:
             return nnx.state(model, chosen)
 
-        if own.one_bit.is_pending:
+        def flip() -> None:
             nnx.update(model, own.one_bit.flip(weights_of(model)))
+
+        recorder.tell([flip] if own.one_bit.is_pending else [])  # before the optimizer has a look
         original(self, model, *args, **kwargs)
         own.weights.model(model, weights_of)
 

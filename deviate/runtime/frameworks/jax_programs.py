@@ -33,7 +33,7 @@ class Program:
     Attributes:
         updates: trees that an optimizer updates in it.
         slopes: trees by which it differentiates.
-        inputs: shapes of what it hands to a model, for one call of the model each.
+        inputs: what it hands to models.
         latest: what it gave last, where it trains.
         place, tries: which of the trees in its results that are shaped like `slopes` are the weights.
         depends_on: what its draws depend on.
@@ -57,7 +57,7 @@ class Program:
     def __init__(self) -> None:
         self.updates: list[Shape] = []
         self.slopes: list[Shape] = []
-        self.inputs: list[Any] = []
+        self.inputs: list[Shape] = []
         self.news: list[tuple[str, Any]] = []
         self.latest: Any = None
         self.place: int | None = None
@@ -104,10 +104,13 @@ class Programs:
 
     # ------------------------------------------------------------ what is seen in a trace
 
-    def see(self, what: str, shape: Any) -> None:
-        """Something is done in the functions that are traced now: "update", "slope" or "input"."""
+    def see(self, what: str, tree: Any) -> None:
+        """Something is done to a tree in the functions that are traced now: "update", "slope" or "input"."""
         for program in self.traced():
-            program.news.append((what, shape))
+            try:
+                program.news.append((what, shape_of(tree)))
+            except Exception as error:
+                self.recorder.fault("jax: %s" % what, error)
 
     def depends_on(self, what: int) -> None:
         """A draw is made that would follow another stream elsewhere."""
@@ -154,7 +157,7 @@ class Programs:
 
             def slope(*args: Any, **kwargs: Any) -> Any:
                 if self.traced() and first < len(args):
-                    self.see("slope", shape_of(args[first]))
+                    self.see("slope", args[first])
                 return made(*args, **kwargs)
 
             return dress(slope, made)

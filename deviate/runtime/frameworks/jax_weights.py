@@ -15,7 +15,7 @@ from ..bits import flipped, places
 from ..hashing import Examples, weights_digest
 from ..parts import Guest
 from .jax_programs import Program, Programs
-from .jax_trees import buffer, found, is_concrete, is_tree, named, replaced, shape_of
+from .jax_trees import buffer, found, is_concrete, is_tree, named, replaced
 from .jax_trees import places as places_in
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -43,7 +43,7 @@ class Weights:
 
     def updated(self, before: Any, now: Any) -> None:
         """An optimizer has updated a tree of weights."""
-        self.programs.see("update", shape_of(before))
+        self.programs.see("update", before)
         leaves = named(now)
         self.programs.has_differentiated = True
         if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
@@ -52,8 +52,11 @@ class Weights:
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """A model whose weights are replaced in place by an optimizer that was made for it."""
-        known = {id(leaf) for _, leaf in named(weights_of(model))}
-        self.models.append((ref(model), weights_of, known))
+        try:
+            known = {id(leaf) for _, leaf in named(weights_of(model))}
+            self.models.append((ref(model), weights_of, known))
+        except Exception as error:
+            self.recorder.fault("weights of a model", error)
 
     def after(self, program: Program, args: Any, kwargs: Any, made: Any) -> None:
         """A compiled function of the project was called."""
@@ -130,13 +133,16 @@ class Evaluation:
 
     def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
         """A model is called."""
-        if self.is_over or _is_training(options):
-            return
-        arrays = [leaf for _, leaf in named(inputs) if getattr(leaf, "shape", ())]
-        if self.programs.running:
-            self.programs.see("input", [tuple(array.shape) for array in arrays])
-        elif all(is_concrete(leaf) for _, leaf in named(weights)):
-            self._add(arrays)
+        try:
+            if self.is_over or _is_training(options):
+                return
+            if self.programs.running:
+                self.programs.see("input", inputs)
+            elif all(is_concrete(leaf) for _, leaf in named(weights)):
+                self._add([leaf for _, leaf in named(inputs) if getattr(leaf, "shape", ())])
+        except Exception as error:
+            self.is_over = True
+            self.recorder.fault("examples of the evaluation", error)
 
     def look(self, program: Program, args: Any, kwargs: Any) -> None:
         """A compiled function was called that hands what it was given to a model, and does not train."""
@@ -144,7 +150,7 @@ class Evaluation:
             return
         given = [leaf for _, leaf in named((args, kwargs)) if hasattr(leaf, "shape")]
         arrays = []
-        for shape in program.inputs[0]:
+        for shape in filter(None, program.inputs[0][1]):
             array = next((leaf for leaf in given if tuple(leaf.shape) == shape), None)
             if array is None:
                 self.is_over = True  # the function prepares the examples: what they are cannot be told
@@ -192,8 +198,13 @@ class OneBit:
 
     def flip(self, tree: Any) -> Any:
         """The weights with one bit flipped; the same tree where there is nothing to do."""
-        if not self.is_pending:
+        try:
+            return self._flip(tree) if self.is_pending else tree
+        except Exception as error:
+            self.recorder.fault("one-bit", error)
             return tree
+
+    def _flip(self, tree: Any) -> Any:
         leaves = named(tree)
         if not leaves or not all(is_concrete(leaf) for _, leaf in leaves):
             return tree

@@ -282,3 +282,83 @@ def test_one_bit_of_one_weight_is_flipped(  # type: ignore[no-untyped-def]
         assert result.of("uncontrolled") == []
     assert flips[0] != flips[1]
     assert len(set(finals)) > 1, "not all are absorbed"
+
+
+WAYS = """\
+import flax.linen as nn
+import jax, jax.numpy as jnp, numpy as np, optax
+from flax.training.train_state import TrainState
+
+x, y = np.ones((8, 4), np.float32), np.zeros(8, np.int32)
+net = nn.Dense(3)
+params = net.init(jax.random.key(0), x)
+copy = jax.tree.map(jnp.copy, params)
+state = TrainState.create(apply_fn=net.apply, params=copy, tx=optax.MultiSteps(optax.adam(0.1), 2))
+
+def step(state, batch):
+    x, y = batch
+    def loss_of(params):
+        return optax.softmax_cross_entropy_with_integer_labels(state.apply_fn(params, x), y).mean()
+    loss, slope = jax.value_and_grad(loss_of)(state.params)
+    return state.apply_gradients(grads=slope), loss
+
+def replicated(tree):
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], tree)
+
+def train(state):
+    WAY
+    for epoch in range(2):
+        state, loss = run(state, (x, y))
+        net.apply(params, np.ones((5, 4), np.float32))
+    return state
+
+train(state)
+"""
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "run = step",
+        "run = jax.jit(step, donate_argnums=0)",
+        "run = jax.jit(lambda state, batch: jax.lax.scan(step, state, replicated(batch)))",
+        "inner, state = jax.pmap(step), replicated(state); run = lambda state, batch: inner(state, replicated(batch))",
+    ],
+    ids=["eager", "donated", "scanned", "mapped"],
+)
+def test_weights_are_reached_however_the_step_is_compiled(tmp_path: Path, require, way: str) -> None:  # type: ignore[no-untyped-def]
+    require("flax")
+    result = Script(WAYS.replace("WAY", way)).run(tmp_path, seeds(), **{"one-bit": "4"})
+    told = result.of("weights")
+    assert told[0][0] == "loop"
+    assert {event[3] for event in told} == {4 * 3 + 3}
+    assert [event[1] for event in result.of("flip")] == ["params/kernel"]
+    assert [event[2] for event in result.of("evaluation")] == [5]
+
+
+def test_a_compiled_function_follows_the_region_in_which_it_is_called(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("flax")
+    text = """\
+import flax.linen as nn
+import jax, jax.numpy as jnp
+
+@jax.jit
+def noise(key):
+    return jax.random.normal(key, (3,))
+
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return x * self.param("w", noise) + noise(self.make_rng("default"))
+
+key = jax.random.key(0)
+print("before", noise(key))
+params = Net().init({"params": key, "default": key}, 1.0)
+print("init", params)
+print("other", noise(key))
+print("forward", Net().apply({"params": {"w": jnp.ones(3)}}, 1.0, rngs={"default": key}))
+"""
+    runs = replicates(tmp_path, Script(text), 1, ("init", "other", "dropout"))
+    assert moved(runs) == {"": set(), "init": {"init"}, "other": {"before", "other"}, "dropout": {"forward"}}
+    held = hashes(runs[""][0])
+    assert held["before"] == held["other"]
