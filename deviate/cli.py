@@ -67,7 +67,7 @@ def analyze_command(
     ],
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
     save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, or bring it up to date.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Show each rejected value with its reason, and each hazard.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show each rejected value and hazard, and why.")] = False,
     review: Annotated[bool, typer.Option("--review", help="Look it over question by question, then write it.")] = False,
 ) -> None:
     """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to.

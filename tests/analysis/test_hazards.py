@@ -90,6 +90,11 @@ def test_what_stands_behind_an_exit_does_not_count(analyse: Analyse) -> None:
     assert not analyse("import os, sys\nsys.exit()\nos.urandom(1)\n").hazards
 
 
+def test_a_comment_leaves_a_line_out(analyse: Analyse) -> None:
+    found = analyse("import os\na = os.urandom(1)  # deviate: ignore\nb = os.urandom(1)\n").hazards
+    assert [hazard.line for hazard in found] == [3]
+
+
 def test_a_plain_script_has_none(analyse: Analyse) -> None:
     analysis = analyse(
         """

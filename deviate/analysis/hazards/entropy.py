@@ -1,8 +1,8 @@
 """Entropy: numbers from the operating system, which no seed reaches.
 
-`os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and generators that NumPy and TensorFlow seed from the
-operating system give other numbers in each run, whatever seeds are set. deviate cannot hold them in any variant.
-`numpy.random.default_rng()` and `random.Random()` without a seed are not listed: deviate gives them one.
+`os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and bit generators of NumPy without a seed give other
+numbers in each run, whatever seeds are set. deviate cannot hold them in any variant. `random.Random()`,
+`numpy.random.default_rng()`, `torch.seed()` and the like are not listed: deviate gives them a seed.
 
 Example:
     import os
@@ -24,14 +24,13 @@ from deviate.analysis.tree import last_name
 from deviate.analysis.words import words
 from deviate.wording import listed
 
-from .names import TENSORFLOW, under
 from .registry import Sighting, hazard
 from .survey import Called, Survey
 
 ALWAYS = listed(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "
-    "secrets.choice secrets.token_bytes torch.seed torch.random.seed torch.Generator().seed"
-) | under(TENSORFLOW, "random.Generator.from_non_deterministic_state")
+    "secrets.choice secrets.token_bytes"
+)
 UNSEEDED = listed(
     "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.MT19937 numpy.random.Philox "
     "numpy.random.SFC64"

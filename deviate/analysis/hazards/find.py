@@ -7,6 +7,7 @@ from pathlib import Path
 import libcst as cst
 
 from deviate.analysis.calls import CallGraph
+from deviate.analysis.collect import IGNORE
 from deviate.analysis.order import is_dead
 from deviate.model import Hazard
 
@@ -19,7 +20,7 @@ for _file in pkgutil.iter_modules([str(Path(__file__).parent)]):
 
 
 def find_hazards(graph: CallGraph) -> tuple[Hazard, ...]:
-    """All hazards, in source order. A line has each kind once."""
+    """All hazards, in source order. A line has each kind once, and none where a comment says `# deviate: ignore`."""
     survey = Survey(graph)
     order = {file: number for number, file in enumerate(graph.project.files())}
     found: dict[tuple[str, str, int], Hazard] = {}
@@ -29,6 +30,7 @@ def find_hazards(graph: CallGraph) -> tuple[Hazard, ...]:
             for node, message in kind.match(survey)
             if not is_dead(node, graph.nodes) and not _is_unreached(node, graph)
             for place in [graph.nodes.place(node)]
+            if not IGNORE.search(graph.nodes.source(node).lines[place.line - 1])
         ]
         seen.sort(key=lambda hazard: (order[hazard.file], hazard.line))
         for hazard in seen:

@@ -15,8 +15,8 @@ Code that can make runs of one script differ, or that draws random numbers which
 lists what of it a script reaches: in its own file, in the files of the project that it imports, and in the data sets
 and models that it makes. Nothing is run. A line is listed when the source shows the hazard, not when it might have one:
 names that are sorted, sets that are only asked for members and kernels that the script itself makes deterministic are
-left out. Whether a hazard matters for the results is for the experiment to show: see the variants `control` and `impl`
-([variants](variants.md)).
+left out, and so are lines with the comment `# deviate: ignore`. Whether a hazard matters for the results is for the
+experiment to show: see `control` and `impl` among the [variants](variants.md).
 
 Written from the files in `deviate/analysis/hazards/` by `python -m deviate.analysis.hazards.page > docs/hazards.md`.
 """
