@@ -43,6 +43,9 @@ _KEYS = "a key of jax.random carries no meaning"
 _OTHERS = "by hand from a raw key counts as other"
 _NAMED = "draw it through flax or haiku, which name their keys; or vary other, which moves it too"
 
+_STEPS = "weights are known in steps by optax or flax, and in compiled steps that give back what they were given"
+_KEPT = "train with optax or flax"
+
 CLAIMS: dict[str, dict[str, Claim]] = {
     "python": {"shuffle": YES, "split": YES, "other": YES},
     "numpy": {
@@ -84,17 +87,17 @@ CLAIMS: dict[str, dict[str, Claim]] = {
     "jax": {
         "init": Claim("partly", f"{_KEYS}: what initializers draw is reached, what is drawn {_OTHERS}", _NAMED),
         "shuffle": YES,
-        "augment": Claim("no", f"{_KEYS}: what is drawn {_OTHERS}", "augment with NumPy, or vary other"),
+        "augment": Claim("partly", f"{_KEYS}: keys of that name in flax are reached, what is drawn {_OTHERS}", _NAMED),
         "dropout": Claim("partly", f"{_KEYS}: what layers draw is reached, a mask drawn {_OTHERS}", _NAMED),
         "split": YES,
         "other": YES,
-        "one-bit": YES,
-        "weights": YES,
+        "one-bit": Claim("partly", _STEPS, _KEPT),
+        "weights": Claim("partly", _STEPS, _KEPT),
         "threads": Claim("nothing", "bits do not depend on the number of threads on a CPU, as far as was measured"),
     },
-    "flax": {"init": YES, "dropout": YES, "weights": YES},
-    "haiku": {"init": YES, "dropout": YES},
-    "optax": {"weights": YES},
+    "flax": {"init": YES, "augment": YES, "dropout": YES, "one-bit": YES, "weights": YES},
+    "haiku": {"init": YES, "dropout": YES, "one-bit": YES, "weights": YES},
+    "optax": {"one-bit": YES, "weights": YES},
 }
 RESTS_ON = {"lightning": "torch", "transformers": "torch", "accelerate": "torch", "optax": "jax"}
 """Those that draw and compute through another one."""
