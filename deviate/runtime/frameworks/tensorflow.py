@@ -10,6 +10,7 @@ from . import tensorflow_callbacks, tensorflow_summaries
 from .tensorflow_controls import Controls
 from .tensorflow_draws import LIBRARY, Draws
 from .tensorflow_generators import Generators, Stateless
+from .tensorflow_names import Names
 from .tensorflow_proof import proof_of
 from .tensorflow_purpose import purpose_of
 from .tensorflow_sessions import Sessions
@@ -34,10 +35,11 @@ def attach(module: Any, guest: Guest) -> None:
     guest.recorder.at_close.append(lambda: guest.recorder.event("environment", controls.facts()))
     purpose = purpose_of(guest)
     Draws(guest, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
-    _override_seeds(module, guest)
+    names = Names()
+    _override_seeds(guest, names)
     if guest.streams.is_active:
-        Generators(guest, purpose).attend()
-        Stateless(guest, purpose).attend(module)
+        Generators(guest, purpose).attend(names)
+        Stateless(guest, purpose).attend(names)
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
         tensorflow_callbacks.attend(script_ops.FuncRegistry, guest, purpose, controls.is_deterministic)
     _watch_gradients(guest)
@@ -60,13 +62,10 @@ def _watch_gradients(guest: Guest) -> None:
     backprop.GradientTape.gradient = dress(gradient, original)
 
 
-def _override_seeds(module: Any, guest: Guest) -> None:
-    v1, v2 = module.compat.v1, module.compat.v2
-    owners = (
-        (module.random, "set_seed", "tensorflow.random.set_seed"),
-        (v2.random, "set_seed", "tensorflow.random.set_seed"),
-        (v1, "set_random_seed", "tensorflow.compat.v1.set_random_seed"),
-        (v1.random, "set_random_seed", "tensorflow.compat.v1.set_random_seed"),
-    )
-    for owner, name, call in owners:
-        guest.seeding.override(owner, name, call, LIBRARY)
+def _override_seeds(guest: Guest, names: Names) -> None:
+    module: Any = sys.modules["tensorflow.python.framework.random_seed"]
+    calls = {"set_seed": "tensorflow.random.set_seed", "set_random_seed": "tensorflow.compat.v1.set_random_seed"}
+    originals = {name: getattr(module, name) for name in calls}
+    for name, call in calls.items():
+        guest.seeding.override(module, name, call, LIBRARY, internal="tensorflow.python.data")
+        names.replace(originals[name], getattr(module, name))

@@ -11,6 +11,7 @@ from sys import _getframe
 
 from ..parts import Guest
 from ..seeds import dress
+from .tensorflow_names import Names
 from .tensorflow_purpose import Purpose
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
 LIBRARY = "tensorflow.Generator"
 STATELESS = "tensorflow.stateless"
-DERIVED = ("stateless_split", "stateless_fold_in")
-"""What makes seeds of seeds; they are mixed where they are used."""
+STATELESS_MODULES = (
+    "tensorflow.python.ops.stateless_random_ops",
+    "tensorflow.python.ops.image_ops_impl",
+    "tensorflow.python.ops.random_crop_ops",
+    "tensorflow.python.ops.nn_ops",
+)
+"""Where they are; what makes seeds of seeds has other names, and need not be mixed."""
 BITS = 2**31 - 1
 
 
@@ -36,7 +42,7 @@ class Generators:
         self.original = self.module.Generator
         self.Routed = self._routed()
 
-    def attend(self) -> None:
+    def attend(self, names: Names) -> None:
         original = self.original
         for name in ("from_seed", "from_non_deterministic_state"):
             setattr(original, name, classmethod(self._making(getattr(original, name).__func__, name)))
@@ -49,16 +55,7 @@ class Generators:
                     self.module.global_generator = original.from_non_deterministic_state()
             return find()
 
-        self._replace("get_global_generator", find, dress(get_global_generator, find))
-
-    def _replace(self, name: str, original: Any, new: Any) -> None:
-        """Put a function in every place from which scripts take it."""
-        self.module.__dict__[name] = new
-        tensorflow = sys.modules["tensorflow"]
-        for owner in (tensorflow, tensorflow.compat.v1, tensorflow.compat.v2):
-            for part in (owner.random, owner.random.experimental):
-                if getattr(part, name, None) is original:
-                    setattr(part, name, new)
+        names.replace(find, dress(get_global_generator, find))
 
     def _making(self, make: Any, name: str) -> Any:
         def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -126,15 +123,12 @@ class Stateless:
         self.guest = guest
         self.purpose = purpose
 
-    def attend(self, module: Any) -> None:
-        """Stand in for the functions of TensorFlow's public names; the library itself calls others."""
-        for owner in (module, module.compat.v2, module.compat.v1):
-            for part in (owner.random, owner.random.experimental, owner.image, owner.nn.experimental):
-                for name in dir(part):
-                    original = getattr(part, name)
-                    is_draw = name.startswith("stateless_") and name not in DERIVED
-                    if is_draw and not hasattr(original, "__deviate__"):
-                        setattr(part, name, self._stand_in(original))
+    def attend(self, names: Names) -> None:
+        """Stand in for the functions that scripts call; the library's own calls of them pass."""
+        for module in STATELESS_MODULES:
+            for name, original in list(getattr(sys.modules.get(module), "__dict__", {}).items()):
+                if name.startswith("stateless_") and getattr(original, "__module__", "") == module:
+                    names.replace(original, self._stand_in(original))
 
     def _stand_in(self, original: Any) -> Any:
         import inspect

@@ -44,6 +44,7 @@ KINDS = (
 )
 """Where files of the library lie, how the names of functions begin, and what is drawn for in them."""
 PARALLEL_CLASSES = ("_ParallelMapDataset", "_ParallelInterleaveDataset", "ParallelInterleaveDataset")
+BETWEEN = ("tensorflow.python.autograph", "tensorflow.python.util")
 LIBRARIES = ("tensorflow", "keras", "tf_keras")
 MADE_INTO = frozenset(("Variable", "get_variable", "add_weight", "add_variable"))
 """Calls whose arguments are the first values of weights."""
@@ -108,8 +109,8 @@ class Purpose:
         return isinstance(file, str) and self.project.file(file) is not None
 
     def is_asked_by_project(self, frame: FrameType | None) -> bool:
-        """Whether what is called in a frame was called by the project, without another library between."""
-        while frame is not None and str(frame.f_globals.get("__name__")).startswith("tensorflow.python"):
+        """Whether the call from a frame is one of the project's, perhaps by AutoGraph."""
+        while frame is not None and str(frame.f_globals.get("__name__")).startswith(BETWEEN):
             frame = frame.f_back
         return frame is not None and self.is_of_project(frame)
 

@@ -106,7 +106,10 @@ class Sessions:
     def _tell(self, session: Any, moment: str) -> None:
         if session is None or session._closed or session.graph not in self.graphs:
             return
-        weights = _weights(session)
+        try:
+            weights = _weights(session)
+        except Exception:  # a graph without values, or a session whose server has gone
+            return
         arrays = [
             ("%d.%s" % (number, variable.name), (str(array.dtype), array.shape, array.tobytes()))
             for number, (variable, array) in enumerate(weights)
