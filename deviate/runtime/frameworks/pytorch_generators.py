@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
+from sys import _getframe
 
 from ..parts import Guest
 from ..seeds import dress
@@ -13,6 +14,7 @@ from .pytorch_tensors import state_bytes
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
 LIBRARY = "torch"
@@ -30,7 +32,7 @@ def route_generators(torch: Any, guest: Guest) -> None:
         for name in ACCELERATORS:
             if _is_there(torch, name):
                 Accelerators(streams, getattr(torch, name), "%s.%s" % (LIBRARY, name)).attend()
-        Saved(streams, torch, generators).attend()
+        Saved(guest, torch, generators).attend()
         for owner in (torch, torch.random):
             owner.initial_seed = _initial_seed(owner.initial_seed, generators)
         torch.Generator = stand_in(torch, guest)
@@ -145,10 +147,11 @@ class Accelerators(Bank):
 class Saved:
     """`set_rng_state` is to bring back all that was when the state was saved, which is more than one stream."""
 
-    def __init__(self, streams: Streams, torch: Any, bank: Generators) -> None:
-        self.streams = streams
+    def __init__(self, guest: Guest, torch: Any, bank: Generators) -> None:
+        self.guest = guest
         self.torch = torch
         self.bank = bank
+        self.told: set[tuple[str, int]] = set()
         self.kept: OrderedDict[bytes, tuple[dict[str, Any], ...]] = OrderedDict()
         self.is_in_backward = backward_check(torch)
 
@@ -165,21 +168,29 @@ class Saved:
             return state
 
         def set_rng_state(new_state: Any) -> None:
-            kept = None
-            if self._is_at_home():
+            is_at_home, kept = self._is_at_home(), None
+            if is_at_home:
                 self.bank.look(OTHER)
                 kept = self.kept.get(state_bytes(new_state))
             put(new_state)
             if kept is not None:
                 self.bank.states, self.bank.marks, self.bank.asked = map(dict, kept)
+            elif is_at_home:
+                self._tell(_getframe(1))
 
         for owner in (self.torch, self.torch.random):
             owner.get_rng_state = dress(get_rng_state, get)
             owner.set_rng_state = dress(set_rng_state, put)
 
+    def _tell(self, frame: FrameType) -> None:
+        place = self.guest.project.nearest(frame)
+        if place not in self.told:
+            self.told.add(place)
+            self.guest.recorder.event("uncontrolled", "torch.set_rng_state with a state from elsewhere", *place)
+
     def _is_at_home(self) -> bool:
         """Outside of regions. A backward pass brings back the state of the region that it computes anew."""
-        streams = self.streams
+        streams = self.guest.streams
         return streams.is_home() and streams.now == OTHER and not self.is_in_backward()
 
 

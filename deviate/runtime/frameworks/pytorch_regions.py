@@ -64,6 +64,10 @@ class Constructor:
         bound = MethodType(self.function, instance)
         return bound if self.streams.now == INIT else region(self.streams, INIT, bound)
 
+    def __reduce__(self) -> Any:
+        # Who pickles a class by its contents gets the function. Reading it must need nothing of the guest.
+        return max, ((self.function,),)
+
 
 def _attend_constructors(module: Any, streams: Streams) -> None:
     """All classes of modules that there are and will be."""

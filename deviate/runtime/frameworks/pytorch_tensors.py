@@ -10,14 +10,19 @@ if TYPE_CHECKING:
 
 
 def buffer(tensor: Any) -> Any:
-    """The bytes of a tensor in C order; one on an accelerator is brought to the host, and waited for."""
-    plain = tensor.detach()
+    """The bytes of a tensor in C order; one on an accelerator is brought to the host, and waited for.
+
+    Of a tensor that is spread over processes it is the part of this one. Raises ValueError where there are no bytes.
+    """
+    plain = getattr(tensor, "_local_tensor", tensor).detach()
     if str(plain.layout) != "torch.strided":
         plain = plain.to_dense()
     plain = plain.cpu().contiguous()
     size = plain.numel() * plain.element_size()
     if not size:
         return b""
+    if not plain.data_ptr():
+        raise ValueError("a tensor without memory of its own")
     view = (ctypes.c_ubyte * size).from_address(plain.data_ptr())
     view.tensor = plain  # a view of memory must keep the memory
     return view

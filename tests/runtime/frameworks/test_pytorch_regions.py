@@ -111,6 +111,7 @@ class Net(nn.Module):
 
 print(inspect.signature(Block), inspect.signature(Block.__init__), inspect.signature(Block(2).__init__))
 print(inspect.getsource(Block.__init__).split(":")[0], type(Block.__init__).__name__, Block.__mro__)
+print(type(pickle.loads(pickle.dumps(Block.__dict__["__init__"]))).__name__)
 net, x = Net(), torch.rand(64, 4)
 slopes = []
 for net.reentrant in (None, True, False):
@@ -186,6 +187,9 @@ print(g.seed(), torch.rand(1, generator=g).item())
 print(torch.Generator().manual_seed(3).get_state().sum().item())
 for i in range(300):
     torch.Generator().manual_seed(i)
+saved = torch.get_rng_state()
+for state in (saved, saved.clone(), torch._C.Generator().get_state()):
+    torch.set_rng_state(state)
 """
     script = Script(text, main_loop="")
     runs = [script.run(tmp_path / str(n), seeds(other=n // 2)) for n in range(3)]
@@ -198,4 +202,5 @@ for i in range(300):
         ("torch.Generator.manual_seed", "3", 5),
     ]
     assert calls[-1] == ("torch.Generator.manual_seed", "99", 7)
+    assert runs[0].of("uncontrolled") == [["torch.set_rng_state with a state from elsewhere", "train.py", 10]]
     assert runs[0].of("draws")[-2:] == [["torch", ["other"]], ["torch.Generator", ["other"]]]
