@@ -32,20 +32,26 @@ def weights_digest(weights: Iterable[tuple[str, Array]]) -> str:
 
 
 class Examples:
-    """A hash of examples that depends neither on their order nor on how they were put into batches.
+    """A hash of examples that depends, within a pass, neither on their order nor on how they were put into batches.
 
-    Each example is hashed alone and the hashes are added up, so that one that comes twice counts twice.
+    Each example is hashed alone and the hashes are added up, so that one that comes twice counts twice. Passes count
+    apart: an evaluation of the training and then of the test data tells which is which, whatever their union is.
     Source: Clarke et al. (2003), "Incremental multiset hash functions", MSet-Add-Hash without a key.
     """
 
     def __init__(self) -> None:
         self.count = 0
-        self.total = 0
+        self.passes: dict[object, list[int]] = {}
 
-    def add(self, batch: Sequence[Array]) -> None:
-        """Add the examples of a batch: arrays whose first dimension, the same in all, counts the examples."""
+    def add(self, batch: Sequence[Array], of_pass: object = None) -> None:
+        """Add the examples of a batch: arrays whose first dimension, the same in all, counts the examples.
+
+        Args:
+            of_pass: tells the pass that the batch is a part of; without it the batch is one of its own.
+        """
         n = batch[0][1][0] if batch else 0
         parts = [(kind, tuple(shape[1:]), _flat(buffer)) for kind, shape, buffer in batch]
+        sums = self.passes.setdefault(("alone", len(self.passes)) if of_pass is None else of_pass, [0, 0])
         for example in range(n):
             own = hashlib.blake2b(digest_size=WIDTH)
             for place, (kind, shape, view) in enumerate(parts):
@@ -53,13 +59,17 @@ class Examples:
                 _begin(own, str(place), kind, shape)
                 for start, end in _parts(size):
                     own.update(view[example * size + start : example * size + end])
-            self.total += int.from_bytes(own.digest(), "big")
-        self.total %= 1 << 8 * WIDTH
+            sums[1] += int.from_bytes(own.digest(), "big")
+        sums[1] %= 1 << 8 * WIDTH
+        sums[0] += n
         self.count += n
 
     def digest(self) -> str:
-        """Hexadecimal; the number of examples is part of it."""
-        return hashlib.sha256(b"%d %d" % (self.count, self.total)).hexdigest()
+        """Hexadecimal; the number of examples is part of it, the order of the passes is not."""
+        total = hashlib.sha256()
+        for count, value in sorted(map(tuple, self.passes.values())):
+            total.update(b"%d %d;" % (count, value))
+        return total.hexdigest()
 
 
 def _parts(size: int) -> list[tuple[int, int]]:

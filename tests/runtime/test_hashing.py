@@ -16,7 +16,7 @@ def array(numbers: tuple[float, ...], *shape: int, kind: str = "float32") -> tup
 def digest(*batches: list) -> str:
     examples = Examples()
     for batch in batches:
-        examples.add(batch)
+        examples.add(batch, of_pass="one")
     return examples.digest()
 
 
@@ -41,6 +41,18 @@ def test_examples_hash_the_same_in_any_order_and_in_any_batches() -> None:
     whole = digest([array(ROWS, 2, 2)])
     assert digest([array((3.0, 4.0, 1.0, 2.0), 2, 2)]) == whole
     assert digest([array(ROWS[2:], 1, 2)], [array(ROWS[:2], 1, 2)]) == whole
+
+
+def test_passes_over_the_same_examples_divided_otherwise_have_another_hash() -> None:
+    def divided(*passes: tuple[float, ...]) -> str:
+        examples = Examples()
+        for number, numbers in enumerate(passes):
+            for value in numbers:
+                examples.add([array((value,), 1, 1)], number)
+        return examples.digest()
+
+    assert divided((1.0, 2.0, 3.0), (4.0,)) != divided((1.0, 2.0, 4.0), (3.0,))
+    assert divided((1.0, 2.0, 3.0), (4.0,)) == divided((4.0,), (3.0, 1.0, 2.0))
 
 
 @pytest.mark.parametrize(

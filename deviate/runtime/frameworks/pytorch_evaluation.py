@@ -29,7 +29,8 @@ class Evaluation:
     """One phase of evaluation, the first that tells of its examples.
 
     Attributes:
-        batches: what loaders yielded since the last forward pass: some look one batch ahead, to know the last one.
+        batches: what loaders yielded since the last forward pass, each with the number of its pass: some look one batch
+            ahead, to know the last one.
     """
 
     def __init__(self, torch: Any, trained: Trained, recorder: Recorder) -> None:
@@ -43,7 +44,7 @@ class Evaluation:
     def _begin(self) -> None:
         self.module: Any = None
         self.examples = Examples()
-        self.waiting: list[list[Any]] = []
+        self.waiting: list[tuple[int | None, list[Any]]] = []
         self.waiting_bytes = 0
         self.is_loaded = False
         self.is_unread = False
@@ -58,10 +59,10 @@ class Evaluation:
             return  # what is called after it may be given what it computed
         if self.batches:
             self.is_loaded = True
-            for batch in self._drawn():
-                self._take(batch)
+            for of_pass, batch in self._drawn():
+                self._take(batch, of_pass)
         elif not self.is_loaded:
-            self._take((args, kwargs), most=1)
+            self._take((args, kwargs), None, most=1)
 
     def is_over_before_training(self) -> bool:
         """A training pass begins: whether there was an evaluation before it."""
@@ -77,15 +78,15 @@ class Evaluation:
         """Tell of the examples; gives whether this was the one."""
         if self.is_unread:
             return True
-        for arrays in self.waiting:
-            self._add(arrays)
+        for of_pass, arrays in self.waiting:
+            self._add(arrays, of_pass)
         count = self.examples.count
         if count:
             self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), count)
         self._begin()
         return bool(count)
 
-    def _drawn(self) -> list[Any]:
+    def _drawn(self) -> list[tuple[int, Any]]:
         batches = list(self.batches)
         self.batches.clear()
         return batches
@@ -98,7 +99,7 @@ class Evaluation:
             self.strange[id(module)] = self.trained.seen
         return is_trained
 
-    def _take(self, value: Any, most: int | None = None) -> None:
+    def _take(self, value: Any, of_pass: int | None, most: int | None = None) -> None:
         """Arrays that have an example in each row."""
         arrays = list(self._arrays(value))[:most]
         if not arrays:
@@ -108,21 +109,23 @@ class Evaluation:
         chosen = [array for array in arrays if array.shape[0] == rows]
         remote = [array for array in chosen if self._is_remote(array)]
         if not remote:
-            self._add(chosen)
+            self._add(chosen, of_pass)
             return
         self.waiting_bytes += sum(array.numel() * array.element_size() for array in remote)
         if self.waiting_bytes > MOST_WAITING:
             self.is_unread = True
             self.waiting.clear()
         if not self.is_unread:
-            self.waiting.append([array.detach().clone() if self._is_remote(array) else array for array in chosen])
+            kept = [array.detach().clone() if self._is_remote(array) else array for array in chosen]
+            self.waiting.append((of_pass, kept))
 
-    def _add(self, arrays: list[Any]) -> None:
+    def _add(self, arrays: list[Any], of_pass: int | None) -> None:
         self.examples.add(
             [
                 (kind(array), array.shape, buffer(array) if isinstance(array, self.tensor) else array.tobytes())
                 for array in arrays
-            ]
+            ],
+            of_pass,
         )
 
     def _arrays(self, value: Any, depth: int = 0) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 
 from ..hashing import weights_digest
 from ..parts import Guest
@@ -69,7 +69,7 @@ class Proof:
 
     def follow(self, iterator: Any) -> None:
         """See the batches that loaders yield, up to the end of the first evaluation."""
-        original = iterator.__next__
+        original, passes = iterator.__next__, count()
 
         def __next__(self_: Any) -> Any:  # noqa: N807
             batch = original(self_)
@@ -77,7 +77,9 @@ class Proof:
                 if iterator.__next__ is dressed:
                     iterator.__next__ = original
             else:
-                self.evaluation.batches.append(batch)
+                if not hasattr(self_, "_deviate_pass"):
+                    self_._deviate_pass = next(passes)
+                self.evaluation.batches.append((self_._deviate_pass, batch))
             return batch
 
         dressed = iterator.__next__ = dress(__next__, original)
@@ -87,9 +89,9 @@ class Proof:
         tensors = dict(self.trained.tensors())
         if tensors:
             parameter = self.torch.nn.Parameter
-            count = sum(it.numel() for it in tensors.values() if it.requires_grad or isinstance(it, parameter))
+            n = sum(it.numel() for it in tensors.values() if it.requires_grad or isinstance(it, parameter))
             arrays = ((name, (kind(tensor), tensor.shape, partial(buffer, tensor))) for name, tensor in tensors.items())
-            self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), count)
+            self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), n)
 
     def _close(self) -> None:
         if self.bit is not None:
