@@ -72,3 +72,15 @@ def test_other_examples_have_another_hash(other: list) -> None:
 
 def test_an_empty_batch_adds_nothing() -> None:
     assert digest([array((), 0, 2)], []) == digest()
+
+
+def test_a_buffer_may_come_when_its_turn_has_come() -> None:
+    kind, shape, buffer = array(ROWS, 4)
+    assert weights_digest([("a", (kind, shape, lambda: buffer))]) == weights_digest([("a", (kind, shape, buffer))])
+
+
+@pytest.mark.parametrize("places", [slice(0, 1), slice(1_400_000, 1_600_000), slice(2_999_999, None)])
+def test_long_examples_are_told_apart_by_their_ends_and_by_parts_between(places: slice) -> None:
+    example, other = bytearray(3_000_000), bytearray(3_000_000)
+    other[places] = b"\x01" * len(other[places])
+    assert digest([("uint8", (1, 3_000_000), example)]) != digest([("uint8", (1, 3_000_000), other)])
