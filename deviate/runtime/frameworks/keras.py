@@ -24,6 +24,7 @@ SEEDS = "keras.src.utils.rng_utils"
 STREAMS: dict[str, Callable[[Keras, Any], None]] = {
     "keras.src.random.seed_generator": lambda keras, module: keras.attend_generators(module),
     "keras.src.random.random": lambda keras, module: keras.attend_draws(module),
+    "keras.src.backend.torch.random": lambda keras, module: keras.attend_torch(module),
     "keras.src.initializers.random_initializers": lambda keras, module: keras.attend_initialisers(module),
     "keras.src.layers.layer": lambda keras, module: keras.attend_layers(module),
     "keras.src.trainers.data_adapters.array_data_adapter": lambda keras, module: Data(keras).attend_arrays(module),

@@ -36,6 +36,8 @@ class Watch:
 
     def attend_trainer(self, module: Any) -> None:
         """A module with the trainer of a backend: it drives models itself."""
+        if TRAINERS[module.__name__] == "TorchTrainer":
+            self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips it
         trainer = getattr(module, TRAINERS[module.__name__])
         for name in DRIVEN:
             setattr(trainer, name, self._driving(getattr(trainer, name), name))

@@ -125,6 +125,19 @@ class Keras:
         for name in (*DRAWS, SHUFFLE):
             setattr(module, name, self._draw(getattr(module, name), name))
 
+    def attend_torch(self, module: Any) -> None:
+        """Module `keras.src.backend.torch.random`: seeds that Keras sets for each draw are none of the script's."""
+        seeding, original = self.guest.seeding, module.torch_seed_generator
+
+        def torch_seed_generator(seed: Any) -> Any:
+            before, seeding.is_silent = seeding.is_silent, True
+            try:
+                return original(seed)
+            finally:
+                seeding.is_silent = before
+
+        module.torch_seed_generator = dress(torch_seed_generator, original)
+
     def _draw(self, original: Any, name: str) -> Any:
         def draw(*args: Any, **kwargs: Any) -> Any:
             seed, frame = kwargs.get("seed"), _getframe(1)
