@@ -170,6 +170,25 @@ def test_a_function_counts_where_a_model_calls_it(analyse: Analyse) -> None:
     assert [(hazard.name, hazard.line) for hazard in analysis.hazards] == [("resize", 5)]
 
 
+def test_a_branch_that_returns_early_is_for_use_unless_it_asks_for_training(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import torch.nn as nn
+        import torch.nn.functional as F
+        class Model(nn.Module):
+            def forward(self, x):
+                x = self.layer(x)
+                if self.use_softmax:
+                    return F.interpolate(x, size=8, mode="bilinear").softmax(1)
+                if self.training:
+                    return F.interpolate(x, size=8, mode="bilinear")
+                return x
+        model = Model()
+        """
+    )
+    assert [(hazard.name, hazard.line) for hazard in analysis.hazards] == [("resize", 10)]
+
+
 def test_one_convolution_of_a_file_stands_for_all(analyse: Analyse) -> None:
     analysis = analyse("from torch import nn\na = nn.Conv2d(1, 2, 3)\nb = nn.Conv2d(2, 2, 3)\nc = nn.Conv1d(2, 2, 3)\n")
     assert [(hazard.name, hazard.line) for hazard in analysis.hazards] == [("convolution", 2)]

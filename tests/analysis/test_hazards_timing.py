@@ -130,6 +130,7 @@ def test_clocks_that_end_nothing_are_left_out(analyse: Analyse, text: str) -> No
         ("class Meter:\n    def share_memory(self): pass\nMeter().share_memory()", []),
         ("with tf1.Session() as session: pass", ["graph-session"]),
         ("session = tf.compat.v1.InteractiveSession()", ["graph-session"]),
+        ("devices = tf1.Session().list_devices()", []),
         ("session = requests.Session()", []),
         ("model = Word2Vec(texts, vector_size=8)", ["word-vectors"]),
         ("model = doc2vec.Doc2Vec(texts, workers=n)", ["word-vectors"]),

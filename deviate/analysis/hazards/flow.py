@@ -6,12 +6,10 @@ import libcst as cst
 
 from deviate.analysis.index import Class, Function
 from deviate.analysis.tree import dotted, last_name, positional, walk
-from deviate.analysis.words import words
 
 from .survey import Survey
 from .uses import (
     ADDING,
-    ASIDE,
     COMPREHENSIONS,
     INDIFFERENT,
     KEEPING,
@@ -19,6 +17,7 @@ from .uses import (
     SORTING,
     TRAINING,
     WRITING,
+    is_aside,
     is_constant,
     is_count,
     is_load,
@@ -44,10 +43,8 @@ class Flow:
         Args:
             is_set: a set may be handed around as it is: only what takes its items out counts.
         """
-        function = self.nodes.function_of(node)
-        stem = function.module.file.rpartition("/")[2]
         self._seen.clear()
-        if ASIDE.intersection(words(f"{function.name} {stem}")) or is_reported(node, self.nodes):
+        if is_aside(self.nodes.function_of(node)) or is_reported(node, self.nodes):
             return False
         return self._used(node, is_set=is_set)
 
@@ -94,8 +91,8 @@ class Flow:
         if not isinstance(call, cst.Call):
             return False
         name = last_name(call.func)
-        if name == "next" and isinstance(argument.value, cst.Call) and last_name(argument.value.func) == "walk":
-            return self._folder(call)
+        if name == "next":
+            return self._first(call, argument)
         if argument.star or name in PICKING:
             return name not in INDIFFERENT
         if name in INDIFFERENT:
@@ -108,10 +105,14 @@ class Flow:
             return False
         return self._parameters(call, argument)
 
-    def _folder(self, call: cst.Call) -> bool:
-        """Whether the order counts of the files or folders of the first folder that `os.walk` comes to."""
+    def _first(self, call: cst.Call, argument: cst.Arg) -> bool:
+        """Whether the order counts of what comes first: of many there is no telling, but most often it is the only one.
+
+        What `os.walk` gives first are the files and folders of one folder.
+        """
         parent = self.nodes.parents.get(call)
-        return not isinstance(parent, cst.Subscript) or self._used(parent)
+        is_walk = isinstance(argument.value, cst.Call) and last_name(argument.value.func) == "walk"
+        return is_walk and isinstance(parent, cst.Subscript) and self._used(parent)
 
     def _parameters(self, call: cst.Call, argument: cst.Arg) -> bool:
         """Whether the order counts in a function of the project; in one of a library it is taken to."""

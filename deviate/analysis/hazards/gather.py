@@ -1,9 +1,9 @@
 """Values taken from places of a tensor by index, with a gradient.
 
 The gradient adds to the places that were taken, and where places repeat, in the order in which threads come: on a GPU
-for `index_select` and `repeat_interleave`, on a CPU with several threads for `tensor[index]`. deviate asks for
-deterministic kernels where a variant holds `kernels`. Listed are takings from parameters, and in models that also
-scatter, as those of graphs do: elsewhere places seldom repeat.
+for `index_select`, on a CPU with several threads for `tensor[index]`. deviate asks for deterministic kernels where a
+variant holds `kernels`. Listed are takings from parameters, and in models that also scatter, as those of graphs do:
+elsewhere places seldom repeat.
 
 Example:
     import torch
@@ -18,9 +18,8 @@ Instead:
     index = torch.randint(17, (65536,))
     (weight[index] * values).sum().backward()
 
-Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `index_select` and `repeat_interleave` "when
-attempting to differentiate a CUDA tensor", `Tensor.__getitem__` "when attempting to differentiate a CPU tensor and the
-index is a list of tensors".
+Source: PyTorch documentation of `torch.use_deterministic_algorithms`: `index_select` "when attempting to differentiate
+a CUDA tensor", `Tensor.__getitem__` "when attempting to differentiate a CPU tensor and the index is a list of tensors".
 """
 
 from collections.abc import Iterator
@@ -37,7 +36,6 @@ from .registry import Sighting, hazard
 from .scatter import METHODS as SCATTERING
 from .survey import Called, Survey, is_true
 
-TAKING = ("index_select", "repeat_interleave")
 MADE = listed("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
 PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")
 INDICES = listed("idx idxs index indices ids inds")
@@ -48,9 +46,9 @@ def gather(survey: Survey) -> Iterator[Sighting]:
     if "torch" not in survey.graph.imported or "torch" in held_by_script(survey):
         return
     scatters = "torch_scatter" in survey.graph.imported or any(survey.named(name) for name in SCATTERING)
-    for call in survey.methods(TAKING, ("torch.",)) if scatters else ():
+    for call in survey.methods(["index_select"], ("torch.",)) if scatters else ():
         if survey.is_model(call.function.owner) and not survey.is_without_gradient(call.node, call.function):
-            yield call.node, f"the gradient of {call.last} adds in no fixed order on a GPU"
+            yield call.node, "the gradient of index_select adds in no fixed order on a GPU"
     made = [call for call in survey.calls(MADE) if is_true(call.argument(None, "requires_grad"))]
     for taken in _taken([*made, *survey.calls(PARAMETERS)], survey):
         yield taken, "the gradient of an index adds in no fixed order on several threads of a CPU"

@@ -20,6 +20,8 @@ when using the TF1 API".
 
 from collections.abc import Iterator
 
+import libcst as cst
+
 from .names import TENSORFLOW, under
 from .registry import Sighting, hazard
 from .survey import Survey
@@ -34,4 +36,5 @@ SESSIONS = under(
 @hazard("graph-session", "timing", is_told_once=True)
 def graph_session(survey: Survey) -> Iterator[Sighting]:
     for call in survey.calls(SESSIONS):
-        yield call.node, "TensorFlow promises no determinism for sessions"
+        if not isinstance(survey.nodes.parents.get(call.node), cst.Attribute):  # `Session().list_devices()`
+            yield call.node, "TensorFlow promises no determinism for sessions"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import constant_number, constant_text, identifiers, keywords, positional
+from deviate.analysis.tree import constant_number, constant_text, identifiers, keywords, positional, walk
 from deviate.analysis.words import words
 from deviate.wording import listed
 
@@ -13,6 +13,8 @@ from .survey import Called, Survey, is_false, is_true
 
 DATA = listed("img imgs image images im ims mask masks target targets label labels gt")
 """Words for what is given to a model, without a gradient."""
+
+TRAINING = listed("train training trains")
 
 ASKING = under(TENSORFLOW, "config.experimental.enable_op_determinism")
 
@@ -41,8 +43,20 @@ def _has_gradient(call: Called, survey: Survey) -> bool:
     """Whether a function is called in a model or training step, and not of the data itself."""
     given = positional(call.node)
     of_data = bool(given) and not DATA.isdisjoint(words(" ".join(identifiers(given[0]))))
-    in_model = survey.is_in_model(call.function)
+    in_model = survey.is_in_model(call.function) and not _is_for_use(call.node, survey)
     return in_model and not of_data and not survey.is_without_gradient(call.node, call.function)
+
+
+def _is_for_use(node: cst.CSTNode, survey: Survey) -> bool:
+    """Whether a node stands in a branch that returns early and does not ask for training: what a trained model does."""
+    for parent in survey.nodes.ancestors(node):
+        if isinstance(parent, cst.If) and node is not parent.test:
+            returns = any(isinstance(part, cst.Return) for part in walk(parent.body))
+            if returns and TRAINING.isdisjoint(words(" ".join(identifiers(parent.test)))):
+                return True
+        if isinstance(parent, cst.FunctionDef):
+            return False
+    return False
 
 
 def held_by_script(survey: Survey) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import libcst as cst
 
@@ -14,6 +15,8 @@ from deviate.wording import listed
 
 DEEPEST = 4
 """Assignments and calls through which a value is followed."""
+
+MOST_VALUES = 32
 
 MODELS = ("torch.nn.", "torch.autograd.", "lightning.", "pytorch_lightning.", "torch_geometric.", "tensorflow.keras.")
 DEVICES = listed("cuda gpu gpus")
@@ -143,7 +146,7 @@ class Survey:
 
     def values(self, node: cst.BaseExpression, function: Function) -> Iterator[tuple[cst.BaseExpression, Function]]:
         """An expression, and what it stands for: what is assigned to its name, given to its parameter."""
-        yield from self._values(node, function, set(), DEEPEST)
+        yield from islice(self._values(node, function, set(), DEEPEST), MOST_VALUES)
 
     def _values(
         self, node: cst.BaseExpression, function: Function, seen: set[cst.CSTNode], depth: int
@@ -206,14 +209,22 @@ class Survey:
         """Whether a class of the project is a layer or model of a framework."""
         return cls is not None and any(base.startswith(MODELS) for base in self.resolver.order(cls)[1])
 
-    def is_in_model(self, function: Function, depth: int = DEEPEST) -> bool:
-        """Whether a function belongs to a model or a training step, by itself or by one of its callers."""
-        if self.is_model(function.owner):
-            return True
-        if any(isinstance(it.func, cst.Attribute) and it.func.attr.value == "backward" for it in function.calls):
-            return True
-        callers = {edge.caller for edge in self.graph.edges_into(function)} - {function}
-        return depth > 0 and any(self.is_in_model(caller, depth - 1) for caller in callers if not caller.is_module)
+    def is_in_model(self, function: Function) -> bool:
+        """Whether a function belongs to a model, by itself or by one of its callers, or to a training step."""
+        seen = {function: 0}
+        waiting = [function]
+        for current in waiting:
+            depth = seen[current]
+            if self.is_model(current.owner) or (depth < 2 and self._steps_back(current)):
+                return True
+            for edge in self.graph.edges_into(current) if depth < DEEPEST else ():
+                if edge.caller not in seen and (depth == 0 or not edge.caller.is_module):
+                    seen[edge.caller] = depth + 1
+                    waiting.append(edge.caller)
+        return False
+
+    def _steps_back(self, function: Function) -> bool:
+        return any(isinstance(it.func, cst.Attribute) and it.func.attr.value == "backward" for it in function.calls)
 
     def is_without_gradient(self, node: cst.CSTNode, function: Function) -> bool:
         """Whether a node stands under `torch.no_grad` in its own function."""

@@ -2,8 +2,10 @@
 
 import libcst as cst
 
+from deviate.analysis.index import Function
 from deviate.analysis.nodes import Nodes
 from deviate.analysis.tree import keywords, last_name, walk
+from deviate.analysis.words import words
 from deviate.wording import listed
 
 SORTING = listed("sorted natsorted os_sorted humansorted sort")
@@ -20,18 +22,30 @@ KEEPING = listed(
 )
 """What gives back its items in the order in which they came."""
 
-PICKING = listed("next choice choices sample enumerate zip pop popleft islice index")
+PICKING = listed("choice choices sample enumerate zip pop popleft islice index")
 ADDING = {"append": 0, "extend": 0, "appendleft": 0, "insert": 1}
 WRITING = listed("write writerow writerows writelines put put_nowait send")
 TRAINING = listed("backward step fit partial_fit train_on_batch minimize apply_gradients")
 ASIDE = listed(
-    "push upload hub huggingface export clean cleanup prune backup archive zip plot plots video videos log logs raw"
+    "push upload hub huggingface export clean cleanup prune backup archive zip plot plots video videos log logs logger "
+    "logging raw"
 )
 """Words in the names of functions and files that do nothing for the result of training."""
+
+TESTING = listed("test testing infer inference demo predict")
+"""The same of functions, unless the training is in the name too."""
 
 REPORTING = listed("print pprint log info debug warning error Image add_images log_image log_images")
 
 COMPREHENSIONS = (cst.ListComp, cst.GeneratorExp, cst.SetComp, cst.DictComp)
+
+
+def is_aside(function: Function) -> bool:
+    """Whether a function does nothing for the result of training, by its name and that of its file."""
+    told = words(function.name)
+    stem = function.module.file.rpartition("/")[2]
+    is_test = not TESTING.isdisjoint(told) and {"train", "split"}.isdisjoint(told)
+    return is_test or not ASIDE.isdisjoint((*told, *words(stem)))
 
 
 def is_reported(node: cst.CSTNode, nodes: Nodes) -> bool:
