@@ -50,6 +50,8 @@ class Examples:
             of_pass: tells the pass that the batch is a part of; without it the batch is one of its own.
         """
         n = batch[0][1][0] if batch else 0
+        if not n:
+            return
         parts = [(kind, tuple(shape[1:]), _flat(buffer)) for kind, shape, buffer in batch]
         sums = self.passes.setdefault(("alone", len(self.passes)) if of_pass is None else of_pass, [0, 0])
         for example in range(n):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, SelectedMetric
+from deviate.stats.aggregate import NEVER
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.primary import is_on_test_data
 from deviate.stats.proof import evaluation_agreement
@@ -100,6 +101,21 @@ def _uncounted(experiment: Experiment, label: str) -> list[str]:
     return warnings
 
 
+def silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
+    """Metrics of which the completed runs of an experiment reported no number, each with all such experiments."""
+    silent: dict[str, list[str]] = {}
+    for findings, label in zip(described, labels, strict=True):
+        n_completed = sum(run.status == "completed" for run in findings.experiment.runs)
+        for description in findings.descriptions:
+            n_silent = sum(reason == NEVER for _, reason in description.missing)
+            if n_completed and n_silent == n_completed:
+                silent.setdefault(description.metric.name, []).append(label)
+    return [
+        f"No run of {', '.join(where)} reported a number for {name}: correct or deselect it in deviate.toml."
+        for name, where in silent.items()
+    ]
+
+
 def _missing_scores(description: Description, experiment: Experiment, label: str) -> list[str]:
     """Completed runs without a score of this metric, by reason."""
     completed = {run.replicate for run in experiment.runs if run.status == "completed"}
@@ -111,8 +127,8 @@ def _missing_scores(description: Description, experiment: Experiment, label: str
         return []
     metric = description.metric
     listed = "; ".join(f"{reason} ({_replicates(replicates)})" for reason, replicates in by_reason.items())
-    if list(by_reason) == ["never reported"] and len(by_reason["never reported"]) == len(completed):
-        return [f"No run of {label} reported a number for {metric.name}: correct or deselect it in deviate.toml."]
+    if list(by_reason) == [NEVER] and len(by_reason[NEVER]) == len(completed):
+        return []  # said once for all experiments
     n_missing = sum(map(len, by_reason.values()))
     return [
         (

@@ -17,6 +17,8 @@ _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
     "median": statistics.median,
 }
 
+NEVER = "never reported"
+
 
 def aggregate_series(series: Series, aggregate: str, direction: Direction | None = None) -> Estimate:
     """Score of one run.
@@ -30,7 +32,7 @@ def aggregate_series(series: Series, aggregate: str, direction: Direction | None
     check_aggregate(aggregate)
     measurements = list(zip(series.steps, series.values, strict=True))
     if not measurements:
-        return Unavailable("never reported")
+        return Unavailable(NEVER)
     if aggregate == "last":
         return _finite(measurements[-1:], lambda values: values[0], at_end=True)
     if aggregate.startswith("at:"):

@@ -14,7 +14,13 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
-from deviate.stats.advice import evaluation_warnings, experiment_warnings, metric_warnings, unmatched_warnings
+from deviate.stats.advice import (
+    evaluation_warnings,
+    experiment_warnings,
+    metric_warnings,
+    silence_warnings,
+    unmatched_warnings,
+)
 from deviate.stats.aggregate import check_aggregate
 from deviate.stats.describe import describe_runs
 from deviate.stats.noise import noise
@@ -78,6 +84,7 @@ def judge(
         labels = [experiments[0].name]
     for findings, name in zip(described, labels, strict=True):
         warnings += experiment_warnings(findings, name)
+    warnings += silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
     warnings += metric_warnings(described, matches)
     warnings += unmatched_warnings(pairs, chosen)

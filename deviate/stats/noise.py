@@ -52,7 +52,7 @@ def noise(described: Sequence[ExperimentFindings], *, confidence: float = 0.95) 
 
 
 def _metrics(study: Study) -> list[SelectedMetric]:
-    found = {it.metric.name: it.metric for findings in study.described for it in findings.descriptions}
+    found = {it.metric.name: it.metric for findings in study.described for it in findings.descriptions if it.n}
     return [metric for metric in found.values() if metric.role == "quality"]
 
 

@@ -32,9 +32,8 @@ def _control(study: Study) -> Iterator[str]:
     ]
     if study.control == "absent":
         if claims:
-            n = 0 if proof is None else proof.n
-            text = f"Isolation was not checked: that takes 2 runs of {CONTROL}, here are {n}"
-            yield f"{text}. Add {CONTROL} to --variants."
+            text = f"Isolation was not checked: that takes 2 completed runs of {CONTROL}, here are"
+            yield f"{text} 0. Add {CONTROL} to --variants." if proof is None else f"{text} {proof.n}."
         return
     if proof is None:
         return
@@ -147,7 +146,13 @@ def _draws(study: Study) -> Iterator[str]:
         return
     named = ("init", "shuffle", "augment", "dropout")
     if unused := [stream for stream in named if stream not in found]:
-        yield f"Nothing was drawn from {_listed(unused)} in any run: no source of spread in this script."
+        if "other" in found:
+            meant = "what the script draws for such a purpose in ways of its own is among other"
+        else:
+            meant = "no source of spread in this script"
+        yield f"Nothing was drawn from {_listed(unused)} in any run: {meant}."
+    if "split" in found and not any("split" in it.varied for it in study.experiments):
+        yield "What divides the data, or is shuffled before the main loop as if it did, is held in all variants here."
     if "other" not in found:
         yield "Every draw belonged to a stream: nothing was drawn from other."
         return

@@ -101,4 +101,7 @@ def _reference(experiments: Sequence[Experiment], kinds: Sequence[NoiseKind]) ->
     varying = [
         it for it, kind in zip(experiments, kinds, strict=True) if kind in {"streams", "implementation", "mixed"}
     ]
+    found = drawn(experiments)
+    if found is not None:  # a variant of streams from which nothing is drawn has no spread to refer to
+        varying = [it for it in varying if not set(it.varied) <= set(STREAMS) - found]
     return max(varying, key=lambda it: len(it.varied), default=by_name.get(SCRIPT))

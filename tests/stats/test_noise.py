@@ -112,7 +112,7 @@ def test_control_breaks_where_only_the_weights_differ() -> None:
 def test_fewer_than_two_runs_of_control_are_no_control(n: int) -> None:
     found = _noise(*usual()[:3], equal("control", n))
     assert found.control == "absent"
-    assert f"Isolation was not checked: that takes 2 runs of control, here are {n}. " in found.statements[0]
+    assert f"Isolation was not checked: that takes 2 completed runs of control, here are {n}." in found.statements[0]
     assert all(row.is_isolated is None for row in found.tables[0].rows)
 
 
