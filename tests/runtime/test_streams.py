@@ -270,3 +270,28 @@ def test_scikit_learn_draws_through_the_streams(tmp_path: Path, varied: str, req
         ["sklearn.SGDClassifier.random_state", "0"],
         ["sklearn.RandomForestClassifier.random_state", "0"],
     ]
+
+
+FITTED = """\
+import warnings
+warnings.simplefilter("ignore")
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neural_network import MLPClassifier
+x, y = load_iris(return_X_y=True)
+net = MLPClassifier((4,), max_iter=5)
+for epoch in range(2):
+    net.partial_fit(x, y, classes=[0, 1, 2])
+forest = RandomForestClassifier(3).fit(x, y)
+print(forest.predict_proba(x).sum(0), net.predict_proba(x).sum(0))
+"""
+
+
+def test_what_scikit_learn_has_fitted_is_hashed(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("sklearn")
+    base, again = (run(tmp_path / name, FITTED, ("range(2)", 9)).of("weights") for name in ("base", "again"))
+    other = run(tmp_path / "other", FITTED, ("range(2)", 9), other=7).of("weights")
+    assert [(moment, framework) for moment, framework, *_ in base] == [("loop", "sklearn"), ("exit", "sklearn")]
+    assert base == again
+    assert all(a[2] != b[2] for a, b in zip(base, other, strict=True))
+    assert base[1][3] > base[0][3]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 VALIDATION = "sklearn.utils.validation"
-MODULES = ("sklearn", VALIDATION)
+BASE = "sklearn.base"
+MODULES = ("sklearn", VALIDATION, BASE)
 DATA = ("sklearn.model_selection", "sklearn.datasets")
 """What divides the examples, or makes them."""
 ORDER = ("sklearn.utils",)
@@ -28,6 +29,10 @@ ORDER = ("sklearn.utils",)
 def attach(module: Any, guest: Guest) -> None:
     if module.__name__ == "sklearn":
         guest.recorder.event("environment", {"scikit-learn": module.__version__})
+    elif module.__name__ == BASE:
+        from .sklearn_proof import Proof
+
+        Proof(guest).attend(module)
     else:
         _Checking(guest, module.check_random_state).attend(module)
 

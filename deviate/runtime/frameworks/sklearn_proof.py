@@ -1,0 +1,98 @@
+"""What was fitted with scikit-learn, as a hash: the arrays that estimators hold after `fit` and `partial_fit`."""
+
+from __future__ import annotations
+
+import weakref
+
+from ..hashing import weights_digest
+from ..parts import Guest
+from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+DEEPEST = 5
+
+
+class Proof:
+    """Estimators that the script has fitted, as long as they are there; not those that are parts of another one."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.recorder = guest.recorder
+        self.fitted: list[Any] = []
+        self.inside = 0
+        guest.recorder.at_main_end.append(lambda: self.tell("loop"))
+        guest.recorder.at_close.append(lambda: self.tell("exit"))
+
+    def attend(self, base: Any) -> None:
+        """All `fit` methods of scikit-learn are made by one decorator."""
+        original = getattr(base, "_fit_context", None)
+        if original is not None:  # from version 1.3
+            base._fit_context = dress(
+                lambda *args, **kwargs: self._decorator(original(*args, **kwargs)),
+                original,
+            )
+
+    def _decorator(self, decorate: Any) -> Any:
+        def decorated(method: Any) -> Any:
+            original = decorate(method)
+
+            def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+                self.inside += 1
+                try:
+                    return original(estimator, *args, **kwargs)
+                finally:
+                    self.inside -= 1
+                    if not self.inside:
+                        self._note(estimator)
+
+            return dress(fit, original)
+
+        return decorated
+
+    def _note(self, estimator: Any) -> None:
+        if not any(known() is estimator for known in self.fitted):
+            self.fitted.append(weakref.ref(estimator))
+
+    def tell(self, moment: str) -> None:
+        """Tell the hash of what is still there."""
+        arrays: list[tuple[str, Any]] = []
+        for number, known in enumerate(self.fitted):
+            estimator = known()
+            if estimator is not None:
+                arrays += _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
+        if arrays:
+            count = sum(array.size for _, array in arrays)
+            weights = [(name, (str(array.dtype), array.shape, array.tobytes())) for name, array in arrays]
+            self.recorder.event("weights", moment, "sklearn", weights_digest(weights), count)
+
+
+def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
+    """Arrays of numbers in fitted attributes, which end in an underscore.
+
+    Records go field by field, for what lies between their fields is left to chance.
+    """
+    if depth > DEEPEST:
+        return
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and hasattr(value, "tobytes"):
+        if dtype.names:
+            for field in dtype.names:
+                yield from _arrays("%s.%s" % (name, field), value[field], depth + 1)
+        elif dtype.kind in "fiub":
+            yield name, value
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _arrays("%s.%d" % (name, index), item, depth + 1)
+    elif type(value).__module__.startswith("sklearn.tree"):
+        state = value.__getstate__() if not hasattr(value, "get_params") else _fitted(value)
+        for key, item in sorted(state.items()):
+            yield from _arrays("%s.%s" % (name, key), item, depth + 1)
+    elif hasattr(value, "get_params"):
+        for key, item in sorted(_fitted(value).items()):
+            yield from _arrays("%s.%s" % (name, key), item, depth + 1)
+
+
+def _fitted(estimator: Any) -> dict[str, Any]:
+    return {key: item for key, item in vars(estimator).items() if key.endswith("_") and not key.startswith("_")}
