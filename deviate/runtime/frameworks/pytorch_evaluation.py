@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
+from itertools import count
 
 from ..hashing import Examples
 from ..recorder import Recorder
@@ -37,7 +38,8 @@ class Evaluation:
         self.tensor = torch.Tensor
         self.trained = trained
         self.recorder = recorder
-        self.batches: deque[Any] = deque(maxlen=2)
+        self.batches: deque[tuple[int, Any]] = deque(maxlen=2)  # some look one ahead, to know which is the last
+        self.passes = count()
         self.strange: dict[int, int] = {}
         self._begin()
 
@@ -48,6 +50,12 @@ class Evaluation:
         self.waiting_bytes = 0
         self.is_loaded = False
         self.is_unread = False
+
+    def yielded(self, iterator: Any, batch: Any) -> None:
+        """A loader yielded a batch. Each time that a loader is gone through is a pass, be it by the same iterator."""
+        if iterator._num_yielded <= 1 or not hasattr(iterator, "_deviate_pass"):
+            iterator._deviate_pass = next(self.passes)
+        self.batches.append((iterator._deviate_pass, batch))
 
     def forward(self, module: Any, args: Any, kwargs: Any) -> None:
         """A forward pass that is no training."""

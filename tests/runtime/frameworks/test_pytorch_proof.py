@@ -40,6 +40,10 @@ def train(kind):
             if kind in ("loaded", "shuffled"):
                 for a, b in tested:
                     teacher(a), nn.CrossEntropyLoss()(net(a), b)
+            elif kind in ("both", "both-otherwise"):
+                for rows in (range(16), range(16, 24)) if kind == "both" else (range(12), range(12, 24)):
+                    for a, b in DataLoader(torch.utils.data.Subset(data, rows), 4):
+                        net(a)
             elif kind == "whole":
                 net(x[16:]), net(x[16:20])
             else:
@@ -56,16 +60,17 @@ print([reference() for reference in gone])
 def test_weights_are_told_when_the_main_loop_ends_and_nothing_is_kept_alive(tmp_path: Path) -> None:
     script = Script(TRAINING)
     runs = {kind: script.child(tmp_path / kind).run(kind, seeds=seeds()) for kind in
-            ("loaded", "shuffled", "whole", "sliced")}  # fmt: skip
+            ("loaded", "shuffled", "both", "both-otherwise", "whole", "sliced")}  # fmt: skip
     for result in runs.values():
         assert (result.code, result.of("error")) == (0, []), result.stderr
         assert result.stdout == "[None, None]\n"
         [[moment, framework, digest, count]] = result.of("weights")
         assert (moment, framework, len(digest), count) == ("loop", "torch", 64, 40 + 16 + 27 + 3)
     examples = {kind: result.of("evaluation") for kind, result in runs.items()}
-    assert [event[2] for [event] in examples.values()] == [8, 8, 12, 8]
+    assert [event[2] for [event] in examples.values()] == [8, 8, 24, 24, 12, 8]
     assert examples["loaded"] == examples["shuffled"]
     assert examples["loaded"] != examples["sliced"]
+    assert examples["both"] != examples["both-otherwise"], "passes count apart, for their union is always the same"
 
 
 def test_weights_tell_what_optimizers_alone_know_and_what_ties_share(tmp_path: Path) -> None:
