@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from sys import _getframe
 
 from ..parts import Guest
 from ..seeds import dress
@@ -40,6 +41,7 @@ def attach(module: Any, guest: Guest) -> None:
     if guest.streams.is_active:
         Generators(guest, purpose).attend(names)
         Stateless(guest, purpose).attend(names)
+        _tell_of_clock(guest, names)
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
         tensorflow_callbacks.attend(script_ops.FuncRegistry, guest, purpose, controls.is_deterministic)
     _watch_gradients(guest)
@@ -60,6 +62,18 @@ def _watch_gradients(guest: Guest) -> None:
         return original(self, target, sources, *args, **kwargs)
 
     backprop.GradientTape.gradient = dress(gradient, original)
+
+
+def _tell_of_clock(guest: Guest, names: Names) -> None:
+    """The time, as a tensor, is what seeds are made of; where operations are deterministic TensorFlow refuses it."""
+    module: Any = sys.modules["tensorflow.python.ops.logging_ops"]
+    original = getattr(module, "timestamp", None) or module.gen_logging_ops.timestamp
+
+    def timestamp(*args: Any, **kwargs: Any) -> Any:
+        guest.recorder.event("uncontrolled", "tf.timestamp", *guest.project.nearest(_getframe(1)))
+        return original(*args, **kwargs)
+
+    names.replace(original, dress(timestamp, original))
 
 
 def _override_seeds(guest: Guest, names: Names) -> None:

@@ -37,8 +37,11 @@ class Controls:
             self._set("precision", TF32, False, experimental.enable_tensor_float_32_execution)
             self._ignore(experimental, TF32, "precision", lambda enabled=True: bool(enabled))
         if "threads" in self.guest.controls:
+            threading, number = self.module.config.threading, int(self.guest.controls["threads"])
             for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
-                self._ignore(self.module.config.threading, "tensorflow.config.threading." + name, "threads")
+                call = "tensorflow.config.threading." + name
+                self._set("threads", call, number, getattr(threading, name))
+                self._ignore(threading, call, "threads")
 
     def _hold_kernels(self, experimental: Any, level: str | None) -> None:
         name = DETERMINISM.rpartition(".")[2]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from sys import _getframe
+from threading import current_thread
 
 from ..parts import Guest
 from ..requests import Given, Requests
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 LIBRARY = "tensorflow"
+REPLICAS = ("_MirroredReplicaThread",)
+"""Threads that strategies of distribution let run in turn, while the main thread waits."""
 LIMIT = 2**31 - 1
 """What TensorFlow takes its seeds modulo."""
 
@@ -61,12 +64,15 @@ class Draws:
             return op_seed, op_seed
         if op_seed is not None and not isinstance(op_seed, Given):
             self._record(op_seed, frame)
-        if requests is None or not streams.is_home():
+        if requests is None or streams.paused:
+            return self.original(op_seed)
+        if not streams.is_home() and type(current_thread()).__name__ not in REPLICAS:
+            self._tell("random operations in another thread", frame)
             return self.original(op_seed)
         stream = self.purpose.stream(frame)
         is_numbered = op_seed is None and requests.asked.get(stream) is None and self.pipelines.meet(frame)
-        if not is_numbered and self.purpose.parallel(frame):
-            self.tell_parallel(frame)
+        if not is_numbered and self.purpose.parallel(frame) and not self.is_deterministic():
+            self._tell("random numbers in parallel threads of tf.data", frame)  # that race for those of one operation
         if op_seed is None:
             seed, count = requests.next(stream)
             return seed % LIMIT, count
@@ -85,8 +91,6 @@ class Draws:
         self.seen.add(key)
         return is_first
 
-    def tell_parallel(self, frame: FrameType) -> None:
-        """The threads of a dataset race for the numbers of one operation, unless operations are to be deterministic."""
-        what = "random numbers in parallel threads of tf.data"
-        if not self.is_deterministic() and self._is_first(what, "", frame):
+    def _tell(self, what: str, frame: FrameType) -> None:
+        if self._is_first(what, "", frame):
             self.guest.recorder.event("uncontrolled", what, *self.guest.project.nearest(frame))
