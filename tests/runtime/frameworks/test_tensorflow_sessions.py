@@ -56,14 +56,13 @@ def _needs_tensorflow(require) -> None:  # type: ignore[no-untyped-def]
 def test_streams_of_a_graph_vary_alone_and_one_bit_is_flipped(tmp_path: Path) -> None:
     runs = {
         stream: [SCRIPT.run(tmp_path / (stream or "none"), seeds(**({stream: 2} if stream else {})))]
-        for stream in ("", "init", "shuffle", "augment", "dropout")
+        for stream in ("", "init", "shuffle", "dropout")
     }
     runs["bit"] = [SCRIPT.run(tmp_path / "bit", seeds(), **{"one-bit": "3"})]
     assert moved(runs) == {
         "": set(),
         "init": {"init", "final", "weights"},
         "shuffle": {"order", "batch", "final", "weights"},
-        "augment": {"batch", "final", "weights"},
         "dropout": {"final", "weights"},
         "bit": {"init", "final", "weights"},
     }
