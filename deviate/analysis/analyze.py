@@ -109,6 +109,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
             where = value.function.module.file
             rejected.append(Rejected(value.spelled, where, line, reason, site.id if site else None))
     loops = _loops(trainings, ways, graph)
+    hazards = find_hazards(graph)  # before the files are listed, for it may read more of them
     return Analysis(
         root=root,
         script=file,
@@ -122,7 +123,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
         files=graph.project.files(),
         notices=tuple(graph.project.notices),
         alternatives=_alternatives(trainings, loops, graph),
-        hazards=find_hazards(graph),
+        hazards=hazards,
     )
 
 
