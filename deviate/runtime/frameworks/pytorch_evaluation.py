@@ -27,18 +27,14 @@ MOST_WAITING = 1 << 28
 
 
 class Evaluation:
-    """One phase of evaluation, the first that tells of its examples.
-
-    Attributes:
-        batches: what loaders yielded since the last forward pass, each with the number of its pass: some look one batch
-            ahead, to know the last one.
-    """
+    """One phase of evaluation, the first that tells of its examples."""
 
     def __init__(self, torch: Any, trained: Trained, recorder: Recorder) -> None:
         self.tensor = torch.Tensor
         self.trained = trained
         self.recorder = recorder
-        self.batches: deque[tuple[int, Any]] = deque(maxlen=2)  # some look one ahead, to know which is the last
+        # What loaders yielded since the last forward pass: some look one batch ahead, to know which is the last.
+        self.batches: deque[tuple[int, Any]] = deque(maxlen=2)
         self.passes = count()
         self.strange: dict[int, int] = {}
         self._begin()
@@ -88,11 +84,11 @@ class Evaluation:
             return True
         for of_pass, arrays in self.waiting:
             self._add(arrays, of_pass)
-        count = self.examples.count
-        if count:
-            self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), count)
+        n_examples = self.examples.count
+        if n_examples:
+            self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), n_examples)
         self._begin()
-        return bool(count)
+        return bool(n_examples)
 
     def _drawn(self) -> list[tuple[int, Any]]:
         batches = list(self.batches)

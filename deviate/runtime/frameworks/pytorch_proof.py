@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import weakref
 from functools import partial
-from itertools import chain, count
+from itertools import chain
 
 from ..hashing import weights_digest
 from ..parts import Guest
@@ -69,7 +69,7 @@ class Proof:
 
     def follow(self, iterator: Any) -> None:
         """See the batches that loaders yield, up to the end of the first evaluation."""
-        original, passes = iterator.__next__, count()
+        original = iterator.__next__
 
         def __next__(self_: Any) -> Any:  # noqa: N807
             batch = original(self_)
@@ -77,9 +77,7 @@ class Proof:
                 if iterator.__next__ is dressed:
                     iterator.__next__ = original
             else:
-                if not hasattr(self_, "_deviate_pass"):
-                    self_._deviate_pass = next(passes)
-                self.evaluation.batches.append((self_._deviate_pass, batch))
+                self.evaluation.yielded(self_, batch)
             return batch
 
         dressed = iterator.__next__ = dress(__next__, original)
