@@ -13,7 +13,7 @@ from .project import Project
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
     from typing import Iterator
 
 BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -27,6 +27,7 @@ class Flows:
         self.project = project
         self.files: dict[str, ast.Module | None] = {}
         self.known: dict[tuple[str, str, int, frozenset[str]], bool | None] = {}
+        self.codes: dict[int, tuple[CodeType, bool]] = {}
 
     def reach(self, frame: FrameType | None, names: frozenset[str], calls: frozenset[str] = frozenset()) -> bool:
         """Whether the value that is computed in this frame now goes into a call of one of these names.
@@ -40,7 +41,7 @@ class Flows:
         """
         while frame is not None:
             code, line = frame.f_code, frame.f_lineno
-            if self.project.place(code) is not None:
+            if self.is_of_project(code):
                 key = (code.co_filename, code.co_name, line, names)
                 if key not in self.known:
                     self.known[key] = self._look(code.co_filename, line, names, calls)
@@ -50,6 +51,12 @@ class Flows:
                 calls = frozenset()
             frame = frame.f_back
         return False
+
+    def is_of_project(self, code: CodeType) -> bool:
+        known = self.codes.get(id(code))
+        if known is None:  # the reference keeps the id from being used again
+            known = self.codes[id(code)] = (code, self.project.place(code) is not None)
+        return known[1]
 
     def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str]) -> bool | None:
         """Whether a value computed in this line reaches such a call; None when the function returns it."""

@@ -29,7 +29,7 @@ def attend(registry: Any, guest: Guest, purpose: Purpose, is_deterministic: Call
     def register(self: Any, func: Any) -> Any:
         token = insert(self, func)
         visits_of(streams)
-        if streams.is_home() and purpose.parallel(_getframe(1)) and not is_deterministic():
+        if streams.is_home() and purpose.is_parallel(_getframe(1)) and not is_deterministic():
             places[token], looks[token] = guest.project.nearest(_getframe(1)), LOOKS
         return token
 

@@ -69,9 +69,9 @@ class Draws:
         if not streams.is_home() and type(current_thread()).__name__ not in REPLICAS:
             self._tell("random operations in another thread", frame)
             return self.original(op_seed)
-        stream = self.purpose.stream(frame)
+        stream, is_parallel = self.purpose.draw(frame)
         is_numbered = op_seed is None and requests.asked.get(stream) is None and self.pipelines.meet(frame)
-        if not is_numbered and self.purpose.parallel(frame) and not self.is_deterministic():
+        if is_parallel and not is_numbered and not self.is_deterministic():
             self._tell("random numbers in parallel threads of tf.data", frame)  # that race for those of one operation
         if op_seed is None:
             seed, count = requests.next(stream)

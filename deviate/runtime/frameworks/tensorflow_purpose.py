@@ -18,6 +18,11 @@ ORDER, PERMUTATION, BATCHES, PIPELINE, PARALLEL = "order", "permutation", "batch
 """Beside the names of streams: a dataset is shuffled, a tensor is, Keras makes batches of arrays; a function of a
 dataset is traced, and one that several threads will run."""
 
+MODEL = "model"
+"""Something of the project is called by a name of CALLS."""
+CALLS = ("call", "__call__", "tf__call", "tf____call__")
+"""As methods of models are named, and as AutoGraph names them."""
+
 KINDS = (
     ("tensorflow/python/data/ops/structured_function.py", "", PIPELINE),
     ("tensorflow/python/data/ops/shuffle_op.py", "", ORDER),
@@ -62,10 +67,20 @@ class Purpose:
         self.streams = guest.streams
         self.project = guest.project
         self.flows = Flows(guest.project)
-        self.kinds: dict[CodeType, str | None] = {}
+        self.kinds: dict[int, tuple[CodeType, str | None]] = {}
 
     def stream(self, frame: FrameType) -> str:
-        kinds = [kind for kind in map(self._kind, _outwards(frame)) if kind is not None]
+        return self._stream(frame, self._kinds(frame))
+
+    def draw(self, frame: FrameType) -> tuple[str, bool]:
+        """The stream, and whether it draws in a function of a dataset that several threads will run."""
+        kinds = self._kinds(frame)
+        return self._stream(frame, kinds), PIPELINE in kinds and self._is_parallel(frame)
+
+    def _stream(self, frame: FrameType, kinds: list[str]) -> str:
+        is_called = MODEL in kinds
+        if is_called:
+            kinds = [kind for kind in kinds if kind != MODEL]
         if ORDER in kinds:
             return self._dividing(frame) or "shuffle"
         if PERMUTATION in kinds or BATCHES in kinds:
@@ -78,11 +93,11 @@ class Purpose:
             return self.streams.now
         if self.flows.reach(frame, MADE_INTO):
             return "init"
-        return "dropout" if any(map(self._is_model, _outwards(frame))) else OTHER
+        return "dropout" if is_called and any(map(self._is_model, _outwards(frame))) else OTHER
 
     def permutation(self, frame: FrameType) -> str:
         """The stream of a permutation of a tensor that is asked for in this frame."""
-        return self._permutation(frame, [kind for kind in map(self._kind, _outwards(frame)) if kind is not None])
+        return self._permutation(frame, self._kinds(frame))
 
     def _permutation(self, frame: FrameType, kinds: list[str]) -> str:
         if BATCHES in kinds:
@@ -102,7 +117,7 @@ class Purpose:
 
     def is_of_project(self, frame: FrameType) -> bool:
         """Whether a frame runs code of the project, as AutoGraph may have rewritten it."""
-        if self.project.place(frame.f_code) is not None:
+        if self.flows.is_of_project(frame.f_code):
             return True
         name = os.path.basename(frame.f_code.co_filename)
         file = frame.f_globals.get("__file__") if name.startswith("__autograph_generated_file") else None
@@ -114,14 +129,13 @@ class Purpose:
             frame = frame.f_back
         return frame is not None and self.is_of_project(frame)
 
-    def parallel(self, frame: FrameType) -> bool:
+    def is_parallel(self, frame: FrameType) -> bool:
         """Whether the function of a dataset is traced that several threads will run."""
-        is_traced = False
-        for outer in _outwards(frame):
-            is_traced = is_traced or self._kind(outer) == PIPELINE
-            if is_traced and type(outer.f_locals.get("self")).__name__ in PARALLEL_CLASSES:
-                return True
-        return False
+        return PIPELINE in self._kinds(frame) and self._is_parallel(frame)
+
+    def _is_parallel(self, frame: FrameType) -> bool:
+        owners = (outer.f_locals.get("self") for outer in _outwards(frame) if outer.f_code.co_name == "__init__")
+        return any(type(owner).__name__ in PARALLEL_CLASSES for owner in owners)
 
     def name(self, frame: FrameType) -> str:
         """The public function of the library that the project, or another library, called."""
@@ -135,17 +149,29 @@ class Purpose:
                 owner = "data.Dataset." if module.endswith("dataset_ops") else ""
         return "tensorflow.%s%s" % (owner, name)
 
-    def _kind(self, frame: FrameType) -> str | None:
+    def _kinds(self, frame: FrameType | None) -> list[str]:
+        """What the functions that run are for, those of the library that tell it; innermost first."""
+        found = []
+        while frame is not None:
+            known = self.kinds.get(id(frame.f_code)) or self._learn(frame)
+            if known[1] is not None:
+                found.append(known[1])
+            frame = frame.f_back
+        return found
+
+    def _learn(self, frame: FrameType) -> tuple[CodeType, str | None]:
         code = frame.f_code
-        if code not in self.kinds:
-            library = str(frame.f_globals.get("__name__")).partition(".")[0]
-            self.kinds[code] = _kind(code) if library in LIBRARIES else None
-        return self.kinds[code]
+        library = str(frame.f_globals.get("__name__")).partition(".")[0]
+        kind = _kind(code) if library in LIBRARIES else None
+        if code.co_name in CALLS and self.is_of_project(frame):
+            kind = MODEL
+        # The reference keeps the id from being used again; as a key, code is slow.
+        known = self.kinds[id(code)] = (code, kind)
+        return known
 
     def _is_model(self, frame: FrameType) -> bool:
         """Whether a `tf.Module` of the project is being called."""
-        name = frame.f_code.co_name
-        if name not in ("call", "__call__", "tf__call", "tf____call__") or not self.is_of_project(frame):
+        if frame.f_code.co_name not in CALLS or not self.is_of_project(frame):
             return False
         tensorflow = sys.modules.get("tensorflow")
         return tensorflow is not None and isinstance(frame.f_locals.get("self"), tensorflow.Module)
