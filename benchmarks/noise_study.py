@@ -61,7 +61,8 @@ def study(example: str, runs: int, epochs: int, variants: str) -> str:
         document = json.loads((Path(scratch) / "out.json").read_text())
     facts = document["experiments"][0]["runs"][0]["environment"]
     table = "\n".join(f"| {name} | {value} |" for name, value in sorted(facts.items(), key=lambda it: it[0].lower()))
-    shown = done.stdout[done.stdout.index("Experiment ") :].replace(scratch, "")
+    summary = re.search(r"^(Variant|Experiment) .* completed", done.stdout, re.MULTILINE)
+    shown = done.stdout[summary.start() if summary else 0 :].replace(scratch, "")
     shown = "\n".join(line for line in shown.splitlines() if not line.startswith("Report "))
     typed = f"deviate run train.py --runs {runs} --variants {variants} --jobs 1 -- --epochs {epochs}"
     return (
