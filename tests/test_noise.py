@@ -111,7 +111,9 @@ def test_genuine_implementation_noise_shows_in_impl_and_is_switched_off_in_contr
 ) -> None:  # type: ignore[no-untyped-def]
     require("torch")
     shutil.copy(examples / "factors_torch" / "train.py", project / "train.py")
-    out, document = study("--runs", "3", "--jobs", "1", "--variants", "impl,control", "--", "--epochs", "6")
+    out, document = study(
+        "--runs", "4", "--variants", "impl,control", "--jobs", "1", "--", "--epochs", "6", "--size", "128"
+    )
     assert equal(document) == {"control"}
     by_variant = {it["variant"]: it for it in document["noise"]["repeatability"]}
     assert by_variant["control"]["weights"] == "equal"

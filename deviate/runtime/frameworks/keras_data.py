@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 
+from ..regions import region
 from ..seeds import dress
 from ..visits import visits_of
 from .keras_streams import Keras
@@ -92,7 +93,7 @@ class Data:
 
     def attend_division(self, module: Any) -> None:
         """Module `keras.src.utils.dataset_utils`."""
-        module.split_dataset = self.keras.within("split", module.split_dataset)
+        module.split_dataset = region(self.keras.streams, "split", module.split_dataset)
 
     def attend_directories(self, module: Any) -> None:
         """Modules of Keras that make datasets of the files in a directory."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 from sys import _getframe
-from types import FunctionType, MethodType
+from types import FunctionType
 
 from ..parts import Guest
+from ..regions import Constructor, region
 from ..requests import Given, Requests
 from ..seeds import dress
 from ..streams import STREAMS, spelled
@@ -155,7 +156,7 @@ class Keras:
         """Module `keras.src.layers.layer`."""
         layer, keras = module.Layer, self
         for name in ("add_weight", "_maybe_build"):
-            setattr(layer, name, self.within("init", getattr(layer, name)))
+            setattr(layer, name, region(self.streams, "init", getattr(layer, name)))
         original, streams = layer.__call__, self.streams
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -170,37 +171,10 @@ class Keras:
             for name in ("__init__", "build"):
                 function = cls.__dict__.get(name)
                 if type(function) is FunctionType and keras.guest.project.place(function.__code__) is not None:
-                    setattr(cls, name, Constructor(function, keras))
+                    setattr(cls, name, Constructor(function, keras.streams))
 
         layer.__call__ = dress(__call__, original)
         layer.__init_subclass__ = classmethod(__init_subclass__)
-
-    def within(self, stream: str, function: Any) -> Any:
-        """The function, drawing from a stream."""
-        streams = self.streams
-
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            before = streams.enter(stream)
-            try:
-                return function(*args, **kwargs)
-            finally:
-                streams.leave(before)
-
-        return dress(inside, function)
-
-
-class Constructor:
-    """A method that initialises; read from a class it is the function itself, for Keras looks at its signature."""
-
-    def __init__(self, function: Any, keras: Keras) -> None:
-        self.function = function
-        self.keras = keras
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self.function
-        bound = MethodType(self.function, instance)
-        return bound if self.keras.streams.now == "init" else self.keras.within("init", bound)
 
 
 _transforms: dict[Any, bool] = {}

@@ -7,9 +7,10 @@ import sys
 from itertools import chain
 
 from ..parts import Guest
+from ..regions import region
 from ..seeds import dress
 from ..streams import Streams
-from .pytorch_regions import AUGMENT, Forwards, region
+from .pytorch_regions import AUGMENT, Forwards
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

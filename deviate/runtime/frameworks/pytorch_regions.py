@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import weakref
 from threading import get_ident
-from types import FunctionType, MethodType
+from types import FunctionType
 
 from ..parts import Guest
+from ..regions import INIT, Constructor, region
 from ..seeds import dress
 from ..split import Splitting
 from ..streams import Streams
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from .pytorch_proof import Proof
 
-INIT, DROPOUT, AUGMENT = "init", "dropout", "augment"
+DROPOUT, AUGMENT = "dropout", "augment"
 DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
 """Parts of the names of PyTorch's own classes that have no weights and draw. Losses and activations draw nothing."""
 
@@ -32,41 +33,6 @@ def attend_regions(torch: Any, guest: Guest) -> None:
     register = getattr(torch.jit._builtins, "_register_builtin", None)
     if register is not None:  # to the compiler of torch.jit it is what it stands for
         register(torch.randperm, "aten::randperm")
-
-
-def region(streams: Streams, stream: str, function: Any) -> Any:
-    """The function, drawing from a stream."""
-
-    def inside(*args: Any, **kwargs: Any) -> Any:
-        before = streams.enter(stream)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            streams.leave(before)
-
-    return dress(inside, function)
-
-
-class Constructor:
-    """An `__init__` that is a region where it is the outermost one.
-
-    Read from a class it is the function itself, and inside another constructor nothing comes between: some libraries
-    go through the frames of constructors, from the innermost outwards, to find the arguments of each.
-    """
-
-    def __init__(self, function: Any, streams: Streams) -> None:
-        self.function = function
-        self.streams = streams
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        if instance is None:
-            return self.function
-        bound = MethodType(self.function, instance)
-        return bound if self.streams.now == INIT else region(self.streams, INIT, bound)
-
-    def __reduce__(self) -> Any:
-        # Who pickles a class by its contents gets the function. Reading it must need nothing of the guest.
-        return max, ((self.function,),)
 
 
 def _attend_constructors(module: Any, streams: Streams) -> None:

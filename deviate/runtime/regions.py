@@ -1,0 +1,45 @@
+"""Regions: functions and constructors whose draws are for one stream."""
+
+from __future__ import annotations
+
+from types import MethodType
+
+from .seeds import dress
+from .streams import Streams
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+INIT = "init"
+
+
+def region(streams: Streams, stream: str, function: Any) -> Any:
+    """The function, drawing from a stream."""
+
+    def inside(*args: Any, **kwargs: Any) -> Any:
+        before = streams.enter(stream)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            streams.leave(before)
+
+    return dress(inside, function)
+
+
+class Constructor:
+    """A method that initialises, a region where it is the outermost one.
+
+    Read from a class it is the function itself, for libraries look at its signature; and inside another constructor
+    nothing comes between: some go through the frames of constructors to find the arguments of each.
+    """
+
+    def __init__(self, function: Any, streams: Streams) -> None:
+        self.function = function
+        self.streams = streams
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self.function
+        bound = MethodType(self.function, instance)
+        return bound if self.streams.now == INIT else region(self.streams, INIT, bound)
