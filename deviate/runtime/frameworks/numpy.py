@@ -7,6 +7,7 @@ from sys import _getframe
 from ..parts import Guest
 from ..split import Splitting
 from ..streams import Bank, Streams
+from ..twins import Twins
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -81,36 +82,24 @@ class Own:
     def __init__(self, guest: Guest, random: Any) -> None:
         self.guest = guest
         self.random = random
-        self.Generator = self._routed(random.Generator, "numpy.default_rng")
-        self.RandomState = self._routed(random.RandomState, "numpy.RandomState")
+        self.Generator = self._routed(random.Generator)
+        self.RandomState = self._routed(random.RandomState)
 
-    def _routed(self, original: Any, library: str) -> Any:
+    def _routed(self, original: Any) -> Any:
         """A class like the original whose methods draw from a twin for the stream that draws now."""
-        streams, random = self.guest.streams, self.random
-        old = random.RandomState
-
-        def now(self: Any) -> Any:
-            stream = streams.now
-            if stream not in self._twins:
-                seed = streams.seed(library, self._key, stream)
-                self._twins[stream] = old(seed) if issubclass(original, old) else random.Generator(random.PCG64(seed))
-                streams.tell_drawn(library, stream)
-            return self._twins[stream]
 
         def method(name: str) -> Any:
             def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
-                return getattr(now(self), name)(*args, **kwargs)
+                return getattr(self._twins.now(), name)(*args, **kwargs)
 
             return draw
 
         names = [name for name in dir(original) if not name.startswith("_") and callable(getattr(original, name))]
         members: dict[str, Any] = {name: method(name) for name in names}
-        members["bit_generator"] = property(lambda self: getattr(now(self), "bit_generator", None))
-        members["_bit_generator"] = property(lambda self: now(self)._bit_generator)
-        members["__reduce__"] = lambda self: now(self).__reduce__()
-        members["__getstate__"] = lambda self: now(self).__getstate__()
-        members["_twins"] = None
-        members["_key"] = ""
+        members["bit_generator"] = property(lambda self: getattr(self._twins.now(), "bit_generator", None))
+        members["_bit_generator"] = property(lambda self: self._twins.now()._bit_generator)
+        members["__reduce__"] = lambda self: self._twins.now().__reduce__()
+        members["__getstate__"] = lambda self: self._twins.now().__getstate__()
         members.update(__module__=original.__module__, __qualname__=original.__qualname__, __doc__=original.__doc__)
         routed = type(original.__name__, (original,), members)
         _attend(routed, self.guest)
@@ -121,7 +110,9 @@ class Own:
         if type(made) is not self.random.Generator:
             return made
         routed = self.Generator(made.bit_generator)
-        routed._key, routed._twins = key, {}
+        routed._twins = Twins(
+            self.guest.streams, "numpy.default_rng", key, lambda seed: self.random.Generator(self.random.PCG64(seed))
+        )
         return routed
 
     def stand_in(self) -> Any:
@@ -130,7 +121,7 @@ class Own:
 
         def seed(self: Any, seed: Any = None) -> None:
             guest.seeding.record("numpy.random.RandomState.seed", seed)
-            self._key, self._twins = guest.seeding.key(seed), {}
+            self._twins.begin(guest.seeding.key(seed))
 
         routed.seed = seed
 
@@ -144,7 +135,7 @@ class Own:
                     return original(*args, **kwargs)
                 guest.seeding.record("numpy.random.RandomState", asked)
                 made = routed(*args, **kwargs)
-                made._key, made._twins = guest.seeding.key(asked), {}
+                made._twins = Twins(guest.streams, "numpy.RandomState", guest.seeding.key(asked), original)
                 return made
 
             def __instancecheck__(cls, instance: object) -> bool:

@@ -9,6 +9,7 @@ from ..parts import Guest
 from ..seeds import dress
 from ..split import Splitting
 from ..streams import OTHER, Bank, Streams
+from ..twins import Twins
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -79,7 +80,6 @@ def _follow_forks(streams: Streams, generators: Generators) -> None:
         forks += 1
 
     def begin_anew() -> None:
-        streams.after_fork()
         key = "fork-%d" % forks
         streams.reseed(LIBRARY, key, lambda: generators.now.seed(streams.seed(LIBRARY, key)))
 
@@ -100,7 +100,7 @@ def _route_own(module: Any, guest: Guest) -> None:
             guest.recorder.event("uncontrolled", "random.SystemRandom", *project.nearest(_getframe(1)))
         elif type(self) is module.Random:
             seeding.record(OWN, x)
-            self._key, self._twins = seeding.key(x), {}
+            self._twins = Twins(streams, OWN, seeding.key(x), module.Random)
             self.__class__ = routed
 
     module.Random.__init__ = dress(__init__, original)
@@ -113,37 +113,29 @@ def _routed_class(module: Any, guest: Guest) -> Any:
     class Routed(module.Random):  # type: ignore[misc]
         """Draws from the generator of the stream that draws now. All methods of the class go through these two."""
 
-        _key: str
-        _twins: dict[str, Any]
-
-        def _now(self) -> Any:
-            stream = streams.now
-            if stream not in self._twins:
-                self._twins[stream] = module.Random(streams.seed(OWN, self._key, stream))
-                streams.tell_drawn(OWN, stream)
-            return self._twins[stream]
+        _twins: Twins
 
         def random(self) -> float:
-            drawn: float = self._now().random()
+            drawn: float = self._twins.now().random()
             return drawn
 
         def getrandbits(self, k: int) -> int:
-            bits: int = self._now().getrandbits(k)
+            bits: int = self._twins.now().getrandbits(k)
             return bits
 
         def seed(self, a: Any = None, version: int = 2) -> None:
             """Begin anew, keyed by another seed."""
             seeding.record("random.Random.seed", a)
-            self._key, self._twins = seeding.key(a), {}
+            self._twins.begin(seeding.key(a))
 
         def getstate(self) -> Any:
-            return self._now().getstate()
+            return self._twins.now().getstate()
 
         def setstate(self, state: Any) -> None:
-            self._now().setstate(state)
+            self._twins.now().setstate(state)
 
         def __reduce__(self) -> Any:
-            return module.Random, (), self._now().getstate()
+            return module.Random, (), self._twins.now().getstate()
 
     Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
     Splitting(streams, guest.project).attend(Routed, ("shuffle", "sample"))

@@ -85,14 +85,13 @@ def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             yield from _arrays("%s.%d" % (name, index), item, depth + 1)
-    elif type(value).__module__.startswith("sklearn.tree"):
-        state = value.__getstate__() if not hasattr(value, "get_params") else _fitted(value)
-        for key, item in sorted(state.items()):
-            yield from _arrays("%s.%s" % (name, key), item, depth + 1)
-    elif hasattr(value, "get_params"):
-        for key, item in sorted(_fitted(value).items()):
+    else:
+        for key, item in sorted(_parts(value).items()):
             yield from _arrays("%s.%s" % (name, key), item, depth + 1)
 
 
-def _fitted(estimator: Any) -> dict[str, Any]:
-    return {key: item for key, item in vars(estimator).items() if key.endswith("_") and not key.startswith("_")}
+def _parts(value: Any) -> dict[str, Any]:
+    """What an estimator has fitted, and what the tree in one of scikit-learn's is made of."""
+    if hasattr(value, "get_params"):
+        return {key: item for key, item in vars(value).items() if key.endswith("_") and not key.startswith("_")}
+    return value.__getstate__() if type(value).__module__.startswith("sklearn.tree") else {}

@@ -1,0 +1,38 @@
+"""Twins: what stands behind one generator that the project has made, a generator for each stream."""
+
+from __future__ import annotations
+
+from .streams import Streams
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+
+class Twins:
+    """Made when they are first drawn from.
+
+    Args:
+        library: under whose name the draws are told, and the seeds derived.
+        key: the seed that the script gave.
+        make: makes a generator of a seed.
+    """
+
+    def __init__(self, streams: Streams, library: str, key: str, make: Callable[[int], Any]) -> None:
+        self.streams = streams
+        self.library = library
+        self.make = make
+        self.begin(key)
+
+    def begin(self, key: str) -> None:
+        """Begin anew, keyed by another seed."""
+        self.key = key
+        self.made: dict[str, Any] = {}
+
+    def now(self) -> Any:
+        """The generator of the stream that draws now."""
+        stream = self.streams.now
+        if stream not in self.made:
+            self.made[stream] = self.make(self.streams.seed(self.library, self.key, stream))
+            self.streams.tell_drawn(self.library, stream)
+        return self.made[stream]
