@@ -63,12 +63,14 @@ class Project:
 
     def nearest(self, frame: FrameType | None) -> tuple[str, int]:
         """File and line of the nearest frame of the project, from `frame` on outwards; ("", 0) when there is none."""
-        while frame is not None:
-            name = self.place(frame.f_code)
-            if name is not None:
-                return name, frame.f_lineno
+        found = self.innermost(frame)
+        return ("", 0) if found is None else (str(self.place(found.f_code)), found.f_lineno)
+
+    def innermost(self, frame: FrameType | None) -> FrameType | None:
+        """The nearest frame of the project, from `frame` on outwards; None when there is none."""
+        while frame is not None and self.place(frame.f_code) is None:
             frame = frame.f_back
-        return "", 0
+        return frame
 
     def is_training(self, frame: FrameType | None) -> bool:
         """Whether a frame, or one that led to it, stands in a line of the main loop."""
@@ -91,3 +93,10 @@ class Project:
                         return number, frame
             frame = frame.f_back
         return -1, None
+
+
+def beyond(modules: tuple[str, ...], frame: FrameType | None) -> FrameType | None:
+    """The nearest frame outside of these modules (beginnings of names), from `frame` on outwards."""
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(modules):
+        frame = frame.f_back
+    return frame

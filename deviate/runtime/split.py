@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from .project import Project
+from .project import Project, beyond
 from .seeds import dress
 from .streams import Streams
 
@@ -36,9 +36,7 @@ class Splitting:
         streams, project = self.streams, self.project
         if not streams.is_active or not streams.is_home():
             return None
-        caller: FrameType | None = frame
-        while caller is not None and str(caller.f_globals.get("__name__")).startswith(BETWEEN):
-            caller = caller.f_back
+        caller = beyond(BETWEEN, frame)
         if caller is None or project.place(caller.f_code) is None:
             return None
         return "split" if project.main_loops and not project.is_training(caller) else "shuffle"

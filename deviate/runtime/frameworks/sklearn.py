@@ -74,9 +74,7 @@ class _Checking:
 
     def _ordered(self, seed: Any, frame: FrameType) -> Any:
         project = self.guest.project
-        owner: FrameType | None = frame
-        while owner is not None and project.place(owner.f_code) is None:
-            owner = owner.f_back
+        owner = project.innermost(frame)
         stream = None if owner is None else Splitting(self.guest.streams, project).stream(owner)
         if stream is None or (stream == "split" and seed is not None):
             return seed

@@ -7,6 +7,7 @@ import os
 import sys
 
 from ..parts import Guest
+from ..project import beyond
 from ..streams import OTHER
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -125,9 +126,8 @@ class Purpose:
 
     def is_asked_by_project(self, frame: FrameType | None) -> bool:
         """Whether the call from a frame is one of the project's, perhaps by AutoGraph."""
-        while frame is not None and str(frame.f_globals.get("__name__")).startswith(BETWEEN):
-            frame = frame.f_back
-        return frame is not None and self.is_of_project(frame)
+        asking = beyond(BETWEEN, frame)
+        return asking is not None and self.is_of_project(asking)
 
     def is_parallel(self, frame: FrameType) -> bool:
         """Whether the function of a dataset is traced that several threads will run."""
