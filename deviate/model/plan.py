@@ -89,6 +89,8 @@ class Spec:
         seeds: the seed set: stream name to seed in [0, 2**32). Empty in `as-is`.
         environment: variables that are set for the child (controls and `--env`).
         controls: what the guest does to factors, as in `Variant`; for `one-bit` the seed of the choice.
+        then: commands that follow in the same work copy, each once the one before has ended well.
+        wrap: the beginning of a command that starts a container; it goes before each command of the run.
     """
 
     sources_hash: str
@@ -99,3 +101,37 @@ class Spec:
     seeds: tuple[tuple[str, int], ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     controls: tuple[tuple[str, str], ...] = ()
+    then: tuple[tuple[str, ...], ...] = ()
+    wrap: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How runs are carried out. It may change from call to call: no part of a run's identity, and kept for `resume`.
+
+    Attributes:
+        executor: `local`, `slurm` or `ray`; `options` are its own, as `partition=gpu`.
+        jobs: runs at a time on one machine without GPUs.
+        gpus: devices that runs are given, None where they are given none; `per_gpu` runs share one of them,
+            `gpus_per_run` are for one run.
+        timeout_s: after which a run is ended; `stall_timeout_s`: after which one without events and output is.
+        retries: how often a lost run is started anew in one call.
+        max_failures: with so many failed runs no further one is started; None for no limit.
+        ignored_codes: exit codes that count as success.
+        requeue: what a run that is started anew finds: a `fresh` work copy, or that of the attempt that was lost.
+        keep: whose work copies stay: of no completed run, of those with the best and the worst score, or of all.
+    """
+
+    executor: str = "local"
+    options: tuple[tuple[str, str], ...] = ()
+    jobs: int = 1
+    gpus: tuple[str, ...] | None = None
+    per_gpu: int = 1
+    gpus_per_run: int = 1
+    timeout_s: float | None = None
+    stall_timeout_s: float | None = None
+    retries: int = 1
+    max_failures: int | None = None
+    ignored_codes: tuple[int, ...] = ()
+    requeue: Literal["fresh", "continue"] = "fresh"
+    keep: Literal["none", "best", "all"] = "all"

@@ -90,6 +90,9 @@ class Run:
         weights: in order of time; empty where no adapter could reach them.
         operations: operations without a deterministic version that were used all the same.
         uncontrolled: what was drawn or chosen beyond all control, a phrase each with its place.
+        device: what the run computed on, such as `GPU 0`; empty where it was given nothing.
+        n_sharing: most other runs of ours that shared this device, or the machine where there is none, at a time.
+        attempt: number of the attempt that counts, from 1.
     """
 
     id: str
@@ -115,13 +118,21 @@ class Run:
     flips: tuple[Flip, ...] = ()
     operations: tuple[str, ...] = ()
     uncontrolled: tuple[str, ...] = ()
+    device: str = ""
+    n_sharing: int = 0
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """One command, one variant, its runs in order of replicate (planned but missing ones are not listed).
 
-    `varied` and `held` are those of the variant, empty where the record does not tell.
+    Attributes:
+        varied, held: those of the variant, empty where the record does not tell.
+        n_threads: to how many threads each run was limited, None where it was not.
+        looks: numbers of runs per variant at which the user meant to compare, declared before the first run.
+        n_unplanned_looks: how often runs were added after results had been reported, without that being declared.
+        precision: what the number of runs was decided by, such as "test_acc ±0.5"; empty where it was given.
     """
 
     name: str
@@ -138,3 +149,7 @@ class Experiment:
     warnings: tuple[str, ...] = ()
     varied: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    n_threads: int | None = None
+    looks: tuple[int, ...] = ()
+    n_unplanned_looks: int = 0
+    precision: str = ""
