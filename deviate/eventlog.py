@@ -4,7 +4,7 @@ Standard library only and Python 3.8, for this file travels into the user's proc
 
 One event is one line of strict JSON: an array whose first item names its kind. Floats are written in their shortest
 form that reads back to the same bits; NaN and infinities are the strings "nan", "inf", "-inf". A file has one writer,
-grows only at its end, and may end in a torn line.
+grows only at its end, and may end in a torn line. Its name ends in CUT when the disk did not take all of it.
 
     ["start", schema, {facts}]               first line: pid, ppid, rank, argv, python, time (seconds since the epoch)
     ["path", id, [[file, line], ...]]        a way to a site, outermost frame first, the site's own frame left out
@@ -29,7 +29,7 @@ grows only at its end, and may end in a torn line.
     ["write", path]                          the script wrote outside its work copy
     ["error", where, message]                a fault of the guest, swallowed
     ["environment", {facts}]                 versions and devices, as late as they are known
-    ["end", seconds]                         the interpreter left in good order
+    ["end", seconds, n_bytes]                the interpreter left in good order; so many bytes stand before this line
 
 `seconds` are since the start event, to the millisecond. A label is text or null.
 """
@@ -44,7 +44,10 @@ if TYPE_CHECKING:
 
 SCHEMA = 2
 # 2026-11-21  1  first format.
-# 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip.
+# 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end.
+
+WHOLE, CUT = ".jsonl", "-cut.jsonl"
+"""How the name of an event file ends."""
 
 NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 

@@ -60,3 +60,8 @@ def result_file(attempt: Path) -> Path:
 
 def event_files(attempt: Path) -> tuple[Path, ...]:
     return tuple(sorted(attempt.glob("events-*.jsonl")))
+
+
+def log_files(attempt: Path) -> tuple[Path, Path]:
+    """What the commands wrote to standard output and standard error."""
+    return attempt / "stdout.log", attempt / "stderr.log"

@@ -10,12 +10,18 @@ FileFormat = Literal["experiment", "spec", "claim", "result", "manifest"]
 SCHEMA: dict[FileFormat, int] = {
     # 2026-11-21  1  first format
     # 2026-11-21  2  each variant with its whole definition: description, varied, held, controls, perturbations
-    "experiment": 2,
+    # 2026-11-22  3  environment, then, prepare, wrap, n_threads, settings, looks, precision, reported
+    "experiment": 3,
     # 2026-11-21  1  first format
     # 2026-11-21  2  controls; left out when empty, as in the hash, so that specs without them keep their hashes
-    "spec": 2,
-    "claim": 1,  # 2026-11-21  1  first format
-    "result": 1,  # 2026-11-21  1  first format
+    # 2026-11-22  3  then, wrap; left out when empty, as controls are
+    "spec": 3,
+    # 2026-11-21  1  first format
+    # 2026-11-22  2  device, temporary, continues
+    "claim": 2,
+    # 2026-11-21  1  first format
+    # 2026-11-22  2  cause, device, n_sharing, events
+    "result": 2,
     "manifest": 1,  # 2026-11-21  1  first format; written by instrument
 }
 

@@ -40,6 +40,8 @@ def read_spec(path: Path) -> Spec:
             seeds=tuple((str(stream), int(seed)) for stream, seed in document["seeds"].items()),
             environment=tuple((str(name), str(value)) for name, value in document["environment"].items()),
             controls=tuple((str(name), str(level)) for name, level in document.get("controls", {}).items()),
+            then=tuple(tuple(map(str, command)) for command in document.get("then", [])),
+            wrap=tuple(map(str, document.get("wrap", []))),
         )
 
 
@@ -52,5 +54,8 @@ def _document(spec: Spec) -> dict[str, Any]:
         "replicate": spec.replicate,
         "seeds": dict(spec.seeds),
         "environment": dict(spec.environment),
-        **({"controls": dict(spec.controls)} if spec.controls else {}),  # specs of format 1 keep their hashes
+        # What older formats do not know is left out when empty, so that their specs keep their hashes.
+        **({"controls": dict(spec.controls)} if spec.controls else {}),
+        **({"then": [list(command) for command in spec.then]} if spec.then else {}),
+        **({"wrap": list(spec.wrap)} if spec.wrap else {}),
     }

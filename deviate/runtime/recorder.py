@@ -9,7 +9,7 @@ import os
 from threading import RLock, get_ident
 from time import perf_counter, time
 
-from ..eventlog import SCHEMA, encode, number_text
+from ..eventlog import CUT, SCHEMA, WHOLE, encode, number_text
 from .project import Project
 from .values import Later, labelled, read
 
@@ -86,6 +86,8 @@ class Recorder:
     def _reset(self) -> None:
         """Begin as a process of its own: at the start, and in a child after fork."""
         self.fd: int | None = None
+        self.path = ""
+        self.due = 0
         self.writing = RLock()  # a handler of a signal may record while its own thread writes
         self.pid = os.getpid()
         self.began = perf_counter()
@@ -126,7 +128,19 @@ class Recorder:
             del self.buffer[:count]
             if lines:
                 fd = self.open() if self.fd is None else self.fd
-                os.write(fd, "".join(lines).encode("utf-8", "backslashreplace"))
+                self._write(fd, "".join(lines).encode("utf-8", "backslashreplace"))
+
+    def _write(self, fd: int, data: bytes) -> None:
+        """A file that lacks what a full disk did not take has a name that says so: that needs no room."""
+        self.due += len(data)
+        try:
+            is_cut = os.write(fd, data) < len(data)
+        except OSError:
+            is_cut = True
+        if is_cut and not self.path.endswith(CUT):
+            cut = self.path[: -len(WHOLE)] + CUT
+            os.rename(self.path, cut)
+            self.path = cut
 
     def before_fork(self) -> None:
         """Leave nothing in memory that the child would write a second time."""
@@ -137,9 +151,9 @@ class Recorder:
 
     def open(self) -> int:
         """Create the event file; its start event tells that the guest is there. A forked child waits for its first."""
-        name = "events-%d-%x.jsonl" % (self.pid, int(time() * 1e6))
+        self.path = os.path.join(self.folder, "events-%d-%x%s" % (self.pid, int(time() * 1e6), WHOLE))
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        fd = os.open(os.path.join(self.folder, name), flags, 0o644)
+        fd = os.open(self.path, flags, 0o644)
         try:
             import fcntl
 
@@ -150,7 +164,7 @@ class Recorder:
             pass
         self.fd = fd
         facts = dict(self.facts, pid=self.pid, ppid=os.getppid(), time=time(), rank=os.environ.get("RANK"))
-        os.write(fd, encode("start", SCHEMA, facts).encode())
+        self._write(fd, encode("start", SCHEMA, facts).encode())
         return fd
 
     def close(self) -> None:
@@ -158,7 +172,8 @@ class Recorder:
         try:
             self.settle()
             if self.fd is not None or self.buffer:
-                self.buffer.append(encode("end", round(perf_counter() - self.began, 6)))
+                self.flush()
+                self.buffer.append(encode("end", round(perf_counter() - self.began, 6), self.due))
                 self.flush()
         except Exception:  # as before a fork; without its end event the file counts as torn off
             pass
