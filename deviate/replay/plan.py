@@ -2,22 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
-from types import MappingProxyType
 
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec, Variant
+from deviate.replay.trackers import OFFLINE
 from deviate.replay.variants import HASH, HELD, levels_of, seed_set
-
-OFFLINE: Mapping[str, str] = MappingProxyType({
-    "WANDB_MODE": "offline",
-    "NEPTUNE_MODE": "offline",
-    "CLEARML_OFFLINE_MODE": "1",
-    "SWANLAB_MODE": "offline",
-})  # fmt: skip
-"""Variables that keep a tracker from publishing and still let it write its files.
-
-Source: the reference pages on environment variables of wandb, neptune, clearml and swanlab.
-"""
 
 THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",

@@ -1,0 +1,84 @@
+"""Trackers: what keeps N runs from publishing N copies, and what tells the runs of an experiment apart there."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from deviate.model import Spec
+
+OFFLINE: Mapping[str, str] = MappingProxyType({
+    "WANDB_MODE": "offline",
+    "NEPTUNE_MODE": "offline",
+    "CLEARML_OFFLINE_MODE": "1",
+    "SWANLAB_MODE": "offline",
+})  # fmt: skip
+"""Variables that keep a tracker from publishing and still let it write its files. Part of a spec, so they stay as they
+are: what is found out later goes into `MORE_OFFLINE`.
+
+Source: the reference pages on environment variables of wandb, neptune, clearml and swanlab.
+"""
+
+MORE_OFFLINE: Mapping[str, str] = MappingProxyType({
+    "COMET_START_ONLINE": "0",
+    "COMET_MODE": "OFFLINE",
+})  # fmt: skip
+"""The same, set when a run starts and no part of its spec.
+
+`COMET_START_ONLINE` is for `comet_ml.start` and what is built on it, `COMET_MODE` for Transformers before it was;
+`comet_ml.Experiment()` goes online whatever is set. Aim, DVCLive, Trackio and TensorBoard write to the disk without
+being asked. The Hugging Face hub is left out: `HF_HUB_OFFLINE` also stops downloads, and no variable stops uploads
+alone.
+
+Source: comet_ml, start(), the configuration names of its arguments; transformers, CometCallback.setup; huggingface_hub,
+Environment variables, HF_HUB_OFFLINE.
+"""
+
+SERVERS = ("http://", "https://", "databricks", "uc:", "postgresql", "mysql", "mssql")
+"""How an address of an MLflow server or of a shared database begins. Source: MLflow, mlflow.set_tracking_uri."""
+
+
+def tracker_environment(experiment: str, variant: str, replicate: int) -> dict[str, str]:
+    """Variables that give a run a group and a name wherever the script gives none: what a call names goes before them.
+
+    Neptune and ClearML have no variable for either: theirs are for ids, of which a tracker wants each only once.
+
+    Source: the reference pages on environment variables of wandb and swanlab; mlflow.environment_variables
+    (MLFLOW_EXPERIMENT_NAME, MLFLOW_RUN_NAME); comet_ml, start(), the configuration names of its arguments.
+    """
+    group, name = f"deviate/{experiment}", f"{experiment}/{variant}/{replicate}"
+    return {
+        "WANDB_RUN_GROUP": group,
+        "WANDB_NAME": name,
+        "SWANLAB_GROUP": group,
+        "SWANLAB_EXP_NAME": name,
+        "MLFLOW_EXPERIMENT_NAME": group,
+        "MLFLOW_RUN_NAME": name,
+        "COMET_START_EXPERIMENT_NAME": name,
+        "COMET_START_EXPERIMENT_TAGS": group,
+    }
+
+
+def tracker_variables(spec: Spec, experiment_name: str, base_environment: Mapping[str, str]) -> dict[str, str]:
+    """What to set for trackers when a run starts, over the user's own variables.
+
+    A variable for the group or the name that the user has set stays. One that would put a tracker online does not stay
+    where the run is to be offline, unless it is in the spec: then the user has given it for these runs (`--env`).
+
+    Args:
+        base_environment: the variables with which deviate was started.
+    """
+    given = dict(spec.environment)
+    named = tracker_environment(experiment_name, spec.variant, spec.replicate)
+    theirs = {**base_environment, **given}
+    if "MLFLOW_EXPERIMENT_ID" in theirs or theirs.get("MLFLOW_TRACKING_URI", "").startswith("databricks"):
+        del named["MLFLOW_EXPERIMENT_NAME"]  # it would contradict the id; Databricks takes absolute paths alone
+    variables = {key: value for key, value in named.items() if key not in base_environment}
+    if is_offline(spec):
+        variables |= MORE_OFFLINE
+        if base_environment.get("MLFLOW_TRACKING_URI", "").startswith(SERVERS):
+            variables["MLFLOW_TRACKING_URI"] = ""  # MLflow: an empty address is `mlruns` in the working folder
+    return {key: value for key, value in variables.items() if key not in given}
+
+
+def is_offline(spec: Spec) -> bool:
+    """Whether the trackers of a run are to be offline: then its spec has a value for each of `OFFLINE`."""
+    return OFFLINE.keys() <= dict(spec.environment).keys()
