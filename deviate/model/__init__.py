@@ -64,6 +64,7 @@ from deviate.model.records import (
     Run,
     SeedEvent,
     Series,
+    Spending,
     Status,
     Weights,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "Snapshot",
     "Span",
     "Spec",
+    "Spending",
     "Status",
     "Stream",
     "TapForm",

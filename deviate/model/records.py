@@ -8,6 +8,8 @@ from deviate.model.plan import SelectedMetric
 
 Status = Literal["completed", "diverged", "crashed", "timed_out", "lost", "cancelled", "silent"]
 """Outcome of a run. `diverged`: a quality metric ended NaN or infinite. `silent`: the guest never reported."""
+Spending = Literal["obrien-fleming", "pocock"]
+"""How declared looks share the error: little at first and most at the last, or evenly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,7 @@ class Experiment:
         varied, held: those of the variant, empty where the record does not tell.
         n_threads: to how many threads each run was limited, None where it was not.
         looks: numbers of runs per variant at which the user meant to compare, declared before the first run.
+        spending: how these looks share the error.
         n_unplanned_looks: how often runs were added after results had been reported, without that being declared.
         precision: what the number of runs was decided by, such as "test_acc ±0.5"; empty where it was given.
     """
@@ -151,5 +154,6 @@ class Experiment:
     held: tuple[str, ...] = ()
     n_threads: int | None = None
     looks: tuple[int, ...] = ()
+    spending: Spending = "obrien-fleming"
     n_unplanned_looks: int = 0
     precision: str = ""

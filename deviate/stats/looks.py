@@ -1,0 +1,218 @@
+"""Looks that were declared before the first run: how small p must be at each, so that all of them err in 5 % of cases.
+
+Tests of differences at growing numbers of runs give statistics with the covariance of independent increments of
+information. An error-spending function says which share of alpha each look may use; the bounds follow by recursive
+numerical integration, and are given as nominal p-values, which t-tests of few runs meet nearly as well as z-tests.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import optimize, special
+
+from deviate.errors import InputError
+from deviate.model import Spending
+from deviate.stats.describe import VERDICT_RUNS
+
+MOST_LOOKS = 50
+SPENDING_NAMES: dict[Spending, str] = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}
+_WORDS: dict[str, Spending] = {"obrien-fleming": "obrien-fleming", "obf": "obrien-fleming", "pocock": "pocock"}
+_FARTHEST = 37.0
+"""Beyond this many standard deviations a tail is below the range of floats."""
+_WIDEST = 9.0
+_SMALLEST_P = 1e-250
+
+Array = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Declared looks.
+
+    Attributes:
+        numbers: runs of each side at every look, rising; the last one is the planned number of runs.
+        confidence: its complement is the error that all looks may make together, two-sided.
+        fixed: runs of the other side where that was carried out before and does not grow; None where both grow.
+    """
+
+    numbers: tuple[int, ...]
+    spending: Spending = "obrien-fleming"
+    confidence: float = 0.95
+    fixed: int | None = None
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """Information at each look as a share of that at the last: 1 / (1 / n_A + 1 / n_B), for equal spread."""
+        information = [1 / (1 / n + 1 / (self.fixed or n)) for n in self.numbers]
+        return tuple(it / information[-1] for it in information)
+
+
+def parse_looks(text: str, n_runs: int | None = None, *, confidence: float = 0.95) -> Plan:
+    """`5,10,20`, or `4` for equal steps up to `n_runs`; `pocock:` before it spends alpha evenly.
+
+    Raises:
+        InputError: it is neither, or a look comes too early to be judged.
+    """
+    name, colon, listed = text.strip().lower().rpartition(":")
+    numbers = [int(it) for it in re.findall(r"[0-9]+", listed)]
+    if not re.fullmatch(r"\s*[0-9]+(\s*,\s*[0-9]+)*\s*,?\s*", listed) or (colon and name.strip() not in _WORDS):
+        raise InputError(
+            f"The looks {text!r} are neither numbers of runs nor a number of looks.",
+            'Write --looks 5,10,20 or, with --runs 20, --looks 4; --looks "pocock:5,10,20" for Pocock spending.',
+        )
+    if "," not in listed:
+        numbers = _equal_steps(numbers[0], n_runs)
+    if any(later <= earlier for earlier, later in itertools.pairwise(numbers)):
+        raise InputError(f"The looks {text!r} do not rise.", "Write the numbers of runs in order, each once.")
+    if not 0 < len(numbers) <= MOST_LOOKS:
+        raise InputError(f"{len(numbers)} looks are too many.", f"Declare at most {MOST_LOOKS}.")
+    if numbers[0] < VERDICT_RUNS:
+        raise InputError(
+            f"The first look would come at {numbers[0]} runs, but no verdict is given below {VERDICT_RUNS}.",
+            f"Begin at {VERDICT_RUNS} runs or later: fewer looks, or more runs.",
+        )
+    return Plan(tuple(numbers), _WORDS[name.strip()] if colon else "obrien-fleming", confidence)
+
+
+def at_look(plan: Plan, k: int) -> float:
+    """Critical p at look `k`, counted from 1: a two-sided p below it decides.
+
+    Its complement is the confidence of the repeated interval.
+    Source: Pocock (1977) for nominal p-values of t-tests; Jennison & Turnbull (1984) for repeated intervals.
+    """
+    bounds = spending_bounds(plan.fractions[:k], 1 - plan.confidence, plan.spending)
+    return 2 * float(special.ndtr(-bounds[k - 1]))
+
+
+def repeated_p(plan: Plan, k: int, p_value: float) -> float:
+    """The smallest overall error at which a nominal two-sided p at look `k` decides.
+
+    It is below alpha where p is below `at_look(plan, k)`; families are adjusted by Holm's method over these.
+    Source: Jennison & Turnbull (1984).
+    """
+    p = max(p_value, _SMALLEST_P)
+    fractions = plan.fractions[:k]
+
+    def excess(log_alpha: float) -> float:
+        bound = spending_bounds(fractions, math.exp(log_alpha), plan.spending)[k - 1]
+        return bound + float(special.ndtri(p / 2))
+
+    low, high = math.log(p), math.log(0.999)
+    if p >= 0.999 or excess(high) > 0:
+        return 1.0
+    if excess(low) <= 0:
+        return p
+    return min(1.0, math.exp(float(optimize.brentq(excess, low, high, xtol=1e-10))))
+
+
+def spent(fraction: float, alpha: float, spending: Spending) -> float:
+    """Two-sided error that may have been made when this fraction of the information is there.
+
+    Source: Lan & DeMets (1983); each side spends half of alpha, as in DeMets & Lan (1994).
+    """
+    if spending == "pocock":
+        return alpha * math.log(1 + (math.e - 1) * fraction)
+    return 4 * float(special.ndtr(special.ndtri(alpha / 4) / math.sqrt(fraction)))
+
+
+@lru_cache(maxsize=4096)
+def spending_bounds(fractions: tuple[float, ...], alpha: float, spending: Spending) -> tuple[float, ...]:
+    """Critical |z| at each look so that the error spent by each look is that of the spending function.
+
+    Source: Lan & DeMets (1983), with the recursion of Armitage, McPherson & Rowe (1969).
+    """
+    path = _Path()
+    bounds: list[float] = []
+    before = 0.0
+    for index, fraction in enumerate(fractions):
+        total = spent(fraction, alpha, spending)
+        bound = path.bound(fraction, total - before)
+        before = total
+        bounds.append(bound)
+        if index + 1 < len(fractions):
+            path.go_on(fraction, bound, fractions[index + 1])
+    return tuple(bounds)
+
+
+def classical_bounds(n_looks: int, alpha: float, shape: Spending) -> tuple[float, ...]:
+    """Critical |z| at equally spaced looks: the same at each (Pocock), or falling with 1 / sqrt(k) (O'Brien, Fleming).
+
+    Source: Pocock (1977); O'Brien & Fleming (1979).
+    """
+    fractions = [(k + 1) / n_looks for k in range(n_looks)]
+    relative = [1.0 if shape == "pocock" else 1 / math.sqrt(it) for it in fractions]
+
+    def excess(scale: float) -> float:
+        return math.fsum(crossing(fractions, [scale * it for it in relative])) - alpha
+
+    scale = float(optimize.brentq(excess, 0.1, 10.0, xtol=1e-12))
+    return tuple(scale * it for it in relative)
+
+
+def crossing(fractions: Sequence[float], bounds: Sequence[float]) -> tuple[float, ...]:
+    """Probability under no difference that |z| is beyond its bound at each look for the first time."""
+    path = _Path()
+    chances = []
+    for index, (fraction, bound) in enumerate(zip(fractions, bounds, strict=True)):
+        chances.append(path.beyond(fraction, bound))
+        if index + 1 < len(fractions):
+            path.go_on(fraction, bound, fractions[index + 1])
+    return tuple(chances)
+
+
+class _Path:
+    """The distribution of the score z sqrt(t) where no bound has been passed so far, as masses at nodes.
+
+    Gauss-Legendre nodes are dense against the next increment, so that sums over them are integrals to about 1e-9.
+    Source: Armitage, McPherson & Rowe (1969).
+    """
+
+    def __init__(self) -> None:
+        self._fraction = 0.0
+        self._nodes: Array = np.zeros(1)
+        self._masses: Array = np.ones(1)
+
+    def beyond(self, fraction: float, bound: float) -> float:
+        """Mass that is beyond the bound at this fraction of the information."""
+        step = math.sqrt(fraction - self._fraction)
+        limit = bound * math.sqrt(fraction)
+        tails = special.ndtr((-limit - self._nodes) / step) + special.ndtr((self._nodes - limit) / step)
+        return float(self._masses @ tails)
+
+    def bound(self, fraction: float, error: float) -> float:
+        """The bound beyond which this much mass is."""
+        if self.beyond(fraction, _FARTHEST) >= error:
+            return _FARTHEST
+        if self.beyond(fraction, 0.0) <= error:
+            return 0.0
+        return float(optimize.brentq(lambda z: self.beyond(fraction, z) - error, 0.0, _FARTHEST, xtol=1e-12))
+
+    def go_on(self, fraction: float, bound: float, following: float) -> None:
+        """Keep what is within the bound, at nodes that suit the step to the following look."""
+        step = math.sqrt(fraction - self._fraction)
+        limit = min(bound, _WIDEST) * math.sqrt(fraction)
+        n_nodes = max(64, math.ceil(8 * limit / math.sqrt(following - fraction)))
+        at, weights = _legendre(n_nodes)
+        nodes = at * limit
+        density = np.exp(-0.5 * ((nodes[:, None] - self._nodes[None, :]) / step) ** 2) @ self._masses
+        self._masses = limit * weights * density / (step * math.sqrt(2 * math.pi))
+        self._nodes, self._fraction = nodes, fraction
+
+
+@lru_cache(maxsize=64)
+def _legendre(n_nodes: int) -> tuple[Array, Array]:
+    at, weights = np.polynomial.legendre.leggauss(n_nodes)
+    return at, weights
+
+
+def _equal_steps(n_looks: int, n_runs: int | None) -> list[int]:
+    if n_runs is None or n_looks < 1:
+        raise InputError(
+            f"{n_looks} looks have no number of runs to go by.", "Give --runs too, or numbers: --looks 5,10,20."
+        )
+    return [math.ceil(n_runs * (k + 1) / n_looks) for k in range(min(n_looks, MOST_LOOKS + 1))]
