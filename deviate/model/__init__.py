@@ -23,15 +23,22 @@ from deviate.model.analysis import (
     TapForm,
 )
 from deviate.model.diagnosis import Answer, Concern, Control, Diagnosis, Framework, Interpreter, Machine
-from deviate.model.findings import (
-    Absorption,
-    Agreement,
+from deviate.model.estimates import (
     Comparison,
     Description,
     Estimate,
+    Interval,
+    Score,
+    Test,
+    Unavailable,
+    Verdict,
+    Word,
+)
+from deviate.model.findings import (
+    Absorption,
+    Agreement,
     ExperimentFindings,
     Findings,
-    Interval,
     NoiseFindings,
     NoiseKind,
     NoiseRow,
@@ -40,11 +47,6 @@ from deviate.model.findings import (
     PairFindings,
     Parting,
     Repeatability,
-    Score,
-    Test,
-    Unavailable,
-    Verdict,
-    Word,
 )
 from deviate.model.plan import (
     Factor,

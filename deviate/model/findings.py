@@ -1,128 +1,11 @@
-"""What the runs say: statistics, comparisons, verdicts."""
+"""What the runs say: descriptions and comparisons of experiments, where the spread comes from."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+from deviate.model.estimates import Comparison, Description, Estimate, Interval, Score, Unavailable
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
-
-
-@dataclass(frozen=True, slots=True)
-class Unavailable:
-    """The named answer to a degenerate question: a short reason, shown in place of the number."""
-
-    reason: str
-
-
-Estimate = float | Unavailable
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A two-sided interval; `method` names how it was computed, e.g. "Student t"."""
-
-    low: float
-    high: float
-    confidence: float
-    method: str
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """A hypothesis test, two-sided. `df` is None where the test has none; `note` says how: exact, permutation, ties."""
-
-    __test__ = False
-
-    name: str
-    statistic: float
-    p_value: float
-    df: float | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The aggregate of one run."""
-
-    replicate: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """One metric over the runs of one experiment.
-
-    Attributes:
-        scores: finite scores of the runs that count, in order of replicate; n is their number.
-        n_runs: runs that ended (failures included, lost and cancelled ones not).
-        missing: replicates that gave no score, each with the reason ("crashed", "NaN at the last step", …).
-        sd: ddof 1. cv: sd / |mean|.
-        note: what a reader must know: "all 5 values equal", "1 run: spread unknown", "no completed run (0/5)".
-    """
-
-    metric: SelectedMetric
-    scores: tuple[Score, ...]
-    n_runs: int
-    missing: tuple[tuple[int, str], ...]
-    mean: Estimate
-    mean_interval: Interval | Unavailable
-    sd: Estimate
-    sd_interval: Interval | Unavailable
-    cv: Estimate
-    median: Estimate
-    minimum: Estimate
-    maximum: Estimate
-    range: Estimate
-    note: str = ""
-
-    @property
-    def n(self) -> int:
-        return len(self.scores)
-
-
-Word = Literal["better", "worse", "higher", "lower", "equivalent", "undecided", "identical"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The answer in one word, and why that one (the rule of statistics.md, 4, in a sentence)."""
-
-    word: Word
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Candidate against baseline in one metric. All differences are candidate minus baseline.
-
-    Attributes:
-        difference_interval: Welch.
-        p_adjusted: Welch p after Holm over the family of this report; equals welch.p_value for the primary metric.
-        superiority: P(candidate > baseline) + P(equal) / 2; its interval is one-sided at complete separation.
-        detectable: smallest difference these runs could have seen at 80 % power, in units of the metric.
-    """
-
-    metric: SelectedMetric
-    candidate_metric: SelectedMetric
-    baseline: Description
-    candidate: Description
-    difference: Estimate
-    difference_interval: Interval | Unavailable
-    welch: Test | Unavailable
-    student: Test | Unavailable
-    mann_whitney: Test | Unavailable
-    p_adjusted: Estimate
-    cohens_d: Estimate
-    cohens_d_unweighted: Estimate
-    hedges_g: Estimate
-    hedges_g_interval: Interval | Unavailable
-    superiority: Estimate
-    brown_forsythe: Test | Unavailable
-    sd_ratio: Estimate
-    sd_ratio_interval: Interval | Unavailable
-    detectable: Estimate
-    verdict: Verdict
-    superiority_interval: Interval | Unavailable = Unavailable("not computed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +24,8 @@ class PairFindings:
         comparisons: primary metric first, then in the order of the baseline's descriptions.
         headline: the comparison of the primary metric; None when no primary metric could be told.
         unmatched_baseline, unmatched_candidate: names of metrics that only one side has.
+        looks: at which declared look the comparison stands and how p and intervals account for it, or why its verdict
+            is withheld; empty where no looks were declared and none was taken.
     """
 
     baseline: str
@@ -150,6 +35,7 @@ class PairFindings:
     unmatched_baseline: tuple[str, ...]
     unmatched_candidate: tuple[str, ...]
     family: str = ""
+    looks: str = ""
 
 
 Agreement = Literal["equal", "differ", "not seen"]
