@@ -1,22 +1,22 @@
 """The folder format: plans, specs, attempts and events, written and read back."""
 
 from deviate.records.layout import deviate_folder, experiments_folder, snapshot_folder
+from deviate.records.plan import Change, Plan, Reported, VariantPlan
 from deviate.records.plans import (
-    Change,
-    Plan,
-    VariantPlan,
     change_experiment,
     create_experiment,
     find_experiment,
     list_experiments,
     new_experiment_folder,
     read_plan,
+    tell_reported,
 )
 from deviate.records.read import log_end, read_experiment, stderr_tail
 
 __all__ = [
     "Change",
     "Plan",
+    "Reported",
     "VariantPlan",
     "change_experiment",
     "create_experiment",
@@ -30,4 +30,5 @@ __all__ = [
     "read_plan",
     "snapshot_folder",
     "stderr_tail",
+    "tell_reported",
 ]

@@ -3,7 +3,7 @@
 from deviate.replay.definitions import define_variant
 from deviate.replay.execute import execute
 from deviate.replay.plan import plan
-from deviate.replay.progress import default_jobs
+from deviate.replay.slots import default_jobs
 from deviate.replay.trackers import OFFLINE
 from deviate.replay.updates import Outcome, RunUpdate
 from deviate.replay.variants import VARIANTS, choose_variants, find_variant, tell

@@ -1,67 +1,142 @@
-"""What earlier executors left: results that stand, and attempts whose executor died, which are ended."""
+"""What earlier executors left: results that stand, and attempts whose executor died, which are ended.
+
+An attempt is made in one step with its claim inside, and the one with the lowest number that has not ended owns the
+run: whoever finds, after making its own, that an earlier one lives gives its own back. So two executors that start at
+the same moment never run the same run twice.
+"""
 
 import os
+import shutil
 import socket
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
-from deviate.errors import RunError
+from deviate.errors import RecordError, RunError
 from deviate.model import Spec
-from deviate.records.attempts import STALE_S, Claim, Result, read_claim, read_result, write_result
-from deviate.records.layout import attempt_folder, attempt_number, attempts
-from deviate.records.specs import spec_hash
+from deviate.records.attempts import (
+    STALE_S,
+    Claim,
+    Result,
+    is_intact,
+    read_claim,
+    read_result,
+    write_claim,
+    write_result,
+)  # fmt: skip
+from deviate.records.layout import attempt_folder, attempt_number, attempts, result_file, spec_file
+from deviate.records.specs import read_spec, spec_hash
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import birth, end_group, end_processes, is_alive, processes_of
 
+MAKING = ".attempt-"
+"""How the name of a folder begins that is to become an attempt."""
+
 
 def settled_attempt(run: Path, spec: Spec) -> tuple[Path, Result] | None:
-    """The attempt that makes the run done, None when it has to run (again). Ends orphans of dead executors first.
-
-    Raises:
-        RunError: somebody else runs it now.
-    """
-    for attempt in attempts(run):
-        if read_result(attempt) is None:
-            _end_orphans(attempt, spec)
+    """The attempt that makes the run done, None when it has to run (again): one whose events were all kept."""
     for attempt in reversed(attempts(run)):
         result = read_result(attempt)
         if result is not None and result.status in SETTLED and result.spec_hash == spec_hash(spec):
-            return attempt, result
+            return (attempt, result) if is_intact(attempt, result) else None
     return None
 
 
-def claim_attempt(run: Path) -> tuple[Path, Claim]:
-    """Make the next attempt and claim it; making the folder is the lock.
+def end_orphans(runs: Iterable[Path]) -> None:
+    """End what executors that died have left running, and give those attempts a result: lost.
+
+    Raises:
+        RunError: somebody else runs one of these runs now.
+    """
+    for run in runs:
+        for attempt in attempts(run):
+            if not result_file(attempt).exists():
+                _end_orphan(attempt)
+        for left in run.glob(f"{MAKING}*"):
+            if time.time() - int(left.name.rpartition("-")[2]) / 1e9 > STALE_S:  # its maker died
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Claim]:
+    """Make the next attempt with its claim.
 
     Raises:
         RunError: somebody else was faster.
     """
     before = attempts(run)
     attempt = attempt_folder(run, 1 + (attempt_number(before[-1]) or 0 if before else 0))
-    try:
-        attempt.mkdir(parents=True)
-    except FileExistsError as error:
-        raise _in_use(run, "another process") from error
     now = time.time()
-    return attempt, Claim(socket.gethostname(), os.getpid(), birth(os.getpid()), now, now)
+    claim = Claim(socket.gethostname(), os.getpid(), birth(os.getpid()), now, now, continues=continues)
+    making = run / f"{MAKING}{claim.host}-{claim.pid}-{time.time_ns()}"
+    making.mkdir(parents=True)
+    write_claim(making, claim)
+    try:
+        making.rename(attempt)  # fails where there is one: a folder with a claim is never empty
+    except OSError as error:
+        shutil.rmtree(making, ignore_errors=True)
+        if attempt.exists():
+            raise _in_use(run, "another process") from error
+        raise
+    for earlier in attempts(run):
+        if earlier != attempt and not result_file(earlier).exists():
+            gone = Result(_hash(run), "cancelled", None, None, now, 0.0, "another process was faster", cause="cancel")
+            write_result(attempt, gone)
+            raise _in_use(run, "another process")
+    return attempt, claim
 
 
-def _end_orphans(attempt: Path, spec: Spec) -> None:
+def is_claimed(run: Path) -> bool:
+    """Whether an executor that lives, or may live on another machine, holds an attempt of this run."""
+    return any(
+        not result_file(attempt).exists() and (claim := read_claim(attempt)) is not None and holds(claim)
+        for attempt in attempts(run)
+    )
+
+
+def holds(claim: Claim) -> bool:
+    """Whether the executor of a claim lives: asked of the system on this machine, told by its heartbeat elsewhere."""
+    if claim.host == socket.gethostname():
+        return is_alive(claim.pid, claim.birth)
+    return time.time() - claim.heartbeat < STALE_S
+
+
+def _end_orphan(attempt: Path) -> None:
     claim = read_claim(attempt)
-    if claim is not None and claim.host != socket.gethostname():
-        if time.time() - claim.heartbeat < STALE_S:
-            raise _in_use(attempt.parent, f"process {claim.pid} on {claim.host}")
-    elif claim is not None and claim.pid != os.getpid() and is_alive(claim.pid, claim.birth):
-        raise _in_use(attempt.parent, f"process {claim.pid}")
-    else:
+    if claim is not None and holds(claim) and not _is_mine(claim):
+        host = "" if claim.host == socket.gethostname() else f" on {claim.host}"
+        raise _in_use(attempt.parent, f"process {claim.pid}{host}")
+    if claim is None or claim.host == socket.gethostname():
         if claim is not None and claim.process is not None and is_alive(claim.process, claim.process_birth):
             end_group(claim.process)
         end_processes(lambda: processes_of(attempt))
-    started = claim.started if claim else 0.0
+    if claim is not None and claim.temporary:
+        shutil.rmtree(claim.temporary, ignore_errors=True)
     write_result(
         attempt,
-        Result(spec_hash(spec), "lost", None, None, started, 0.0, "its executor died: deviate or the machine stopped"),
+        Result(
+            _hash(attempt.parent),
+            "lost",
+            None,
+            None,
+            claim.started if claim else 0.0,
+            0.0,
+            "its executor died: deviate or the machine stopped",
+            cause="node",
+            device=claim.device if claim else "",
+        ),
     )
+
+
+def _is_mine(claim: Claim) -> bool:
+    return (claim.host, claim.pid) == (socket.gethostname(), os.getpid())
+
+
+def _hash(run: Path) -> str:
+    """The hash of a run's spec; empty when a power cut took the file, for nothing that ended well hangs on it here."""
+    try:
+        return spec_hash(read_spec(spec_file(run)))
+    except RecordError:
+        return ""
 
 
 def _in_use(run: Path, by: str) -> RunError:

@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from typing import Literal
 from deviate.errors import RunError
 from deviate.model import Status
 from deviate.records import stderr_tail
+from deviate.records.attempts import Cause
 from deviate.records.layout import event_files
 
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -41,7 +42,22 @@ tensorflow/compiler/tf2xla/kernels, and of is_op_determinism_enabled in tensorfl
 ABLE_TO_WARN = MISSING[0]
 """PyTorch has a mode that only warns, the others have none."""
 
+OUT_OF_MEMORY = re.compile(
+    r"^(?:\w+\.)*(?:OutOfMemoryError|MemoryError|ResourceExhaustedError|XlaRuntimeError: RESOURCE_EXHAUSTED)\b"
+    r"|CUDA out of memory|HIP out of memory|CUDA_ERROR_OUT_OF_MEMORY|CUBLAS_STATUS_ALLOC_FAILED",
+    re.MULTILINE,
+)
+"""How frameworks and Python end a program that got no memory.
+
+Source: torch.OutOfMemoryError, c10/cuda/CUDACachingAllocator.cpp; tf.errors.ResourceExhaustedError; absl status codes
+in XLA; the Python reference, MemoryError.
+"""
+
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
+
+
+Stop = Literal["timeout", "stall", "cancel"]
+"""Why we ended a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,40 +68,70 @@ class Ending:
     exit_code: int | None
     signal: str | None
     reason: str
+    cause: Cause = ""
 
 
-def judge(code: int, *, stopped: Literal["timeout", "cancel"] | None, has_reported: bool, timeout_s: float) -> Ending:
+CANCELLED = Ending("cancelled", None, None, "stopped before it ended", "cancel")
+
+
+def judge(
+    code: int,
+    *,
+    stopped: Stop | None,
+    has_reported: bool,
+    patience_s: float = 0.0,
+    was_out_of_memory: bool = False,
+    ignored_codes: Collection[int] = (),
+) -> Ending:
     """Name the ending of a command.
 
     Args:
         code: its exit code, negative for the signal that killed it.
         stopped: why we ended it, None when we did not.
+        patience_s: after how many seconds, or seconds without a sign of life, we did.
+        was_out_of_memory: the kernel killed a process of this machine, or of our control group, meanwhile.
+        ignored_codes: exit codes that count as success.
     """
     number = -code if code < 0 else code - 128 if code - 128 in FROM_OUTSIDE else None  # a shell adds 128
     name = signal.Signals(number).name if number in set(signal.Signals) else None
     exit_code = code if code >= 0 else None
     if stopped == "timeout":
-        return Ending("timed_out", exit_code, name, f"took longer than {timeout_s:g} s")
+        return Ending("timed_out", exit_code, name, f"took longer than {patience_s:g} s", "time")
+    if stopped == "stall":
+        return Ending("timed_out", exit_code, name, f"neither values nor output for {patience_s:g} s", "stall")
     if stopped == "cancel":
-        return Ending("cancelled", exit_code, name, "stopped before it ended")
+        return dataclasses.replace(CANCELLED, exit_code=exit_code, signal=name)
+    if code in ignored_codes:
+        number = None
+    if number == signal.SIGKILL and was_out_of_memory:
+        return Ending("lost", exit_code, name, "killed by the system, which was out of memory", "memory")
     if number in FROM_OUTSIDE:
         likely = " (often: out of memory)" if number == signal.SIGKILL else ""
-        return Ending("lost", exit_code, name, f"killed from outside by {name}{likely}")
+        return Ending("lost", exit_code, name, f"killed from outside by {name}{likely}", "signal")
     if not has_reported:
-        return Ending("silent", exit_code, name, f"the guest never reported; {_exit_text(code, name)}")
-    if code:
-        return Ending("crashed", exit_code, name, _exit_text(code, name))
-    return Ending("completed", 0, None, "")
+        return Ending("silent", exit_code, name, f"the guest never reported; {_exit_text(code, name)}", "silent")
+    if code and code not in ignored_codes:
+        return Ending("crashed", exit_code, name, _exit_text(code, name), "signal" if code < 0 else "exit")
+    return Ending("completed", code, None, "")
 
 
-def explain(ending: Ending, said: str, controls: Mapping[str, str]) -> Ending:
-    """The ending with the reason why a run crashed, where deterministic kernels were asked for and one is missing.
+def explain(ending: Ending, said: str, controls: Mapping[str, str], n_sharing: int = 0) -> Ending:
+    """The ending with the reason why a run crashed, where what it said tells: want of memory, or a missing kernel.
 
     Args:
         said: the end of what the command wrote to stderr.
         controls: of the spec: without deterministic kernels asked for, the script's own wish ended it.
+        n_sharing: other runs that shared the device: then the want of memory is theirs, and the run is lost.
     """
-    if ending.status != "crashed" or controls.get("kernels") != "deterministic":
+    if ending.status != "crashed":
+        return ending
+    memory = max(OUT_OF_MEMORY.finditer(said), key=re.Match.start, default=None)
+    if memory is not None and not said[memory.end() :].count("Traceback"):
+        if n_sharing:
+            reason = f"out of memory while {n_sharing} other run{'s' * (n_sharing > 1)} shared the device: share less"
+            return dataclasses.replace(ending, status="lost", reason=reason, cause="memory")
+        return dataclasses.replace(ending, reason=f"out of memory: {memory[0]}", cause="memory")
+    if controls.get("kernels") != "deterministic":
         return ending
     errors = [match for pattern in MISSING for match in pattern.finditer(said)]
     if not errors:

@@ -1,14 +1,14 @@
 """How far a run is, read from the ends of its event files while it writes them."""
 
 import contextlib
-import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deviate.eventlog import decode, number
 from deviate.records.events import UNKNOWN_MAIN
-from deviate.records.layout import event_files
+from deviate.records.layout import event_files, log_files
 from deviate.records.manifest import Manifest
 
 TAIL_BYTES = 16_384
@@ -21,11 +21,14 @@ class Progress:
     Attributes:
         step: the main-loop step it is in, None before the first.
         value: the last value of a metric of quality with its name.
+        stirred: when it last wrote events or output, by the monotonic clock; at first when it began to be followed.
     """
 
     def __init__(self, attempt: Path, manifest: Manifest) -> None:
         self.step: int | None = None
         self.value = ""
+        self.stirred = time.monotonic()
+        self._written = 0
         self._attempt = attempt
         self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
         self._names = _names(manifest)
@@ -34,11 +37,15 @@ class Progress:
     def look(self) -> bool:
         """Look at what was written since the last time; True when step or value is another now."""
         before = self.step, self.value
+        written = sum(path.stat().st_size for path in log_files(self._attempt) if path.exists())
         for path in event_files(self._attempt):
             with contextlib.suppress(OSError):
                 size = path.stat().st_size
+                written += size
                 if size != self._sizes.get(path, 0):
                     self._read(path, max(self._sizes.get(path, 0), size - TAIL_BYTES), size)
+        if written != self._written:
+            self._written, self.stirred = written, time.monotonic()
         return before != (self.step, self.value)
 
     def _read(self, path: Path, begin: int, end: int) -> None:
@@ -75,11 +82,3 @@ def _names(manifest: Manifest) -> Mapping[tuple[int, str | None], str]:
             key = metric.site, metric.label
             names[key] = metric.expression if key in names else metric.name
     return names
-
-
-def default_jobs() -> int:
-    """Runs at a time: one where there is a GPU, else one per two cores that this process may use."""
-    if any(Path(device).exists() for device in ("/dev/nvidiactl", "/dev/kfd")):
-        return 1
-    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, n_cores // 2)

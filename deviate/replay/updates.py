@@ -8,14 +8,31 @@ from deviate.model import Spec, Status
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended. `is_reused`: it was on record already and did not run again."""
+
+    spec: Spec
+    run_id: str
+    status: Status
+    exit_code: int | None
+    wall_time_s: float
+    folder: Path
+    reason: str = ""
+    is_reused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunUpdate:
     """News of one run.
 
     Attributes:
-        step: the main-loop step it is in, None before the first.
+        step: the main-loop step it is in, None before the first; it counts on when the loop is entered again.
         value: the last reported value with its name, e.g. "acc 0.9312"; empty when there is none yet.
         status, reason, wall_time_s: when it has finished.
-        folder: the attempt.
+        folder: the attempt; the folder of the run where none was made.
+        device: what it computes on, e.g. "GPU 0"; empty where it was given nothing.
+        experiment: name of the experiment.
+        outcome: when it has finished.
     """
 
     kind: Literal["started", "progress", "finished"]
@@ -28,17 +45,6 @@ class RunUpdate:
     status: Status | None = None
     reason: str = ""
     wall_time_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run ended. `is_reused`: it was on record already and did not run again."""
-
-    spec: Spec
-    run_id: str
-    status: Status
-    exit_code: int | None
-    wall_time_s: float
-    folder: Path
-    reason: str = ""
-    is_reused: bool = False
+    device: str = ""
+    experiment: str = ""
+    outcome: Outcome | None = None

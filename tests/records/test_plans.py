@@ -8,8 +8,8 @@ from recorded import make_metric, make_plan, select
 
 from deviate.errors import InputError, RecordError
 from deviate.model import Place, Variant
+from deviate.records.plan import VariantPlan
 from deviate.records.plans import (
-    VariantPlan,
     change_experiment,
     create_experiment,
     find_experiment,
@@ -17,6 +17,7 @@ from deviate.records.plans import (
     new_experiment_folder,
     read_plan,
 )
+from deviate.records.schema import SCHEMA
 
 
 def test_a_plan_reads_back_as_it_was_written(tmp_path: Path) -> None:
@@ -121,5 +122,5 @@ def test_files_are_strict_json_with_a_schema_number(experiment: Path) -> None:
         raise AssertionError(text)
 
     document = json.loads((experiment / "experiment.json").read_text(), parse_constant=refuse)
-    assert document["schema"] == 2
+    assert document["schema"] == SCHEMA["experiment"]
     assert [path.name for path in experiment.iterdir() if path.name.startswith(".")] == []

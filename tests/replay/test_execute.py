@@ -245,7 +245,7 @@ def test_runs_at_once_are_as_many_as_jobs(frozen: Make) -> None:
 def test_a_python_that_trains_on_without_the_guest_is_not_waited_for(
     frozen: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = sys.modules["deviate.replay.execute"]
+    module = sys.modules["deviate.replay.executors.local"]
     monkeypatch.setattr(module, "DEAF_S", 0.5)
     monkeypatch.setattr(module, "HEARTBEAT_S", 0.2)
     it = frozen()

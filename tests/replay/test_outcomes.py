@@ -40,13 +40,13 @@ def named(said: str) -> str | None:
 def test_the_exit_tells_the_status(
     code: int, status: str, exit_code: int | None, signal: str | None, *, reported: bool
 ) -> None:
-    ending = judge(code, stopped=None, has_reported=reported, timeout_s=0)
+    ending = judge(code, stopped=None, has_reported=reported)
     assert (ending.status, ending.exit_code, ending.signal) == (status, exit_code, signal)
 
 
 def test_what_we_ended_ourselves_is_no_crash_and_not_lost() -> None:
-    assert judge(-15, stopped="timeout", has_reported=True, timeout_s=1.5).reason == "took longer than 1.5 s"
-    assert judge(-9, stopped="cancel", has_reported=False, timeout_s=0).status == "cancelled"
+    assert judge(-15, stopped="timeout", has_reported=True, patience_s=1.5).reason == "took longer than 1.5 s"
+    assert judge(-9, stopped="cancel", has_reported=False).status == "cancelled"
 
 
 @pytest.mark.parametrize(

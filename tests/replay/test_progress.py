@@ -9,7 +9,8 @@ from deviate.analysis import analyze
 from deviate.eventlog import encode
 from deviate.instrument import freeze
 from deviate.records.manifest import read_manifest
-from deviate.replay.progress import Progress, default_jobs
+from deviate.replay.progress import Progress
+from deviate.replay.slots import default_jobs
 
 from .conftest import Frozen
 

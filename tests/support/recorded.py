@@ -9,7 +9,7 @@ from typing import Any
 
 from deviate.eventlog import encode, number_text
 from deviate.model import Metric, Place, SelectedMetric, Selection
-from deviate.records.plans import Plan, VariantPlan
+from deviate.records.plan import Plan, VariantPlan
 
 
 def make_metric(

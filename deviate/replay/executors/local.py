@@ -1,100 +1,208 @@
-"""The local executor: each run is a process group of this machine."""
+"""The local executor: runs fill the slots of this machine, and are watched over until they have ended."""
 
-import os
-import queue
-import signal
-import subprocess
-import threading
+import collections
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-from deviate.errors import RunError
-from deviate.replay.processes import GRACE_S, end_group, signal_group
+from deviate.errors import RecordError
+from deviate.model import Settings, Status
+from deviate.records.attempts import HEARTBEAT_S, Result
+from deviate.replay.attempt import (
+    Attempt,
+    Frozen,
+    beat,
+    cancelled,
+    ending_of,
+    prepare_attempt,
+    read_frozen,
+    recorded,
+    started,
+)  # fmt: skip
+from deviate.replay.commands import Commands, Ended
+from deviate.replay.executors.protocol import Order
+from deviate.replay.machine import n_killed_for_memory, refuse_full_disk
+from deviate.replay.outcomes import has_reported, silence
+from deviate.replay.processes import oldest_python_s
+from deviate.replay.slots import slots
+from deviate.replay.updates import Outcome, RunUpdate
+from deviate.replay.workcopy import remove_work_copy
 
-LEFT_BEHIND_S = 2.0
-"""How long processes that a command left behind may take to end after it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A command ready to start: `attempt` takes its output and names it."""
-
-    attempt: Path
-    command: Sequence[str]
-    cwd: Path
-    environment: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A command has ended. `code` is negative for the signal that killed it."""
-
-    attempt: Path
-    code: int
-    wall_time_s: float
+TICK_S = 0.25
+"""How often time-outs and progress are looked at."""
+DEAF_S = 30.0
+"""A Python process of this age that has not reported never will."""
 
 
 class LocalExecutor:
-    """Starts commands, tells when they have ended, and ends them when asked.
+    """Runs on this machine, one for each slot, and one more that is made ready while the slots are busy."""
 
-    One thread waits for each process: no polling, no pipes, nothing that could slow a run down.
-    """
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._free = list(slots(settings))
+        self._capacity = len(self._free) + 1
+        self._commands = Commands()
+        self._frozen: dict[Path, Frozen] = {}
+        self._waiting: collections.deque[Order] = collections.deque()
+        self._ready: Attempt | None = None
+        self._running: dict[Path, Attempt] = {}
+        self._news: list[RunUpdate] = []
+        self._has_heard: set[Path] = set()
+        self._ticked = self._beaten = 0.0
 
-    def __init__(self, *, grace_s: float = GRACE_S) -> None:
-        self._grace_s = grace_s
-        self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
-        self._groups: dict[Path, int] = {}
-        self._kill_at: dict[Path, float] = {}
+    @property
+    def capacity(self) -> int | None:
+        return self._capacity
 
-    def submit(self, launch: Launch) -> int:
-        """Start a command in a process group of its own; gives the leader's process number.
+    def submit(self, orders: Sequence[Order]) -> None:
+        self._waiting.extend(orders)
 
-        Raises:
-            RunError: there is no such command, or it cannot be executed.
-        """
-        with (launch.attempt / "stdout.log").open("wb") as stdout, (launch.attempt / "stderr.log").open("wb") as stderr:
+    def expect_reports(self, experiment: Path) -> None:
+        """Runs of this experiment have reported before: one that does not is a failure, not the end of all."""
+        self._has_heard.add(experiment)
+
+    def poll(self, timeout_s: float) -> Sequence[RunUpdate]:
+        until = time.monotonic() + timeout_s
+        while True:
+            if self._ready and self._free:
+                self._start()
+            elif self._waiting and self._ready is None:  # made while the slots are busy, so that none waits for it
+                self._ready = self._prepare(self._waiting.popleft())
+            else:
+                ended = self._commands.wait(min(TICK_S, max(0.0, until - time.monotonic())))
+                if ended is not None:
+                    self._finish(ended)
+                self._tick()
+                if self._news or time.monotonic() >= until:
+                    news, self._news = self._news, []
+                    return news
+
+    def cancel(self, order: Order, *, at_once: bool = False) -> None:
+        if order in self._waiting:
+            self._waiting.remove(order)
+            self._news.append(_gone(order, "cancelled", "never started"))
+        elif self._ready is not None and self._ready.order == order:
+            attempt, self._ready = self._ready, None
             try:
-                process = subprocess.Popen(
-                    launch.command, cwd=launch.cwd, env=launch.environment, start_new_session=True,
-                    stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
-                )  # fmt: skip
-            except OSError as error:
-                raise RunError(
-                    f"starting {launch.command[0]!r}: {os.strerror(error.errno or 0)}",
-                    "check the command after --, and that its program is on PATH",
-                ) from error
-        self._groups[launch.attempt] = process.pid
-        waiter = threading.Thread(target=self._wait, args=(launch.attempt, process, time.monotonic()), daemon=True)
-        waiter.start()
-        return process.pid
+                self._tell_finished(attempt, *cancelled(attempt))
+            except RecordError:
+                self._news.append(_gone(order, "cancelled", "never started"))
+        for attempt in self._running.values():
+            if attempt.order == order and (attempt.stopped is None or at_once):
+                attempt.stopped = attempt.stopped or "cancel"
+                self._commands.stop(attempt.folder, at_once=at_once)
 
-    def wait(self, timeout_s: float) -> Ended | None:
-        """The next command that has ended; None when none did within the time."""
+    def close(self) -> None:
+        for order in [attempt.order for attempt in (*self._running.values(), *filter(None, [self._ready]))]:
+            self.cancel(order, at_once=True)
+        while self._running:
+            self.poll(TICK_S)
+
+    def _prepare(self, order: Order) -> Attempt:
+        refuse_full_disk(order.experiment)
+        if order.experiment not in self._frozen:
+            self._frozen[order.experiment] = read_frozen(order.experiment)
+        return prepare_attempt(order, self._frozen[order.experiment], self._settings)
+
+    def _start(self) -> None:
+        attempt, self._ready = self._ready, None
+        if attempt is None:
+            return
+        slot = self._free.pop(0)
+        self._running[attempt.folder] = attempt
+        attempt.n_killed_before = n_killed_for_memory()
         try:
-            ended = self._ended.get(timeout=timeout_s)
-        except queue.Empty:
-            self._kill_the_unwilling()
-            return None
-        self._groups.pop(ended.attempt)
-        self._kill_at.pop(ended.attempt, None)
-        return ended
+            started(attempt, slot, self._commands.start)
+        except BaseException:
+            self._running.pop(attempt.folder)
+            self._tell_finished(attempt, *cancelled(attempt))
+            raise
+        sharing = [other for other in self._running.values() if other.slot.device == slot.device]
+        for other in sharing:
+            other.n_sharing = max(other.n_sharing, len(sharing) - 1)
+        self._news.append(attempt.tell("started"))
 
-    def stop(self, attempt: Path, *, at_once: bool = False) -> None:
-        """Ask a command and all it started to end; kill what does not in time."""
-        if attempt in self._groups:
-            signal_group(self._groups[attempt], signal.SIGKILL if at_once else signal.SIGTERM)
-            self._kill_at.setdefault(attempt, time.monotonic() + self._grace_s)
+    def _finish(self, ended: Ended) -> None:
+        attempt = self._running.pop(ended.attempt)
+        experiment = attempt.order.experiment
+        self._free.append(attempt.slot)
+        if self._ready and experiment in self._has_heard:  # the slot is filled before the books are done
+            self._start()
+        was_out_of_memory = n_killed_for_memory() > attempt.n_killed_before
+        ending = ending_of(attempt, ended, self._settings, was_out_of_memory=was_out_of_memory)
+        try:
+            result, outcome = recorded(attempt, ending, ended.wall_time_s)
+        except RecordError:  # a full disk: the attempt has no result, and will be run again
+            self._news.append(_gone(attempt.order, "lost", "its result could not be written"))
+            if attempt.stopped == "cancel":
+                return
+            raise
+        self._tell_finished(attempt, result, outcome)
+        if has_reported(attempt.folder):
+            self._has_heard.add(experiment)
+        if ending.status == "silent" and experiment not in self._has_heard:
+            raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder, ending)
+        if self._settings.keep == "none" and ending.status == "completed":
+            remove_work_copy(attempt.folder)
 
-    def _kill_the_unwilling(self) -> None:
+    def _tell_finished(self, attempt: Attempt, result: Result, outcome: Outcome) -> None:
+        self._news.append(
+            RunUpdate(
+                "finished", outcome.run_id, attempt.spec.replicate, attempt.spec.variant, attempt.folder,
+                attempt.progress.step, attempt.progress.value, result.status, result.reason, result.wall_time_s,
+                attempt.slot.device, attempt.order.experiment.name, outcome,
+            )
+        )  # fmt: skip
+
+    def _tick(self) -> None:
         now = time.monotonic()
-        for attempt, moment in self._kill_at.items():
-            if now > moment:
-                signal_group(self._groups[attempt], signal.SIGKILL)
+        if now - self._ticked < TICK_S:
+            return
+        self._ticked = now
+        for attempt in self._running.values():
+            if attempt.progress.look():
+                self._news.append(attempt.tell("progress"))
+            if attempt.stopped is None and self._is_overdue(attempt, now):
+                self._commands.stop(attempt.folder)
+        if now - self._beaten > HEARTBEAT_S:
+            self._beaten = now
+            self._beat(now)
 
-    def _wait(self, attempt: Path, process: "subprocess.Popen[bytes]", began: float) -> None:
-        code = process.wait()
-        wall_time_s = time.monotonic() - began
-        end_group(process.pid, grace_s=LEFT_BEHIND_S)  # a run is over when its command is
-        self._ended.put(Ended(attempt, code, wall_time_s))
+    def _is_overdue(self, attempt: Attempt, now: float) -> bool:
+        settings = self._settings
+        if settings.timeout_s is not None and now - attempt.began > settings.timeout_s:
+            attempt.stopped = "timeout"
+        elif settings.stall_timeout_s is not None and now - attempt.progress.stirred > settings.stall_timeout_s:
+            attempt.stopped = "stall"
+        return attempt.stopped is not None
+
+    def _beat(self, now: float) -> None:
+        attempts = [*self._running.values(), *([self._ready] if self._ready else [])]
+        for attempt in attempts:
+            if not beat(attempt, self._commands.leader(attempt.folder)) and attempt.stopped is None:
+                attempt.stopped = "cancel"
+                self._commands.stop(attempt.folder, at_once=True)
+        for attempt in self._running.values():
+            self._listen(attempt, now)
+        if attempts:
+            refuse_full_disk(attempts[0].order.experiment)
+
+    def _listen(self, attempt: Attempt, now: float) -> None:
+        """End the first run when Python runs in it without the guest: hours would be spent for nothing."""
+        experiment = attempt.order.experiment
+        if experiment in self._has_heard or now - attempt.began < DEAF_S:
+            return
+        if has_reported(attempt.folder):
+            self._has_heard.add(experiment)
+        elif oldest_python_s(attempt.leader) > DEAF_S:
+            raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder, None)
+
+
+def _gone(order: Order, status: Status, reason: str) -> RunUpdate:
+    """The end of a run that has no result on record."""
+    spec = order.spec
+    outcome = Outcome(spec, order.run.name, status, None, 0.0, order.run, reason)
+    return RunUpdate(
+        "finished", order.run.name, spec.replicate, spec.variant, order.run, status=status, reason=reason,
+        experiment=order.experiment.name, outcome=outcome,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""The plan of an experiment as a value: what is to run how often, and what is read from it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from deviate.model import Selection, Settings, Variant
+
+
+@dataclass(frozen=True, slots=True)
+class VariantPlan:
+    """A variant of the experiment and how many runs it is to have.
+
+    Attributes:
+        definition: the whole variant as it was when the experiment took it up, so that a later edit of `deviate.toml`
+            changes nothing that is on record; None in a plan of format 1, which has names only.
+    """
+
+    name: str
+    n_runs: int
+    definition: Variant | None = None
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """Streams and factors that vary between runs; empty where the record does not tell."""
+        return self.definition.varied if self.definition else ()
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Streams and factors that are held; empty where the record does not tell."""
+        return self.definition.held if self.definition else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of the plan: when, and the fields that took a new value, as stored."""
+
+    time: float
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """Results were shown when so many runs per variant had been planned."""
+
+    time: float
+    n_runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an experiment is to do, and what to read from it.
+
+    Attributes:
+        seed: the experiment seed, from which the seed set of each run follows.
+        selection: the metrics as selected last; changing it needs no new runs.
+        history: changes since the plan was made, oldest first.
+        environment: variables that the user sets for every run; secrets are not among them.
+        prepare: commands that ran once in the frozen project, before all runs; then: commands that follow each run.
+        wrap: the beginning of a command that starts a container, empty for none.
+        n_threads: to how many threads each run is limited, None for no limit.
+        settings: as used last.
+        looks: numbers of runs per variant at which the user means to compare, declared before the first run; `spending`
+            is how the error is spent on them.
+        precision: what decides the number of runs, such as "test_acc ±0.5"; empty where it was given.
+        reported: when results were shown, with the number of runs that had been planned by then.
+    """
+
+    name: str
+    created: float
+    root: Path
+    command: tuple[str, ...]
+    cwd: str
+    seed: int
+    sources_hash: str
+    variants: tuple[VariantPlan, ...]
+    selection: Selection
+    jobs: int = 1
+    history: tuple[Change, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    prepare: tuple[tuple[str, ...], ...] = ()
+    then: tuple[tuple[str, ...], ...] = ()
+    wrap: tuple[str, ...] = ()
+    n_threads: int | None = None
+    settings: Settings = field(default_factory=Settings)
+    looks: tuple[int, ...] = ()
+    spending: str = ""
+    precision: str = ""
+    reported: tuple[Reported, ...] = ()
+
+    @property
+    def n_runs(self) -> int:
+        """Most runs that a variant is to have."""
+        return max((variant.n_runs for variant in self.variants), default=0)
+
+    @property
+    def n_unplanned_looks(self) -> int:
+        """How often runs were added after results had been shown, without that having been declared."""
+        if self.looks or self.precision:
+            return 0
+        seen = sorted({it.n_runs for it in self.reported})
+        return sum(n_runs < self.n_runs for n_runs in seen)

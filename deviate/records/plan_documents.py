@@ -1,0 +1,128 @@
+"""A plan as the JSON object of `experiment.json`, and back."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from deviate.model import SelectedMetric, Selection, Settings, Variant
+from deviate.records.manifest import metric_from
+from deviate.records.plan import Change, Plan, Reported, VariantPlan
+
+
+def to_document(plan: Plan) -> dict[str, Any]:
+    return {
+        "name": plan.name,
+        "created": plan.created,
+        "root": str(plan.root),
+        "command": list(plan.command),
+        "cwd": plan.cwd,
+        "seed": plan.seed,
+        "sources_hash": plan.sources_hash,
+        "jobs": plan.jobs,
+        "variants": [_variant_document(variant) for variant in plan.variants],
+        "selection": [dataclasses.asdict(metric) for metric in plan.selection.metrics],
+        "history": [dataclasses.asdict(change) for change in plan.history],
+        "environment": dict(plan.environment),
+        "prepare": [list(command) for command in plan.prepare],
+        "then": [list(command) for command in plan.then],
+        "wrap": list(plan.wrap),
+        "n_threads": plan.n_threads,
+        "settings": {**dataclasses.asdict(plan.settings), "options": dict(plan.settings.options)},
+        "looks": list(plan.looks),
+        "spending": plan.spending,
+        "precision": plan.precision,
+        "reported": [dataclasses.asdict(it) for it in plan.reported],
+    }
+
+
+def from_document(document: dict[str, Any]) -> Plan:
+    """A plan from its JSON object, in any format that ever was.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it has another shape.
+    """
+    jobs = int(document["jobs"])
+    return Plan(
+        name=str(document["name"]),
+        created=float(document["created"]),
+        root=Path(document["root"]),
+        command=tuple(map(str, document["command"])),
+        cwd=str(document["cwd"]),
+        seed=int(document["seed"]),
+        sources_hash=str(document["sources_hash"]),
+        variants=tuple(_variant_from(entry) for entry in document["variants"]),
+        selection=Selection(tuple(_selected_from(entry) for entry in document["selection"])),
+        jobs=jobs,
+        history=tuple(Change(float(entry["time"]), dict(entry["fields"])) for entry in document["history"]),
+        environment=_levels_from(document.get("environment", {})),
+        prepare=_commands_from(document.get("prepare", [])),
+        then=_commands_from(document.get("then", [])),
+        wrap=tuple(map(str, document.get("wrap", []))),
+        n_threads=document.get("n_threads"),
+        settings=_settings_from(document["settings"]) if "settings" in document else Settings(jobs=jobs),
+        looks=tuple(map(int, document.get("looks", []))),
+        spending=str(document.get("spending", "")),
+        precision=str(document.get("precision", "")),
+        reported=tuple(Reported(float(it["time"]), int(it["n_runs"])) for it in document.get("reported", [])),
+    )
+
+
+def _commands_from(entries: list[list[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(str, words)) for words in entries)
+
+
+def _settings_from(entry: dict[str, Any]) -> Settings:
+    gpus = entry["gpus"]
+    return Settings(**{
+        **entry,
+        "options": _levels_from(entry["options"]),
+        "gpus": None if gpus is None else tuple(map(str, gpus)),
+        "ignored_codes": tuple(map(int, entry["ignored_codes"])),
+    })  # fmt: skip
+
+
+def _variant_document(variant: VariantPlan) -> dict[str, Any]:
+    document: dict[str, Any] = {"name": variant.name, "n_runs": variant.n_runs}
+    if variant.definition is not None:
+        document |= {
+            "description": variant.definition.description,
+            "varied": list(variant.definition.varied),
+            "held": list(variant.definition.held),
+            "controls": dict(variant.definition.controls),
+            "perturbations": [dict(levels) for levels in variant.definition.perturbations],
+            "are_trackers_offline": variant.definition.are_trackers_offline,
+        }
+    return document
+
+
+def _variant_from(entry: dict[str, Any]) -> VariantPlan:
+    name, n_runs = str(entry["name"]), int(entry["n_runs"])
+    if "varied" not in entry:
+        return VariantPlan(name, n_runs)
+    definition = Variant(
+        name=name,
+        description=str(entry["description"]),
+        varied=tuple(map(str, entry["varied"])),
+        held=tuple(map(str, entry["held"])),
+        controls=_levels_from(entry["controls"]),
+        perturbations=tuple(_levels_from(levels) for levels in entry["perturbations"]),
+        are_trackers_offline=bool(entry["are_trackers_offline"]),
+    )
+    return VariantPlan(name, n_runs, definition)
+
+
+def _levels_from(levels: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(name), str(level)) for name, level in levels.items())
+
+
+def _selected_from(entry: dict[str, Any]) -> SelectedMetric:
+    return SelectedMetric(
+        name=str(entry["name"]),
+        metric=metric_from(entry["metric"]),
+        role=entry["role"],
+        direction=entry["direction"],
+        aggregate=str(entry["aggregate"]),
+        unit=str(entry["unit"]),
+        is_primary=bool(entry["is_primary"]),
+        margin=None if entry["margin"] is None else float(entry["margin"]),
+    )

@@ -1,0 +1,283 @@
+"""One attempt of a run on this machine: from its claim and work copy to its result."""
+
+import dataclasses
+import os
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from deviate.errors import RecordError
+from deviate.eventlog import CUT, decode
+from deviate.model import Settings, Snapshot, Spec
+from deviate.records import log_end
+from deviate.records.attempts import Claim, Result, read_result, write_claim, write_result
+from deviate.records.layout import (
+    attempt_folder,
+    attempt_number,
+    attempts,
+    event_files,
+    result_file,
+    snapshot_folder,
+    spec_file,
+)
+from deviate.records.manifest import Manifest, read_manifest
+from deviate.records.specs import run_id, spec_hash, write_spec
+from deviate.replay.adopt import claim_attempt
+from deviate.replay.commands import Ended, Launch
+from deviate.replay.containers import wrapped
+from deviate.replay.executors.protocol import Order
+from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, judge
+from deviate.replay.processes import birth
+from deviate.replay.progress import Progress
+from deviate.replay.slots import Slot
+from deviate.replay.updates import Outcome, RunUpdate
+from deviate.replay.workcopy import child_environment, command_in_copy, found_work_copy, make_work_copy, verify_links
+
+END_BYTES = 200
+"""An end event is shorter than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """The snapshot of an experiment, read once for all its runs."""
+
+    snapshot: Snapshot
+    manifest: Manifest
+
+
+def read_frozen(experiment: Path) -> Frozen:
+    """Raises RecordError when the manifest is missing or damaged."""
+    folder = snapshot_folder(experiment)
+    manifest = read_manifest(folder)
+    return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt while it is under way."""
+
+    order: Order
+    frozen: Frozen
+    folder: Path
+    claim: Claim
+    launch: Launch
+    progress: Progress
+    warnings: tuple[str, ...]
+    slot: Slot = field(default_factory=Slot)
+    leader: int = 0
+    began: float = 0.0
+    n_sharing: int = 0
+    n_killed_before: int = 0
+    stopped: Stop | None = None
+    is_taken: bool = False
+
+    @property
+    def spec(self) -> Spec:
+        return self.order.spec
+
+    def tell(self, kind: Literal["started", "progress"]) -> RunUpdate:
+        """News of it as it stands now."""
+        return RunUpdate(
+            kind, run_id(self.spec), self.spec.replicate, self.spec.variant, self.folder,
+            self.progress.step, self.progress.value, wall_time_s=time.monotonic() - self.began,
+            device=self.slot.device, experiment=self.order.experiment.name,
+        )  # fmt: skip
+
+
+def prepare_attempt(order: Order, frozen: Frozen, settings: Settings) -> Attempt:
+    """Claim the next attempt of a run, and make its work copy.
+
+    Raises:
+        RunError: somebody else runs it.
+        RecordError: the disk does not take it.
+    """
+    spec, run = order.spec, order.run
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+        if not spec_file(run).exists():
+            write_spec(spec_file(run), spec)
+        before = _left_behind(run) if settings.requeue == "continue" else None
+        folder, claim = claim_attempt(run, continues=before)
+        temporary = tempfile.mkdtemp(prefix="deviate-")  # a short path: names of sockets have 108 bytes at most
+        claim = dataclasses.replace(claim, temporary=temporary)
+        write_claim(folder, claim)
+        if before is None:
+            copy = make_work_copy(frozen.snapshot, frozen.manifest, folder, spec.cwd)
+        else:
+            (attempt_folder(run, before) / "work").rename(folder / "work")
+            copy = found_work_copy(frozen.snapshot, folder, spec.cwd)
+    except OSError as error:
+        raise RecordError(
+            f"making the work copy of replicate {spec.replicate}: {error}",
+            "check free space and permissions; then resume, nothing is lost",
+        ) from error
+    environment = child_environment(os.environ, spec, frozen.snapshot, frozen.manifest, folder, copy)
+    environment |= {"TMPDIR": temporary, "DEVIATE_RUN": run_id(spec), "DEVIATE_EXPERIMENT": order.experiment.name}
+    if before is not None:
+        environment["DEVIATE_CONTINUED"] = str(before)
+    places = {"run": run_id(spec), "replicate": str(spec.replicate), "variant": spec.variant}
+    commands = [
+        command_in_copy(tuple(_filled(word, places) for word in command), frozen.manifest, copy.root)
+        for command in (spec.command, *spec.then)
+    ]
+    launch = Launch(folder, commands, copy.cwd, environment, frozenset(settings.ignored_codes))
+    return Attempt(order, frozen, folder, claim, launch, Progress(folder, frozen.manifest), copy.warnings)
+
+
+def started(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> None:
+    """Start the commands in a slot, and write down what leads them.
+
+    Raises:
+        RunError: the command cannot be started.
+    """
+    attempt.slot = slot
+    ours = {**_ports(attempt.spec), **dict(slot.variables)}
+    environment = {**attempt.launch.environment, **ours}
+    if attempt.spec.wrap:
+        names = {*ours, *dict(attempt.spec.environment), "PYTHONPATH", "TMPDIR", "PWD"}
+        names |= {name for name in environment if name.startswith("DEVIATE_")}
+        inside = [
+            wrapped(
+                attempt.spec.wrap,
+                command,
+                environment,
+                folders=(attempt.order.experiment, attempt.frozen.snapshot.root.parent, Path(attempt.claim.temporary)),
+                names=sorted(names),
+                cwd=attempt.launch.cwd,
+            )
+            for command in attempt.launch.commands
+        ]
+        attempt.launch = dataclasses.replace(attempt.launch, commands=[words for words, _ in inside])
+        environment = inside[0][1]
+    attempt.launch = dataclasses.replace(attempt.launch, environment=environment)
+    began = time.time()
+    attempt.began = attempt.progress.stirred = time.monotonic()
+    attempt.leader = start(attempt.launch)
+    attempt.claim = dataclasses.replace(
+        attempt.claim, started=began, process=attempt.leader, process_birth=birth(attempt.leader), device=slot.device
+    )
+    write_claim(attempt.folder, attempt.claim)
+
+
+def beat(attempt: Attempt, leader: int) -> bool:
+    """Renew the claim; False when somebody else has given this attempt up, so that it must end and write nothing."""
+    if result_file(attempt.folder).exists():
+        attempt.is_taken = True
+        return False
+    if leader and leader != attempt.leader:
+        attempt.leader = leader
+        attempt.claim = dataclasses.replace(attempt.claim, process=leader, process_birth=birth(leader))
+    attempt.claim = dataclasses.replace(attempt.claim, heartbeat=time.time())
+    write_claim(attempt.folder, attempt.claim)
+    return True
+
+
+def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_memory: bool) -> Ending:
+    """How the commands of an attempt ended."""
+    patience = settings.stall_timeout_s if attempt.stopped == "stall" else settings.timeout_s
+    ending = judge(
+        ended.code,
+        stopped=attempt.stopped,
+        has_reported=attempt.stopped == "cancel" or has_reported(attempt.folder),
+        patience_s=patience or 0.0,
+        was_out_of_memory=was_out_of_memory,
+        ignored_codes=settings.ignored_codes,
+    )
+    ending = explain(ending, log_end(attempt.folder / "stderr.log"), dict(attempt.spec.controls), attempt.n_sharing)
+    if ended.problem:
+        return dataclasses.replace(ending, reason=ended.problem)
+    if ending.status != "completed" and ended.command:
+        return dataclasses.replace(ending, reason=f"--then command {ended.command}: {ending.reason}")
+    cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not _is_whole(path)]
+    if ending.status in {"completed", "crashed"} and cut:
+        return Ending("lost", ending.exit_code, ending.signal, f"{cut[0].name} lacks what was recorded", "disk")
+    return ending
+
+
+def recorded(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Result, Outcome]:
+    """Write the result, the last file of an attempt, and remove what nobody needs any more.
+
+    Raises:
+        RecordError: the disk does not take it; the attempt has no result, and will be run again.
+    """
+    sizes = []
+    for path in event_files(attempt.folder):  # what the result vouches for has to be on the disk before it
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            sizes.append((path.name, os.fstat(file.fileno()).st_size))
+    frozen = attempt.frozen
+    result = Result(
+        spec_hash(attempt.spec),
+        ending.status,
+        ending.exit_code,
+        ending.signal,
+        attempt.claim.started,
+        wall_time_s,
+        ending.reason,
+        (*attempt.warnings, *verify_links(frozen.snapshot, frozen.manifest)),
+        ending.cause,
+        attempt.slot.device,
+        attempt.n_sharing,
+        tuple(sizes),
+    )
+    if not attempt.is_taken:
+        write_result(attempt.folder, result)
+    shutil.rmtree(attempt.claim.temporary, ignore_errors=True)
+    attempt.progress.look()
+    return result, outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
+
+
+def cancelled(attempt: Attempt) -> tuple[Result, Outcome]:
+    """The result of an attempt that was never started."""
+    return recorded(attempt, CANCELLED, 0.0)
+
+
+def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) -> Outcome:
+    return Outcome(
+        spec, run_id(spec), result.status, result.exit_code, result.wall_time_s, attempt, result.reason, is_reused
+    )
+
+
+def _left_behind(run: Path) -> int | None:
+    """The attempt that was lost last, if its work copy is still there."""
+    for attempt in reversed(attempts(run)):
+        result = read_result(attempt)
+        if result is not None and result.status in {"lost", "cancelled"} and (attempt / "work").is_dir():
+            return attempt_number(attempt)
+    return None
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a file is as long as its writer said when it left; who did not say, left in another way."""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - END_BYTES))
+        last = file.read().removesuffix(b"\n").rpartition(b"\n")[2]
+    try:
+        event = decode(last)
+    except ValueError:
+        return False
+    return event[0] != "end" or len(event) < 3 or int(event[2]) == size - len(last) - 1
+
+
+def _filled(word: str, places: dict[str, str]) -> str:
+    """A word of the command with {run}, {replicate} and {variant} filled in; other braces stay as they are."""
+    for name, value in places.items():
+        word = word.replace(f"{{{name}}}", value)
+    return word
+
+
+def _ports(spec: Spec) -> dict[str, str]:
+    """A free port for the processes of a run to meet at: two runs at once would take the same one.
+
+    Source: torch.distributed, Environment variable initialization; torch/distributed/argparse_util.py, PET_*.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    return {name: port for name in ("MASTER_PORT", "PET_MASTER_PORT") if name not in dict(spec.environment)}

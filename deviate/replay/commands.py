@@ -1,0 +1,133 @@
+"""The commands of runs on this machine: each run is a process group at a time, and its commands follow one another."""
+
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deviate.errors import RunError
+from deviate.replay.processes import GRACE_S, end_group, signal_group
+
+LEFT_BEHIND_S = 2.0
+"""How long processes that a command left behind may take to end after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Commands ready to start, each when the one before has ended well: `attempt` takes their output and names them."""
+
+    attempt: Path
+    commands: Sequence[Sequence[str]]
+    cwd: Path
+    environment: Mapping[str, str]
+    ignored_codes: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last command has ended, or one failed. `code` is negative for the signal that killed it.
+
+    Attributes:
+        command: which of them it was, from 0.
+        problem: why a command that follows could not be started; empty when it could.
+    """
+
+    attempt: Path
+    code: int
+    wall_time_s: float
+    command: int = 0
+    problem: str = ""
+
+
+class Commands:
+    """Starts commands, tells when they have ended, and ends them when asked.
+
+    One thread waits for each run: no polling, no pipes, nothing that could slow it down.
+    """
+
+    def __init__(self, *, grace_s: float = GRACE_S) -> None:
+        self._grace_s = grace_s
+        self._ended: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._groups: dict[Path, int] = {}
+        self._kill_at: dict[Path, float] = {}
+
+    def start(self, launch: Launch) -> int:
+        """Start the first command in a process group of its own; gives the leader's process number.
+
+        Raises:
+            RunError: there is no such command, or it cannot be executed.
+        """
+        try:
+            process = _open(launch, 0, "wb")
+        except OSError as error:
+            raise RunError(
+                f"starting {launch.commands[0][0]!r}: {os.strerror(error.errno or 0)}",
+                "check the command after --, and that its program is on PATH",
+            ) from error
+        self._groups[launch.attempt] = process.pid
+        threading.Thread(target=self._follow, args=(launch, process, time.monotonic()), daemon=True).start()
+        return process.pid
+
+    def leader(self, attempt: Path) -> int:
+        """The leader of the process group that runs now; 0 when none does."""
+        return self._groups.get(attempt, 0)
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """The next run whose commands have ended; None when none did within the time."""
+        try:
+            ended = self._ended.get(timeout=timeout_s) if timeout_s > 0 else self._ended.get_nowait()
+        except queue.Empty:
+            self._kill_the_unwilling()
+            return None
+        self._groups.pop(ended.attempt, None)
+        self._kill_at.pop(ended.attempt, None)
+        return ended
+
+    def stop(self, attempt: Path, *, at_once: bool = False) -> None:
+        """Ask a command and all it started to end; kill what does not in time. None follows it."""
+        with self._lock:
+            if attempt in self._groups:
+                self._kill_at.setdefault(attempt, time.monotonic() + self._grace_s)
+                signal_group(self._groups[attempt], signal.SIGKILL if at_once else signal.SIGTERM)
+
+    def _kill_the_unwilling(self) -> None:
+        now = time.monotonic()
+        with self._lock:
+            for attempt, moment in self._kill_at.items():
+                if now > moment:
+                    signal_group(self._groups[attempt], signal.SIGKILL)
+
+    def _follow(self, launch: Launch, process: "subprocess.Popen[bytes]", began: float) -> None:
+        code, problem, index = 0, "", 0
+        while True:
+            code = process.wait()
+            wall_time_s = time.monotonic() - began
+            end_group(process.pid, grace_s=LEFT_BEHIND_S)  # a command is over when it says so
+            if (code and code not in launch.ignored_codes) or index + 1 == len(launch.commands):
+                break
+            with self._lock:
+                if launch.attempt in self._kill_at:
+                    break
+                try:
+                    process = _open(launch, index + 1, "ab")
+                except OSError as error:
+                    name = launch.commands[index + 1][0]
+                    code, problem = 127, f"{name!r} cannot be started: {os.strerror(error.errno or 0)}"
+                    break
+                self._groups[launch.attempt] = process.pid
+            index += 1
+        self._ended.put(Ended(launch.attempt, code, wall_time_s, index, problem))
+
+
+def _open(launch: Launch, index: int, mode: str) -> "subprocess.Popen[bytes]":
+    with (launch.attempt / "stdout.log").open(mode) as stdout, (launch.attempt / "stderr.log").open(mode) as stderr:
+        return subprocess.Popen(
+            launch.commands[index], cwd=launch.cwd, env=launch.environment, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+        )  # fmt: skip

@@ -1,0 +1,50 @@
+"""Commands in containers: the folders and variables that a run needs are handed in.
+
+Source: docker-run(1) and podman-run(1), options -v, -w, -e and -u; the user guides of Apptainer and Singularity,
+options --bind and --pwd, and variables APPTAINERENV_* and SINGULARITYENV_*, which reach a container in any mode.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+RUNNERS = ("docker", "podman")
+"""Programs that hand nothing in by themselves."""
+SHELLS = {"apptainer": "APPTAINERENV_", "singularity": "SINGULARITYENV_"}
+"""Programs that hand the environment in unless asked not to, and the prefix of variables that always go in."""
+
+
+def wrapped(
+    wrap: Sequence[str],
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    folders: Sequence[Path],
+    names: Sequence[str],
+    cwd: Path,
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The command in its container, and the variables to start it with.
+
+    Args:
+        wrap: how the container is started, up to its image, such as `docker run --gpus all IMAGE`.
+        folders: what the run reads and writes, under the same paths inside.
+        names: variables that the run needs inside.
+        cwd: the working folder of the command.
+    """
+    if not wrap:
+        return tuple(command), dict(environment)
+    program = os.path.basename(wrap[0])  # noqa: PTH119  (a word of a command)
+    words, variables = list(wrap), dict(environment)
+    known = [name for name in names if name in environment]
+    if program in RUNNERS and "run" in words:
+        options = [word for folder in folders for word in ("-v", f"{folder}:{folder}")]
+        options += ["-w", str(cwd), *(word for name in known for word in ("-e", name))]
+        if not any(word in {"-u", "--user"} or word.startswith("--user=") for word in words):
+            options += ["-u", f"{os.getuid()}:{os.getgid()}"]  # what a run writes has to be the user's
+        at = words.index("run") + 1
+        words[at:at] = options
+    elif program in SHELLS:
+        at = next((index + 1 for index, word in enumerate(words) if word in {"exec", "run"}), len(words))
+        words[at:at] = ["--bind", ",".join(map(str, folders)), "--pwd", str(cwd)]
+        variables |= {f"{SHELLS[program]}{name}": environment[name] for name in known}
+    return (*words, *command), variables

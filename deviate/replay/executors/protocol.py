@@ -1,0 +1,53 @@
+"""What every executor does: it takes orders for runs, and tells how they go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from deviate.model import Spec
+from deviate.records.layout import runs_folder
+from deviate.records.specs import run_id
+from deviate.replay.updates import RunUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run that is to be carried out, in the folder of its experiment."""
+
+    experiment: Path
+    spec: Spec
+
+    @property
+    def run(self) -> Path:
+        """The folder of the run, which tells it from every other one."""
+        return runs_folder(self.experiment) / run_id(self.spec)
+
+
+class Executor(Protocol):
+    """Carries out runs somewhere. One thread calls it."""
+
+    @property
+    def capacity(self) -> int | None:
+        """Orders that it takes at a time, those that wait for a slot included; None: as many as there are."""
+
+    def submit(self, orders: Sequence[Order]) -> None:
+        """Take orders for runs that are not on record and that nobody runs.
+
+        Raises:
+            RunError: the executor cannot start runs at all.
+        """
+
+    def poll(self, timeout_s: float) -> Sequence[RunUpdate]:
+        """News of the orders, after so many seconds at the latest. Each order ends with one update `finished`.
+
+        Raises:
+            RunError: going on makes no sense: the command cannot be started, or its first run does not report.
+            RecordError: the disk is full or read-only, or a record is damaged.
+        """
+
+    def cancel(self, order: Order, *, at_once: bool = False) -> None:
+        """Ask a run to end, or kill it; its last update tells `cancelled`. An order unknown here is left alone."""
+
+    def close(self) -> None:
+        """Give back what the executor holds; runs that are still under way are killed."""
