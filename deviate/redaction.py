@@ -55,11 +55,11 @@ VALUE_OF_JSON = re.compile(r"""\[redacted\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|
 VALUE_OF_A_QUERY = re.compile(r"[^\s&#'\"]+")
 
 BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
-URL = re.compile(r"(?P<before>[A-Za-z][\w+.-]*://[^\s/:@'\"]*:)[^\s/]+@|(?P<user>https?://)[^\s/:@'\"]+@")
+URL = re.compile(r"(?P<before>(?<![\w+.-])[A-Za-z][\w+.-]*://[^\s/:@'\"]*:)[^\s/]+@|(?P<user>https?://)[^\s/:@'\"]+@")
 SHAPE = re.compile(
     r"""(?<![A-Za-z0-9])(?:
     hf_[A-Za-z0-9]{16,} | gh[pousr]_[A-Za-z0-9]{16,} | github_pat_\w{16,} | glpat-[\w-]{16,}
-    | sk-(?=[\w-]*\d)[\w-]{16,} | (?:AKIA|ASIA)[0-9A-Z]{16} | AIza[\w-]{30,} | xox[abeprs]-[\w-]{10,}
+    | sk-(?=[\w-]{0,60}\d)[\w-]{16,} | (?:AKIA|ASIA)[0-9A-Z]{16} | AIza[\w-]{30,} | xox[abeprs]-[\w-]{10,}
     | wandb_v1_\w{16,} | npm_[A-Za-z0-9]{30,} | pypi-[\w-]{30,} | eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*
     )""",
     re.VERBOSE,

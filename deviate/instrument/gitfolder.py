@@ -86,13 +86,17 @@ def _hide(root: Path, tree: Path, changed: Sequence[str], linked: Sequence[str])
         _git(tree, "update-index", "-z", "--assume-unchanged", "--stdin", text=hidden)
 
 
+def only_there() -> dict[str, str]:
+    """Variables with which git looks where it is told, and nowhere else."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+
+
 def _git(folder: Path, *arguments: str, text: str = "") -> str:
     """Run git there and nowhere else: variables that point git to another repository are dropped."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     finished = subprocess.run(
         ["git", *arguments],
         cwd=folder,
-        env=environment,
+        env=only_there(),
         input=text,
         text=True,
         capture_output=True,

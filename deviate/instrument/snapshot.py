@@ -3,6 +3,7 @@
 snapshot/tree/        the project as runs see it
 snapshot/guest/       goes on PYTHONPATH: sitecustomize.py and the private package _deviate_guest
 snapshot/originals/   the text of instrumented files before
+snapshot/git.diff      what was not committed, where the project is in git and differs from its commit
 snapshot/manifest.json
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 import deviate
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.gitfolder import freeze_git
+from deviate.instrument.provenance import GitState, freeze_provenance
 from deviate.instrument.rewrite import Instrumented, instrument_text
 from deviate.instrument.tree import Tree, freeze_tree, hash_tree
 from deviate.model import Analysis, Snapshot
@@ -46,6 +48,7 @@ def freeze(
     try:
         shutil.rmtree(destination, ignore_errors=True)
         destination.mkdir(parents=True)
+        git = freeze_provenance(analysis.root, destination / "git.diff")
         tree = freeze_tree(analysis.root, destination / "tree", empty=_empty(analysis, cwd, fresh))
         edits, tapped = _instrument(analysis, destination) if is_tapped else ({}, [])
         changed = [*tapped, *tree.emptied]
@@ -54,7 +57,7 @@ def freeze(
         snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
         _copy_guest(destination / "guest")
         _write_json(destination / "guest" / GUEST / "manifest.json", _guest_manifest(analysis, destination, edits))
-        _write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, is_tapped=is_tapped))
+        _write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, is_tapped=is_tapped))
     except OSError as error:
         raise RecordError(
             f"freezing {analysis.root} into {destination}: {error}", "check free space and permissions there"
@@ -148,7 +151,9 @@ def _copy_guest(guest: Path) -> None:
     (guest / GUEST / "runtime" / "sitecustomize.py").unlink()
 
 
-def _manifest(analysis: Analysis, snapshot: Snapshot, tree: Tree, *, is_tapped: bool) -> dict[str, object]:
+def _manifest(
+    analysis: Analysis, snapshot: Snapshot, tree: Tree, git: GitState | None, *, is_tapped: bool
+) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "root": str(analysis.root),
@@ -164,6 +169,7 @@ def _manifest(analysis: Analysis, snapshot: Snapshot, tree: Tree, *, is_tapped: 
         "loops": [asdict(loop) for loop in analysis.loops],
         "metrics": [asdict(metric) for metric in analysis.metrics],
         "warnings": tree.warnings,
+        "git": asdict(git) if git else None,
     }
 
 

@@ -1,0 +1,96 @@
+"""Where the project stood in git when it was frozen: commit, branch, and what was not committed."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from deviate.instrument.gitfolder import only_there
+
+LONGEST_DIFF = 1 << 20
+"""Bytes of the diff that are kept: more is data or generated, and the snapshot has the sources anyway."""
+MOST_NAMED = 1_000
+QUIETLY = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+"""The user's index is not refreshed: a freeze writes nothing of theirs."""
+SOURCES = (
+    *(".py", ".pyx", ".pyi", ".ipynb", ".sh", ".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".rs", ".jl", ".R"),
+    *(".yaml", ".yml", ".toml", ".json", ".cfg", ".ini", ".gin", ".txt"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """What git says of the project.
+
+    Attributes:
+        commit: None before the first one.
+        branch: None where no branch is checked out.
+        is_dirty: tracked files differ from the commit.
+        n_untracked: files that git neither tracks nor ignores; `untracked` names the sources among them.
+        is_cut: the diff is longer than what was kept.
+    """
+
+    commit: str | None
+    branch: str | None
+    is_dirty: bool
+    n_untracked: int
+    untracked: tuple[str, ...]
+    is_cut: bool = False
+
+
+def freeze_provenance(root: Path, diff: Path) -> GitState | None:
+    """Ask git about the project at `root`, and write what was not committed to the file `diff`.
+
+    Nothing is redacted in it: it is text of the sources, which the snapshot holds whole. The contents of binary files
+    are left out.
+
+    Returns: None where there is no repository, no git, or git cannot read it; no freeze fails for that.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if not (root / ".git").exists():
+        return None
+    try:
+        asked = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames")
+        state = _state(subprocess.run(
+            [*QUIETLY, *asked], cwd=root, env=only_there(), capture_output=True, check=True,
+        ).stdout)  # fmt: skip
+        text, is_cut = _diff(root) if state.is_dirty and state.commit else (b"", False)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if text:
+        diff.write_bytes(text)
+    return GitState(state.commit, state.branch, state.is_dirty, state.n_untracked, state.untracked, is_cut)
+
+
+def _state(status: bytes) -> GitState:
+    """Source: git-status(1), Porcelain Format Version 2."""
+    commit = branch = None
+    is_dirty = False
+    untracked: list[str] = []
+    for entry in status.split(b"\0"):
+        head, _, rest = entry.partition(b" ")
+        if entry.startswith(b"# branch.oid ") and entry != b"# branch.oid (initial)":
+            commit = entry.rpartition(b" ")[2].decode("ascii", "replace")
+        elif entry.startswith(b"# branch.head ") and entry != b"# branch.head (detached)":
+            branch = os.fsdecode(entry.removeprefix(b"# branch.head "))
+        elif head == b"?":
+            untracked.append(os.fsdecode(rest))
+        elif head in {b"1", b"2", b"u"}:
+            is_dirty = True
+    sources = [name for name in sorted(untracked) if PurePosixPath(name).suffix in SOURCES]
+    return GitState(commit, branch, is_dirty, len(untracked), tuple(sources[:MOST_NAMED]))
+
+
+def _diff(root: Path) -> tuple[bytes, bool]:
+    """The first bytes of the diff against the commit, in whole lines, and whether that is not all of it."""
+    plainly = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+    with subprocess.Popen(
+        [*QUIETLY, *plainly], cwd=root, env=only_there(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        text = process.stdout.read(LONGEST_DIFF + 1) if process.stdout else b""
+        process.kill()
+    if len(text) <= LONGEST_DIFF:
+        return text, False
+    return text[: text.rfind(b"\n", 0, LONGEST_DIFF) + 1], True
