@@ -27,6 +27,7 @@ grows only at its end, and may end in a torn line. Its name ends in CUT when the
     ["flip", framework, parameter, [index, ...], before, after]
                                              one bit of one weight, before the first training step
     ["write", path]                          the script wrote outside its work copy
+    ["checkpoint", path, reason]             the run started from a file that an earlier training had left
     ["error", where, message]                a fault of the guest, swallowed
     ["environment", {facts}]                 versions and devices, as late as they are known
     ["end", seconds, n_bytes]                the interpreter left in good order; so many bytes stand before this line
@@ -48,6 +49,9 @@ SCHEMA = 2
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""
+
+BY_NAME = "its name says that it is the checkpoint of a training"
+"""The reason of a checkpoint event that nothing but a name tells: who reads it may know better."""
 
 NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 

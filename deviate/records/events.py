@@ -65,6 +65,7 @@ class ProcessLog:
         n_steps: main-loop steps begun, over all times the loop was entered.
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         points: by name of the metric.
+        checkpoints: files of an earlier training that the run started from, each with what told so.
         draws: library to the streams from which numbers were drawn.
         operations, uncontrolled: phrases, each with its place.
     """
@@ -80,6 +81,7 @@ class ProcessLog:
     points: dict[str, Points] = field(default_factory=dict)
     seeds: list[SeedEvent] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
+    checkpoints: list[tuple[str, str]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     controls: list[ControlEvent] = field(default_factory=list)
@@ -248,6 +250,11 @@ def _write(event: list[Any], log: ProcessLog) -> None:
     log.writes.append(str(event[1]))
 
 
+def _checkpoint(event: list[Any], log: ProcessLog) -> None:
+    _, path, reason = event
+    log.checkpoints.append((str(path), str(reason)))
+
+
 def _error(event: list[Any], log: ProcessLog) -> None:
     log.errors.append(f"{event[1]}: {event[2]}")
 
@@ -267,6 +274,7 @@ RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
     "evaluation": _evaluation,
     "flip": _flip,
     "write": _write,
+    "checkpoint": _checkpoint,
     "error": _error,
     "environment": _environment,
 })  # fmt: skip

@@ -8,6 +8,7 @@ import stat
 import sys
 from threading import RLock
 
+from .earlier import Earlier
 from .recorder import Recorder
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_TRUNC | os.O_CREAT
-EVENTS = frozenset(("open", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
+EVENTS = frozenset(("open", "os.rename", "os.truncate", "os.chmod", "os.utime", "sqlite3.connect"))
 TEMPORARY = "/tmp"  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
 
@@ -27,9 +28,10 @@ class Guard:
         work: root of the work copy.
         root: root of the original project.
         folder: the attempt folder; what is written below it, or to a temporary folder, is nobody's business.
+        earlier: is told what is read and written too; None where nobody asks.
     """
 
-    def __init__(self, work: str, root: str, folder: str, recorder: Recorder) -> None:
+    def __init__(self, work: str, root: str, folder: str, recorder: Recorder, earlier: Earlier | None = None) -> None:
         self.work = os.path.realpath(work) + os.sep
         self.root = os.path.realpath(root) + os.sep
         self.folder = os.path.realpath(folder) + os.sep
@@ -37,6 +39,7 @@ class Guard:
             os.path.realpath(path) + os.sep for path in (os.environ.get("TMPDIR") or TEMPORARY, "/dev", "/proc", "/sys")
         )
         self.recorder = recorder
+        self.earlier = earlier
         self.reported: set[str] = set()
         self._reset()
 
@@ -52,23 +55,37 @@ class Guard:
 
         Source: PEP 578; `open` is raised with path, mode and flags by io.open and os.open alike.
         """
-        before_writing = self.before_writing
+        earlier, before_writing = self.earlier, self.before_writing
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in EVENTS or isinstance(arguments[0], int):
                 return
-            if event != "open":
-                before_writing(arguments[0])
-            elif isinstance(arguments[2], int) and arguments[2] & WRITING:
-                before_writing(arguments[0], is_emptied=bool(arguments[2] & os.O_TRUNC))
+            if event == "open":
+                if isinstance(arguments[2], int) and arguments[2] & WRITING:
+                    before_writing(arguments[0], is_emptied=bool(arguments[2] & os.O_TRUNC))
+                elif earlier is not None:
+                    earlier.before_reading(arguments[0])
+            elif event == "os.rename":  # it parts a link by itself
+                if earlier is not None:
+                    earlier.before_writing(arguments[1])
+            else:
+                before_writing(arguments[0], is_touched=event != "os.truncate")
 
         # Frames raise events too, so every tap passes here; the interpreter asks each time for this attribute, and to
         # find none costs it more than the whole hook.
         hook.__cantrace__ = False  # type: ignore[attr-defined]
         sys.addaudithook(hook)
 
-    def before_writing(self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False) -> None:
-        """Called with the path of a file that is about to be written; also by adapters of writers in C."""
+    def before_writing(
+        self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False, is_touched: bool = False
+    ) -> None:
+        """Called with the path of a file that is about to be written; also by adapters of writers in C.
+
+        Args:
+            is_touched: only its mode or its times change, or it is a data base, which is read and written.
+        """
+        if self.earlier is not None and not is_touched and not self.is_busy:
+            self.earlier.before_writing(path)
         try:
             with self.lock:  # other threads wait: what they write through may be the very link that is parted now
                 if self.is_busy:  # our own writing

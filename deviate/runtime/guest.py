@@ -8,13 +8,13 @@ import json
 import os
 import sys
 
-from . import imports, source, taps
+from . import earlier, imports, source, taps
 from .editable import Editable
 from .files import Guard
 from .frameworks import ADAPTERS
 from .parts import Guest
 from .project import Project
-from .recorder import Recorder
+from .recorder import UNSEEN, Recorder
 from .seeds import Seeding
 from .streams import Streams, route
 
@@ -39,7 +39,9 @@ def start() -> None:
     recorder = Recorder(folder, _facts(), project)
     taps.install(recorder, builtins)
     recorder.open()
-    guard = Guard(work, manifest["root"], folder, recorder)
+    watch = earlier.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
+    guard = Guard(work, manifest["root"], folder, recorder, watch)
+    taps.earlier = watch
     streams = Streams(dict(spec.get("seeds") or {}), recorder)
     route(streams)
     seeding = Seeding(streams, recorder, project)

@@ -68,6 +68,9 @@ class Recorder:
         folder: the attempt folder.
         facts: what the start event tells.
         project: gives the loops, the fields of templates, and the project file of a code object.
+
+    Attributes:
+        has_stepped: whether a main loop has begun, in this process or in the one that forked it.
     """
 
     def __init__(self, folder: str, facts: dict[str, object], project: Project) -> None:
@@ -79,6 +82,7 @@ class Recorder:
         self.place = project.place
         self.heads = Heads()
         self.error_count = 0
+        self.has_stepped = False
         self.at_main_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], object]] = []
         self._reset()
@@ -292,6 +296,7 @@ class Recorder:
                 self.tell(self.at_main_end)
 
     def main_step(self, loop: int, step: int) -> None:
+        self.has_stepped = True
         self.emit('["step", %d, %d, %.6f]\n' % (loop, step, perf_counter() - self.began))
 
     def while_step(self, loop: int, frame: FrameType) -> Running:

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable, Iterable, TypeVar
 
+    from .earlier import Earlier
+
     V = TypeVar("V")
 
 # Known once the guest has started: no tap is called before.
 _recorder: Recorder
 _line: Callable[[str, float | Later, FrameType, str], None]
 _heads: dict[int, str]
+earlier: Earlier | None = None
+"""Who wants to see what the first main loop iterates, once the program has read what may be a checkpoint."""
 
 
 def _never() -> bool:
@@ -65,6 +69,8 @@ def loop(number: int) -> Callable[[Iterable[V]], Iterable[V]]:
     if is_compiling():
         return _itself
     try:
+        if earlier is not None and earlier.read and not _recorder.has_stepped and _recorder.loops[number][2]:
+            return partial(_seen, earlier, Steps(number))
         return partial(compress, selectors=Steps(number))
     except Exception as error:
         _recorder.fault("loop %s" % number, error)
@@ -73,6 +79,15 @@ def loop(number: int) -> Callable[[Iterable[V]], Iterable[V]]:
 
 def _itself(iterable: Iterable[V]) -> Iterable[V]:
     return iterable
+
+
+def _seen(watch: Earlier, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
+    """Show what a main loop iterates. Our frame is gone before the first item is asked for."""
+    try:
+        watch.begin_main(iterable)
+    except Exception as error:
+        _recorder.fault("loop %s" % steps.running.id, error)
+    return compress(iterable, steps)
 
 
 class Steps:

@@ -1,0 +1,81 @@
+"""Runs that start from a checkpoint of an earlier training: what the guest tells of them, and the error for it."""
+
+import contextlib
+import subprocess
+from pathlib import Path
+
+from deviate.errors import RunError
+from deviate.eventlog import BY_NAME, decode
+from deviate.records.layout import event_files
+
+MARK = b'["checkpoint",'
+GIT_S = 10.0
+
+
+class CheckpointWatch:
+    """Follows the event files of one attempt; each byte is looked at once."""
+
+    def __init__(self, attempt: Path) -> None:
+        self._attempt = attempt
+        self._read: dict[Path, int] = {}
+
+    def look(self) -> tuple[str, str] | None:
+        """The file from which the run started, relative to the project where it lies in it, and what told so.
+
+        None as long as nothing was told. A file that git tracks belongs to the project, whatever its name says.
+        """
+        for path in event_files(self._attempt):
+            with contextlib.suppress(OSError):
+                for name, reason in self._told(path):
+                    if reason != BY_NAME or not _is_tracked(self._attempt, name):
+                        return name, reason
+        return None
+
+    def _told(self, path: Path) -> list[tuple[str, str]]:
+        begin = self._read.get(path, 0)
+        if path.stat().st_size <= begin:
+            return []
+        with path.open("rb") as file:
+            file.seek(begin)
+            whole = file.read().rpartition(b"\n")[0]
+        self._read[path] = begin + len(whole) + 1 if whole else begin
+        if MARK not in whole:
+            return []
+        told = []
+        for line in whole.split(b"\n"):
+            if line.startswith(MARK):
+                with contextlib.suppress(ValueError):
+                    _, name, reason = decode(line)
+                    told.append((str(name), str(reason)))
+        return told
+
+
+def earlier_training(attempt: Path) -> tuple[str, str] | None:
+    """The same of an attempt that has ended."""
+    return CheckpointWatch(attempt).look()
+
+
+def checkpoint_error(name: str, reason: str) -> RunError:
+    """The error for runs that start from a file of an earlier training, with the ways out."""
+    folder = name.rpartition("/")[0]
+    fresh = f"{folder}/" if folder else name
+    cure = f'let {fresh} start empty in each run, by [snapshot] fresh = ["{fresh}"] in deviate.toml, or delete it'
+    if name.startswith("/"):
+        cure = "let the script write below its working folder, or delete the file before each experiment"
+    return RunError(told(name, reason), f"{cure}; where all runs are meant to begin there: --env DEVIATE_CONTINUED=1")
+
+
+def told(name: str, reason: str) -> str:
+    """What happened, as the reason of a run that was ended for it."""
+    return f"started from {name}, which an earlier training left there ({reason})"
+
+
+def _is_tracked(attempt: Path, name: str) -> bool:
+    """Whether git knows a file of the work copy; False where nobody can tell."""
+    roots = [path for path in attempt.glob("work/*/*") if path.is_dir() and not path.is_symlink()]
+    for root in roots:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            command = ["git", "-C", str(root), "ls-files", "--error-unmatch", "--", name]
+            if subprocess.run(command, capture_output=True, check=False, timeout=GIT_S).returncode == 0:
+                return True
+    return False

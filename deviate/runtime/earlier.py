@@ -1,0 +1,197 @@
+"""Runs that start from what an earlier training left: a checkpoint that was there before the run, and is picked up.
+
+Pretrained weights and data are read too, so that a model is read is no sign yet. A file counts when it looks like a
+model, is older than the run, is read before the main loop begins, and then one of these is seen: the run writes it
+again; the main loop begins behind its first step; its name says nothing but that it is a checkpoint.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from ..eventlog import BY_NAME
+from .recorder import Recorder
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterable
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+SOURCES = (".py", ".pyc", ".so", ".json", ".txt", ".csv", ".png", ".jpg")
+"""What is read most, and is no model."""
+SURE = frozenset((".ckpt", ".keras", ".pdparams"))
+"""Suffixes of files that hold a model …"""
+MODELS = frozenset((".pt", ".pth", ".msgpack", ".params", ".weights", ".t7"))
+"""… or tensors, unless their name speaks of data …"""
+CARRIERS = frozenset((".pkl", ".pickle", ".joblib", ".npz", ".npy", ".bin", ".tar", ".zip", ".h5", ".hdf5", ".dill"))
+"""… or anything else: then their name has to speak of a model."""
+MODEL_WORDS = _listed(
+    "checkpoint ckpt chkpt chkpoint model models weights net network state params agent policy actor critic optimizer "
+    "optim trainer snapshot"
+)
+SIGNS = _listed("checkpoint checkpoints ckpt ckpts chkpt chkpoint last latest resume resumed")
+"""Words of names that only what a training leaves has …"""
+PLAIN = (
+    SIGNS
+    | MODEL_WORDS
+    | _listed("epoch epochs step steps iter iteration best final current save saved pth ep it e s v")
+    | _listed("val valid test train loss acc accuracy")
+)
+"""… and all that may stand beside them: another word is the name of a known model, or of who made it."""
+FOREIGN = _listed(
+    "pretrained pretrain pretraining pre teacher backbone imagenet init initial zoo hub base foundation download "
+    "downloads downloaded cache"
+)
+"""Words of files and folders that are there to be started from."""
+DATA_WORDS = _listed(
+    "data dataset datasets train test val valid validation vocab tokenizer embedding embeddings features processed "
+    "images labels samples split splits graph"
+)
+EPOCH = re.compile(r"(?:^|[^a-z])(?:epochs?|ep|step|iter|iteration)[-_= ]?\d")
+WORD = re.compile(r"[a-z]+")
+NUMBERED = re.compile(r"(?:checkpoint|ckpt|epoch)[-_=]?\d+$")
+"""Files and folders such as `checkpoint-500`."""
+
+REWRITTEN = "the run writes it again"
+CONTINUED = "the main loop begins at %d"
+MOST = 1000
+
+
+class Earlier:
+    """Watches what is read until the main loop begins, and what becomes of it then.
+
+    Args:
+        began: time of the last change of what a run finds, seconds since the epoch; what is younger is its own.
+    """
+
+    def __init__(self, work: str, began: float, recorder: Recorder, *, has_main: bool) -> None:
+        self.work = os.path.realpath(work) + os.sep
+        self.began = began
+        self.recorder = recorder
+        self.has_main = has_main
+        self.written: set[str] = set()
+        self.read: dict[str, str] = {}
+        self.is_done = False
+
+    def before_reading(self, path: Any) -> None:
+        """A file is about to be read; called for every one, so it asks the cheap things first."""
+        if self.is_done or self.recorder.has_stepped or (type(path) is str and path.endswith(SOURCES)):
+            return
+        try:
+            name = os.fsdecode(path)
+            if _may_be_model(name):
+                self._note(name)
+        except Exception as error:
+            self.recorder.fault("reading of %r" % (path,), error)
+
+    def before_writing(self, path: Any) -> None:
+        """The content of a file is about to be written or replaced."""
+        if self.is_done or (self.recorder.has_stepped and not self.read):
+            return
+        try:
+            name = os.fsdecode(path)
+            if not _may_be_model(name):
+                return
+            place = _place(name)
+            if place in self.read and (self.recorder.has_stepped or not self.has_main):
+                self._tell(place, REWRITTEN)
+            elif not self.recorder.has_stepped and len(self.written) < MOST:
+                self.written.add(place)
+        except Exception as error:
+            self.recorder.fault("writing of %r" % (path,), error)
+
+    def begin_main(self, iterable: Iterable[Any]) -> None:
+        """The main loop begins over an iterable: `range(start, end)`, by itself or in a progress bar."""
+        counted = getattr(iterable, "iterable", iterable)
+        if self.is_done or not self.read or type(counted) is not range or not counted:
+            return
+        if counted.step > 0 and counted.start > 1:
+            known = [place for place in self.read if FOREIGN.isdisjoint(_words(self._shown(place)))]
+            if known:
+                self._tell(known[-1], CONTINUED % counted.start)
+
+    def _note(self, name: str) -> None:
+        place = _place(name)
+        if place in self.read or place in self.written or "site-packages" in place or len(self.read) >= MOST:
+            return
+        try:
+            is_older = os.stat(place).st_mtime < self.began
+        except OSError:  # the script asks for it in vain
+            return
+        if not is_older or os.sep + ".cache" + os.sep in place:
+            return
+        self.read[place] = name
+        if place.startswith(self.work) and _is_named(self._shown(place)) and not _is_asked_for(place):
+            self._tell(place, BY_NAME)
+
+    def _shown(self, place: str) -> str:
+        """A file in the work copy as the user knows it, relative to the project."""
+        return place[len(self.work) :] if place.startswith(self.work) else place
+
+    def _tell(self, place: str, reason: str) -> None:
+        self.is_done = True
+        self.recorder.event("checkpoint", self._shown(place), reason)
+
+
+def _may_be_model(name: str) -> bool:
+    slash = name.rfind(os.sep) + 1
+    dot = name.rfind(".", slash + 1)
+    if dot < 0:
+        return name.startswith(("checkpoint", "ckpt"), slash)
+    suffix = name[dot:].lower()
+    if suffix in SURE:
+        return True
+    if suffix in MODELS:
+        words = _words(name[slash:dot])
+        return DATA_WORDS.isdisjoint(words) or not MODEL_WORDS.isdisjoint(words)
+    return suffix in CARRIERS and not (MODEL_WORDS | SIGNS).isdisjoint(_words(name[slash:dot]))
+
+
+def _place(name: str) -> str:
+    path = os.path.abspath(name)
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+
+
+def _words(text: str) -> set[str]:
+    return set(WORD.findall(text.lower()))
+
+
+def _is_named(name: str) -> bool:
+    """Whether a path says nothing of a file but that it is a checkpoint, which one, and of what run.
+
+    `last.pt`, `epoch_12.pth`, `model_latest.pt` and `runs/3/checkpoint-500/optimizer.pt` do; `sam_vit_h.pth`,
+    `yolov5s_last.pt` and `pretrained/checkpoint.pth` do not.
+    """
+    folders, _, file = name.lower().rpartition(os.sep)
+    stem = file[: file.rfind(".")] if "." in file else file
+    for suffix in (".pth", ".pt", ".ckpt"):  # `checkpoint.pth.tar`
+        stem = stem[: -len(suffix)] if stem.endswith(suffix) else stem
+    words = _words(stem)
+    if not FOREIGN.isdisjoint(words | _words(folders)):
+        return False
+    if any(NUMBERED.match(folder) for folder in folders.split(os.sep)):
+        return True
+    return words <= PLAIN and (not words.isdisjoint(SIGNS) or EPOCH.search(stem) is not None)
+
+
+def _is_asked_for(place: str) -> bool:
+    """Whether the command names this very file, or the folder of this one checkpoint."""
+    folder = os.path.dirname(place)
+    wanted = {place, folder} if NUMBERED.match(os.path.basename(folder)) else {place}
+    given = [word.rpartition("=")[2] for word in getattr(sys, "argv", [])[1:]]
+    return any(_place(word) in wanted for word in given if word)
+
+
+def watch(work: str, recorder: Recorder, *, has_main: bool) -> Earlier | None:
+    """The watch over this run; None where the run goes on with what an attempt before it left (DEVIATE_CONTINUED)."""
+    if os.environ.get("DEVIATE_CONTINUED") == "1":
+        return None
+    # The folder in which the work copy was made: only its making has changed it, and its clock is that of the files.
+    made = os.path.dirname(os.path.dirname(os.path.abspath(work)))
+    return Earlier(work, os.stat(made).st_mtime, recorder, has_main=has_main)
