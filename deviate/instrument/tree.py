@@ -1,15 +1,19 @@
 """The tree of a snapshot: what of a project is copied, what is linked, and what starts empty.
 
-Folders are real, source and small files are copied, large files are linked one by one, and only a folder of very many
-files is linked whole. Nothing that the script may need is left out: files that git ignores are often the data.
+Folders are real; source and small files are copied, once for all runs where there are very many; large files are linked
+one by one; only a folder of a great many files is linked whole. Nothing that the script may need is left out: files
+that git ignores are often the data.
 """
 # A data set may have a million files, and one Path per file would take most of the time:
-# ruff: noqa: PTH110, PTH112, PTH115, PTH117, PTH118, PTH120, PTH122, PTH123, PTH206
+# ruff: noqa: PTH102, PTH108, PTH110, PTH112, PTH115, PTH117, PTH118, PTH120, PTH122, PTH123, PTH206, PTH211
 
+import contextlib
 import hashlib
 import os
 import shutil
 import stat
+import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -17,8 +21,12 @@ from typing import Literal
 
 COPY_BELOW = 1 << 20
 """Bytes up to which a file is copied rather than linked."""
-LINK_WHOLE_ABOVE = 10_000
-"""Files above which a folder is linked whole."""
+CROWD_ABOVE = 1_000
+"""Data files of one kind above which runs share the snapshot's copies of them …"""
+CROWD_BYTES = 2 << 30
+"""… which are made of all crowds together up to so many bytes: beyond, they are linked as large files are."""
+LINK_WHOLE_ABOVE = 200_000
+"""Files above which a folder without code is linked whole: to link each would take every run seconds."""
 SOURCE_SUFFIXES = frozenset({".py", ".pyi", ".pyx", ".sh", ".bash"})
 """Code: copied whatever its size, for nothing may be instrumented or changed through a link."""
 LEFT_OUT = frozenset({".deviate", ".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"})
@@ -27,12 +35,18 @@ NOT_HASHED = frozenset({"deviate.toml"})
 DOCUMENTS = frozenset({".html", ".pdf", ".tex", ".svg", ".md", ".log"})
 """Nor is what people read: a report written beside the script must not make it another script."""
 
-FileKind = Literal["copied", "linked", "symlinked"]
+FileKind = Literal["copied", "shared", "linked", "symlinked"]
+NO_DIGITS = str.maketrans("", "", string.digits)
 
 
 @dataclass(frozen=True, slots=True)
 class FrozenFile:
-    """A file of the tree: `sha256` for a copied one, size and time for a linked one, which may change under us."""
+    """A file of the tree: `sha256` for a copied one, size and time for a linked one, which may change under us.
+
+    Attributes:
+        kind: "copied" is copied again for each run; of a "shared" one the runs have the snapshot's copy, and of a
+            "linked" one the user's own file.
+    """
 
     kind: FileKind
     size: int
@@ -66,8 +80,34 @@ class Tree:
     warnings: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What the project is made of.
+
+    Attributes:
+        heavy: folders that are linked whole.
+        crowds: kinds of data files, None for all of them, whose files are too many to copy them for each run.
+        is_bulky: whether the crowds are too large to copy them even once.
+    """
+
+    heavy: frozenset[str]
+    crowds: frozenset[str] | None
+    is_bulky: bool
+
+    def has_in_crowd(self, name: str) -> bool:
+        kind = data_kind(name)
+        return kind is not None and (self.crowds is None or kind in self.crowds)
+
+
 def freeze_tree(
-    root: Path, target: Path, *, empty: Sequence[str], copy_below: int = COPY_BELOW, link_above: int = LINK_WHOLE_ABOVE
+    root: Path,
+    target: Path,
+    *,
+    empty: Sequence[str],
+    copy_below: int = COPY_BELOW,
+    crowd_above: int = CROWD_ABOVE,
+    crowd_bytes: int = CROWD_BYTES,
+    link_above: int = LINK_WHOLE_ABOVE,
 ) -> Tree:
     """Copy and link the project into `target`, which must not exist.
 
@@ -75,11 +115,17 @@ def freeze_tree(
         empty: paths relative to the root that start empty (a folder) or absent (a file).
     """
     tree = Tree()
-    heavy = _heavy_folders(root, link_above)
+    survey = survey_of(root, copy_below, crowd_above, crowd_bytes, link_above)
     without = {str(PurePosixPath(path)) for path in empty} - {"."}
     target.mkdir(parents=True)
-    _freeze_folder(root, target, "", tree, heavy, without, copy_below)
+    _freeze_folder(os.fspath(root), os.fspath(target), "", tree, survey, without, copy_below)
     return tree
+
+
+def data_kind(name: str) -> str | None:
+    """What the files of one data set have in common: the suffix, digits aside (`.0001`); None for code."""
+    suffix = os.path.splitext(name)[1]
+    return None if suffix in SOURCE_SUFFIXES else suffix.translate(NO_DIGITS)
 
 
 def is_seen(name: str) -> bool:
@@ -103,40 +149,55 @@ def hash_tree(tree: Tree) -> str:
     return digest.hexdigest()
 
 
-def _heavy_folders(root: Path, link_above: int) -> frozenset[str]:
-    """Folders that are linked whole: the deepest ones that hold too many files, and no code."""
+def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, link_above: int) -> Survey:
+    """Look at the names and sizes of all files below `root`."""
     heavy: set[str] = set()
 
-    def count(folder: str, relative: str) -> tuple[int, bool]:
-        n_files, has_source = 0, False
+    def count(folder: str, relative: str) -> tuple[Counter[str | None], Counter[str | None]]:
+        """Files below a folder and their bytes, by kind; files that are linked for their size have none."""
+        n_files: Counter[str | None] = Counter()
+        n_bytes: Counter[str | None] = Counter()
         for entry in _entries(folder):
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in LEFT_OUT and not _is_environment(entry.path):
-                    inner, inner_source = count(entry.path, f"{relative}{entry.name}/")
-                    n_files, has_source = n_files + inner, has_source or inner_source
+                    inner_files, inner_bytes = count(entry.path, f"{relative}{entry.name}/")
+                    n_files.update(inner_files)
+                    n_bytes.update(inner_bytes)
             else:
-                n_files += 1
-                has_source = has_source or os.path.splitext(entry.name)[1] in SOURCE_SUFFIXES
-        if n_files > link_above and relative and not has_source:
+                kind = data_kind(entry.name)
+                n_files[kind] += 1
+                size = _size(entry)
+                n_bytes[kind] += size if size <= copy_below else 0
+        if n_files.total() > link_above and relative and not n_files[None]:
             heavy.add(relative.rstrip("/"))
-            return 0, False
-        return n_files, has_source
+            return Counter(), Counter()
+        return n_files, n_bytes
 
-    count(os.fspath(root), "")
-    return frozenset(heavy)
+    n_files, n_bytes = count(os.fspath(root), "")
+    crowds = frozenset(kind for kind, n in n_files.items() if n > crowd_above and kind is not None)
+    n_others = sum(n for kind, n in n_files.items() if kind not in crowds and kind is not None)
+    size = sum(n_bytes[kind] for kind in n_files if kind is not None and (kind in crowds or n_others > crowd_above))
+    return Survey(frozenset(heavy), None if n_others > crowd_above else crowds, size > crowd_bytes)
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0
 
 
 def _freeze_folder(
-    root: Path, target: Path, relative: str, tree: Tree, heavy: frozenset[str], without: set[str], copy_below: int
+    root: str, target: str, relative: str, tree: Tree, survey: Survey, without: set[str], copy_below: int
 ) -> None:
-    for entry in sorted(_entries(root / relative, tree.warnings), key=lambda entry: entry.name):
+    for entry in sorted(_entries(f"{root}/{relative}", tree.warnings), key=lambda entry: entry.name):
         name = f"{relative}{entry.name}"
-        place = target / name
+        place = f"{target}/{name}"
         try:
             if entry.is_symlink():
                 if name not in without:
                     tree.links[name] = _link_target(root, name, os.readlink(entry.path))
-                    place.symlink_to(tree.links[name])
+                    os.symlink(tree.links[name], place)
                 continue
             is_folder = entry.is_dir(follow_symlinks=False)
             if entry.name == ".git" or (is_folder and entry.name in LEFT_OUT):
@@ -144,41 +205,60 @@ def _freeze_folder(
             if name in without:
                 tree.emptied.append(name)
                 if is_folder:
-                    place.mkdir()
+                    os.mkdir(place)
                     tree.folders.append(name)
-            elif is_folder and (name in heavy or _is_environment(entry.path)):
-                place.symlink_to(entry.path, target_is_directory=True)
-                is_environment = name not in heavy
+            elif is_folder and (name in survey.heavy or _is_environment(entry.path)):
+                os.symlink(entry.path, place, target_is_directory=True)
+                is_environment = name not in survey.heavy
                 tree.linked_folders[name] = LinkedFolder(entry.stat().st_mtime_ns, is_environment)
             elif is_folder:
-                place.mkdir()
+                os.mkdir(place)
                 tree.folders.append(name)
-                _freeze_folder(root, target, f"{name}/", tree, heavy, without, copy_below)
+                _freeze_folder(root, target, f"{name}/", tree, survey, without, copy_below)
             elif stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
-                tree.files[name] = _freeze_file(entry, place, copy_below)
+                tree.files[name] = _freeze_file(entry, place, survey, copy_below)
         except OSError as error:
             tree.warnings.append(f"{name} could not be taken into the snapshot: {error.strerror or error}")
 
 
-def _freeze_file(entry: os.DirEntry[str], place: Path, copy_below: int) -> FrozenFile:
+def _freeze_file(entry: os.DirEntry[str], place: str, survey: Survey, copy_below: int) -> FrozenFile:
     facts = entry.stat(follow_symlinks=False)
-    if facts.st_size <= copy_below or place.suffix in SOURCE_SUFFIXES:
+    is_in_crowd = survey.has_in_crowd(entry.name)
+    is_small = facts.st_size <= copy_below and not (is_in_crowd and survey.is_bulky)
+    if is_small or data_kind(entry.name) is None:
         try:
-            shutil.copy2(entry.path, place)
-            with open(place, "rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            return FrozenFile("copied", facts.st_size, facts.st_mtime_ns, digest)
+            digest = _copy(entry.path, place)
+            return FrozenFile("shared" if is_in_crowd else "copied", facts.st_size, facts.st_mtime_ns, digest)
         except PermissionError:  # the run may not be able to read it either; it decides
-            place.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(place)
     try:
         os.link(entry.path, place, follow_symlinks=False)
         return FrozenFile("linked", facts.st_size, facts.st_mtime_ns)
     except OSError:  # another device, or a file of somebody else's
-        place.symlink_to(entry.path)
+        os.symlink(entry.path, place)
         return FrozenFile("symlinked", facts.st_size, facts.st_mtime_ns)
 
 
-def _link_target(root: Path, name: str, target: str) -> str:
+def _copy(source: str, place: str) -> str:
+    """Copy bytes, mode and times; gives the SHA-256 of the bytes.
+
+    Source: copy_file_range(2), which clones extents on Btrfs, XFS and others; elsewhere it copies in the kernel.
+    """
+    with open(source, "rb", 0) as reader, open(place, "xb") as writer:
+        data = reader.read()
+        try:
+            n_copied = os.copy_file_range(reader.fileno(), writer.fileno(), len(data), 0) if data else 0
+        except (AttributeError, OSError):  # another system, or another device
+            n_copied = 0
+        if n_copied < len(data):
+            writer.seek(0)
+            writer.write(data)
+    shutil.copystat(source, place)
+    return hashlib.sha256(data).hexdigest()
+
+
+def _link_target(root: str, name: str, target: str) -> str:
     """Where a symbolic link has to point in the tree: within the project relative, outside it absolute."""
     folder = os.path.join(root, os.path.dirname(name))
     absolute = os.path.normpath(os.path.join(folder, target))

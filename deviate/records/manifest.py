@@ -17,6 +17,16 @@ class LinkedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Commit:
+    """Where the project stood in git; `n_untracked` files were neither tracked nor ignored."""
+
+    commit: str | None
+    branch: str | None
+    is_dirty: bool
+    n_untracked: int
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What the snapshot says.
 
@@ -24,9 +34,11 @@ class Manifest:
         main_loop: id of the main loop, None when the script has none.
         metrics: every metric the analysis found, whether the user selected it or not.
         sites: site id to (place, whether it has a label variable).
+        shared: files of which runs share the snapshot's copy through a hard link.
         hard_links: files that runs share with the user through a hard link.
         pointed: files and folders that runs reach through a symbolic link made by deviate.
         environments: folders of virtual environments, also pointed to.
+        git: None where the project is in no repository, and in manifests from before 2026-11-22.
     """
 
     root: Path
@@ -34,10 +46,12 @@ class Manifest:
     main_loop: int | None
     metrics: tuple[Metric, ...]
     sites: dict[int, tuple[Place, bool]]
+    shared: dict[str, LinkedFile]
     hard_links: dict[str, LinkedFile]
     pointed: dict[str, LinkedFile]
     environments: frozenset[str]
     warnings: tuple[str, ...]
+    git: Commit | None = None
 
 
 def read_manifest(snapshot: Path) -> Manifest:
@@ -47,6 +61,8 @@ def read_manifest(snapshot: Path) -> Manifest:
     with reading(path):
         files: dict[str, dict[str, Any]] = document["files"]
         folders: dict[str, dict[str, Any]] = document["linked_folders"]
+        prepared: dict[str, dict[str, Any] | None] = document.get("prepared", {})
+        files = {name: entry for name, entry in (files | prepared).items() if entry is not None}
         return Manifest(
             root=Path(document["root"]),
             sources_hash=str(document["sources_hash"]),
@@ -56,11 +72,8 @@ def read_manifest(snapshot: Path) -> Manifest:
                 entry["id"]: (Place(entry["file"], entry["line"]), entry["label"] is not None)
                 for entry in document["sites"]
             },
-            hard_links={
-                name: LinkedFile(entry["size"], entry["mtime_ns"])
-                for name, entry in files.items()
-                if entry["kind"] == "linked"
-            },
+            shared=_of_kind(files, "shared"),
+            hard_links=_of_kind(files, "linked"),
             pointed={
                 name: LinkedFile(entry.get("size"), entry["mtime_ns"])
                 for name, entry in [*files.items(), *folders.items()]
@@ -68,7 +81,20 @@ def read_manifest(snapshot: Path) -> Manifest:
             },
             environments=frozenset(name for name, entry in folders.items() if entry["is_environment"]),
             warnings=tuple(document["warnings"]),
+            git=_commit(document.get("git")),
         )
+
+
+def _of_kind(files: dict[str, dict[str, Any]], kind: str) -> dict[str, LinkedFile]:
+    return {
+        name: LinkedFile(entry["size"], entry["mtime_ns"]) for name, entry in files.items() if entry["kind"] == kind
+    }
+
+
+def _commit(entry: dict[str, Any] | None) -> Commit | None:
+    if entry is None:
+        return None
+    return Commit(entry["commit"], entry["branch"], bool(entry["is_dirty"]), int(entry["n_untracked"]))
 
 
 def metric_from(entry: dict[str, Any]) -> Metric:

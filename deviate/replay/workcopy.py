@@ -1,11 +1,13 @@
 """The work copy of a run: cheap, under the names the user knows, and never a way to change an original."""
 # One Path per file would double the time of a copy of many small files:
-# ruff: noqa: PTH100, PTH102, PTH115, PTH123, PTH211
+# ruff: noqa: PTH100, PTH101, PTH102, PTH115, PTH116, PTH123, PTH211
 
 import contextlib
 import os
 import shutil
-from collections.abc import Mapping
+import stat
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -14,10 +16,12 @@ from deviate.records.layout import spec_file
 from deviate.records.manifest import LinkedFile, Manifest
 
 MOST_SIBLINGS = 1_000
+"""Entries beside the project that the copy gets links to; more are a folder like /tmp, which nobody means by `..`."""
+MOST_TOLD = 5
+"""Files named one by one when they were changed."""
 DETERMINISTIC = ("CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 DETERMINISTIC_XLA = ("--xla_gpu_deterministic_ops", "--xla_gpu_exclude_nondeterministic_ops")
 """What a shell may have set that would hide implementation noise where kernels are to be free."""
-"""Entries beside the project that the copy gets links to; more are a folder like /tmp, which nobody means by `..`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,38 @@ def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: s
     root = parent / snapshot.root.name
     parent.mkdir(parents=True)
     warnings = _link_siblings(snapshot.root, parent)
-    _copy_folder(os.fspath(snapshot.folder / "tree"), os.fspath(root), "", manifest.hard_links)
+    _copy_folder(os.fspath(snapshot.folder / "tree"), os.fspath(root), "", manifest.shared.keys() | manifest.hard_links)
     folder = root / cwd
     folder.mkdir(parents=True, exist_ok=True)
     return WorkCopy(root, folder, warnings)
+
+
+def found_work_copy(snapshot: Snapshot, attempt: Path, cwd: str) -> WorkCopy:
+    """A work copy that is there already: what an attempt takes over from one that was lost."""
+    root = attempt / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name
+    return WorkCopy(root, root / cwd)
+
+
+def remove_work_copy(attempt: Path) -> bool:
+    """Remove what a run worked in; links in it are removed, not followed. Gives whether nothing of it is left."""
+    work = attempt / "work"
+    if work.is_symlink():
+        work.unlink()
+    shutil.rmtree(work, ignore_errors=True)
+    if work.exists():
+        _unlock(os.fspath(work))
+        shutil.rmtree(work, ignore_errors=True)
+    return not work.exists()
+
+
+def _unlock(folder: str) -> None:
+    """Let folders be emptied: runs may protect what they have written."""
+    with contextlib.suppress(OSError):
+        os.chmod(folder, stat.S_IRWXU)
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    _unlock(entry.path)
 
 
 def child_environment(
@@ -110,25 +142,38 @@ def command_in_copy(command: tuple[str, ...], manifest: Manifest, root: Path) ->
 
 def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
     """Sentences about linked files and folders that are not what was frozen: a run, or somebody else, wrote there."""
-    tree = snapshot.folder / "tree"
-    changed = [
-        name
-        for name, frozen in [*manifest.hard_links.items(), *manifest.pointed.items()]
-        if not _is_unchanged(tree / name, frozen)
-    ]
-    return tuple(
-        f"{name} was changed in place after it was frozen, by a run or by somebody else: your file may be damaged, "
-        "and runs from now on see the change"
-        for name in changed
+    tree = os.fspath(snapshot.folder / "tree")
+    shared = _told(_changed(tree, manifest.shared))
+    linked = _told([*_changed(tree, manifest.hard_links), *_changed(tree, manifest.pointed)])
+    return (
+        *(
+            f"{names} was changed in place by a run: your own file is as it was, but runs from now on see the change"
+            for names in shared
+        ),
+        *(
+            f"{names} was changed in place after it was frozen, by a run or by somebody else: your file may be "
+            "damaged, and runs from now on see the change"
+            for names in linked
+        ),
     )
 
 
-def _is_unchanged(path: Path, frozen: LinkedFile) -> bool:
+def _changed(tree: str, links: Mapping[str, LinkedFile]) -> list[str]:
+    return [name for name, frozen in links.items() if not _is_unchanged(f"{tree}/{name}", frozen)]
+
+
+def _is_unchanged(path: str, frozen: LinkedFile) -> bool:
     try:
-        facts = path.stat()
+        facts = os.stat(path)
     except OSError:
         return False
     return facts.st_mtime_ns == frozen.mtime_ns and frozen.size in (None, facts.st_size)
+
+
+def _told(names: Sequence[str]) -> list[str]:
+    """Each by itself, as long as they are few."""
+    more = len(names) - MOST_TOLD
+    return list(names) if more <= 0 else [*names[: MOST_TOLD - 1], f"{names[MOST_TOLD - 1]} and {more} others"]
 
 
 def _link_siblings(root: Path, parent: Path) -> tuple[str, ...]:
@@ -144,26 +189,24 @@ def _link_siblings(root: Path, parent: Path) -> tuple[str, ...]:
     return ()
 
 
-def _copy_folder(source: str, target: str, relative: str, hard_links: Mapping[str, LinkedFile]) -> None:
+def _copy_folder(source: str, target: str, relative: str, links: AbstractSet[str]) -> None:
     os.mkdir(target)
     with os.scandir(source) as entries:
         for entry in entries:
             place, name = f"{target}/{entry.name}", f"{relative}{entry.name}"
-            if entry.is_symlink():
-                os.symlink(os.readlink(entry.path), place)
-            elif entry.is_dir():
-                _copy_folder(entry.path, place, f"{name}/", hard_links)
-            elif name in hard_links:
-                _link(entry.path, place)
+            if entry.is_dir(follow_symlinks=False):
+                _copy_folder(entry.path, place, f"{name}/", links)
+            elif name in links or entry.is_symlink():  # a symbolic link cannot be written to, so one does for all
+                _link(entry, place)
             else:
                 _copy_file(entry.path, place)
 
 
-def _link(source: str, target: str) -> None:
+def _link(entry: os.DirEntry[str], place: str) -> None:
     try:
-        os.link(source, target)
-    except OSError:  # a file has at most 65,000 names on ext4
-        os.symlink(os.path.abspath(source), target)
+        os.link(entry.path, place, follow_symlinks=False)
+    except OSError:  # a file has at most 65,000 names on ext4, and some file systems know no links
+        os.symlink(os.readlink(entry.path) if entry.is_symlink() else os.path.abspath(entry.path), place)
 
 
 def _copy_file(source: str, target: str) -> None:

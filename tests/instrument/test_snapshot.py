@@ -106,21 +106,6 @@ def test_a_virtual_environment_is_linked_whole_so_that_its_interpreter_can_be_ca
     assert (tree / ".venv").samefile(root / ".venv")
 
 
-def test_a_folder_of_very_many_files_is_linked_whole_and_its_parents_are_real(root: Path, tmp_path: Path) -> None:
-    for part in ("a", "b"):
-        (root / "data/train" / part).mkdir(parents=True)
-        for index in range(5_001):
-            (root / "data/train" / part / f"{index}").touch()
-    (root / "data/notes.txt").write_text("n")
-    snapshot = freeze(analysis_of(root), tmp_path / "s")
-    tree = snapshot.folder / "tree"
-    assert (tree / "data").is_dir()
-    assert not (tree / "data").is_symlink()
-    assert (tree / "data/train").is_symlink()
-    assert not (tree / "data/notes.txt").is_symlink()
-    assert list(json.loads((snapshot.folder / "manifest.json").read_bytes())["linked_folders"]) == ["data/train"]
-
-
 def test_links_mean_in_the_tree_what_they_meant_in_the_project(root: Path, tmp_path: Path) -> None:
     (root / "data").mkdir()
     (root / "data/a.csv").write_text("a")

@@ -2,11 +2,16 @@
 
 import dataclasses
 import os
+import random
+import stat
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from deviate.instrument.prepared import note_prepared
+from deviate.instrument.tree import CROWD_ABOVE
 from deviate.model import Snapshot
 from deviate.records.manifest import read_manifest
 from deviate.replay import workcopy
@@ -15,6 +20,7 @@ from deviate.replay.workcopy import (
     child_environment,
     command_in_copy,
     make_work_copy,
+    remove_work_copy,
     to_copy,
     verify_links,
 )
@@ -156,3 +162,147 @@ def test_the_working_folder_is_there_even_when_it_was_not_copied(frozen: Make) -
     copy = make_work_copy(it.snapshot, read_manifest(it.snapshot.folder), it.folder / "runs/r/attempt-1", "out/deep")
     assert copy.cwd == copy.root / "out/deep"
     assert copy.cwd.is_dir()
+
+
+def crowd(*, more: int = 1) -> dict[str, bytes]:
+    return {f"data/{number}.png": b"%d" % number for number in range(CROWD_ABOVE + more)}
+
+
+def test_files_of_a_crowd_are_names_of_the_snapshots_copy_and_never_of_the_users_file(frozen: Make) -> None:
+    it = frozen(files={**crowd(), "data/labels.csv": b"1"})
+    one, two = copied(it, 1).root, copied(it, 2).root
+    assert (one / "data/7.png").samefile(two / "data/7.png")
+    assert (one / "data/7.png").samefile(it.snapshot.folder / "tree/data/7.png")
+    assert not (one / "data/7.png").samefile(it.root / "data/7.png")
+    assert not (one / "data/labels.csv").samefile(two / "data/labels.csv")
+
+
+def test_a_crowd_costs_no_inodes_per_run(frozen: Make) -> None:
+    it = frozen(files=crowd())
+    kept = {path.lstat().st_ino for path in (it.snapshot.folder / "tree").rglob("*")}
+    made = {path.lstat().st_ino for path in copied(it).root.rglob("*")} - kept
+    assert len(made) == 2  # the folder data, and the script
+
+
+def test_a_shell_that_writes_in_place_damages_no_file_of_the_users_and_is_told(frozen: Make) -> None:
+    it = frozen(files=crowd())
+    subprocess.run("echo more >> data/3.png; echo new > data/4.png", shell=True, cwd=copied(it).root, check=True)
+    assert [(it.root / f"data/{number}.png").read_bytes() for number in (3, 4)] == [b"3", b"4"]
+    told = breaches(it.snapshot)
+    assert [text.split(" in place")[0] for text in told] == ["data/3.png was changed", "data/4.png was changed"]
+    assert all("your own file is as it was" in text for text in told)
+
+
+def test_much_damage_is_told_in_a_few_sentences(frozen: Make) -> None:
+    it = frozen(files=crowd())
+    for path in (it.snapshot.folder / "tree/data").iterdir():
+        os.utime(path)
+    told = breaches(it.snapshot)
+    assert len(told) == workcopy.MOST_TOLD
+    assert f"and {CROWD_ABOVE + 1 - workcopy.MOST_TOLD} others was changed" in told[-1]
+
+
+def test_an_edit_by_the_user_is_seen_by_no_run_and_is_no_breach(frozen: Make) -> None:
+    it = frozen(files=crowd())
+    (it.root / "data/3.png").write_text("edited")
+    assert (copied(it).root / "data/3.png").read_bytes() == b"3"
+    assert breaches(it.snapshot) == ()
+
+
+def test_large_files_that_were_prepared_in_the_tree_are_linked_and_verified(frozen: Make) -> None:
+    it = frozen()
+    made = it.snapshot.folder / "tree/made.bin"
+    made.write_bytes(LARGE)
+    (it.snapshot.folder / "tree/small.csv").write_text("1")
+    note_prepared(it.snapshot)
+    copy = copied(it)
+    assert (copy.root / "made.bin").samefile(made)
+    assert (copy.root / "small.csv").read_text() == "1"
+    assert breaches(it.snapshot) == ()
+    with (copy.root / "made.bin").open("ab") as file:
+        file.write(b"more")
+    assert len(breaches(it.snapshot)) == 1
+
+
+def test_symbolic_links_cost_no_inodes_and_point_where_they_pointed(frozen: Make) -> None:
+    it = frozen(files={"a.csv": b"1"})
+    (it.snapshot.folder / "tree/link").symlink_to("a.csv")
+    (it.snapshot.folder / "tree/dangling").symlink_to("nowhere")
+    root = copied(it).root
+    assert {name: str((root / name).readlink()) for name in ("link", "dangling")} == {
+        "link": "a.csv", "dangling": "nowhere",
+    }  # fmt: skip
+    assert (root / "link").lstat().st_ino == (it.snapshot.folder / "tree/link").lstat().st_ino
+    (root / "link").unlink()
+    assert (it.snapshot.folder / "tree/link").is_symlink()
+
+
+def test_without_hard_links_a_crowd_is_reached_through_symbolic_ones(
+    frozen: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = frozen(files=crowd())
+    (it.snapshot.folder / "tree/link").symlink_to("data")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    root = copied(it).root
+    assert (root / "data/3.png").resolve() == (it.snapshot.folder / "tree/data/3.png").resolve()
+    assert str((root / "link").readlink()) == "data"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_copy_of_any_tree_has_its_content_modes_times_and_links(frozen: Make, seed: int) -> None:
+    rng = random.Random(seed)
+    it = frozen(files=crowd(more=rng.choice([0, 1])))
+    tree = it.snapshot.folder / "tree"
+    for number in range(40):
+        path = tree / f"{rng.choice(['', 'a b/', 'data/', 'data/ö/'])}x{number}{rng.choice(['', '.py', '.csv'])}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(rng.randbytes(rng.choice([0, 10, 5_000])))
+        path.chmod(rng.choice([0o644, 0o600, 0o755, 0o444]))
+        os.utime(path, ns=(5, rng.randrange(10**18)))
+    root = copied(it).root
+
+    def facts(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+        return {
+            str(path.relative_to(folder)): (path.stat().st_mode, path.stat().st_mtime_ns, path.read_bytes())
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
+
+    assert facts(root) == facts(tree)
+    assert [path.name for path in root.rglob("*") if path.is_dir()] == [
+        path.name for path in tree.rglob("*") if path.is_dir()
+    ]
+
+
+def test_a_work_copy_is_removed_without_following_links_and_what_it_was_made_of_stays(frozen: Make) -> None:
+    it = frozen(files={**crowd(), "large.bin": LARGE})
+    (it.root.parent / "shared").mkdir()
+    (it.root.parent / "shared/b.csv").write_text("2")
+    root = copied(it).root
+    (root / "way_out").symlink_to(it.root)
+    (root / "locked/deep").mkdir(parents=True)
+    (root / "locked/deep/file").touch()
+    (root / "locked/deep").chmod(stat.S_IRUSR)
+    (root / "locked").chmod(stat.S_IRUSR | stat.S_IXUSR)
+    attempt = it.folder / "runs/r/attempt-1"
+    (attempt / "stdout.log").write_text("kept")
+    assert remove_work_copy(attempt)
+    assert remove_work_copy(attempt)  # there is none any more
+    assert [path.name for path in attempt.iterdir()] == ["stdout.log"]
+    assert (it.root.parent / "shared/b.csv").read_text() == "2"
+    assert (it.root / "large.bin").stat().st_size == len(LARGE)
+    assert len(list((it.root / "data").iterdir())) == CROWD_ABOVE + 1
+    assert breaches(it.snapshot) == ()
+
+
+def test_a_work_folder_that_is_a_link_loses_the_link_alone(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/file").touch()
+    (tmp_path / "work").symlink_to(tmp_path / "elsewhere")
+    remove_work_copy(tmp_path)
+    assert not (tmp_path / "work").is_symlink()
+    assert (tmp_path / "elsewhere/file").exists()

@@ -1,0 +1,118 @@
+"""The tree: which files are copied, shared and linked, and that an edit of the user's changes nothing in it."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from deviate.instrument.tree import Tree, freeze_tree, hash_tree
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "train.py").write_text("print(1)\n")
+    return root
+
+
+def fill(folder: Path, *names: str, text: str = "data") -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def frozen(root: Path, **limits: int) -> Tree:
+    return freeze_tree(root, root.parent / "tree", empty=[], **limits)
+
+
+def kinds(tree: Tree) -> dict[str, str]:
+    return {name: file.kind for name, file in tree.files.items()}
+
+
+def test_few_files_are_copied(root: Path) -> None:
+    fill(root, "a.png", "b.png", "c.txt")
+    assert set(kinds(frozen(root, crowd_above=3)).values()) == {"copied"}
+
+
+@pytest.mark.parametrize("layout", ["data/{}.png", "data/{}/x.png", "{}.png", "class{}/x.png", "data/x.{}"])
+def test_files_of_a_kind_that_are_very_many_are_shared_wherever_they_lie(root: Path, layout: str) -> None:
+    many = [layout.format(number) for number in range(3)]
+    fill(root, *many, "config.yaml", "data/loader.py")
+    assert kinds(frozen(root, crowd_above=2)) == {
+        **dict.fromkeys(many, "shared"), "config.yaml": "copied", "data/loader.py": "copied", "train.py": "copied",
+    }  # fmt: skip
+
+
+def test_many_files_of_many_kinds_are_a_crowd_too_and_code_never_is(root: Path) -> None:
+    fill(root, "a.png", "b.jpg", "c", "d.py", "e.py", "f.sh")
+    assert kinds(frozen(root, crowd_above=2)) == {
+        "a.png": "shared", "b.jpg": "shared", "c": "shared",
+        "d.py": "copied", "e.py": "copied", "f.sh": "copied", "train.py": "copied",
+    }  # fmt: skip
+
+
+def test_a_shared_file_is_the_snapshots_own_and_an_edit_changes_nothing_in_it(root: Path) -> None:
+    fill(root, "a.png", "b.png", "c.png")
+    tree = frozen(root, crowd_above=2)
+    with (root / "a.png").open("a") as file:
+        file.write(" edited")
+    assert (root.parent / "tree/a.png").read_text() == "data"
+    assert (root.parent / "tree/a.png").stat().st_nlink == 1
+    (root.parent / "again").mkdir()
+    assert hash_tree(tree) != hash_tree(freeze_tree(root, root.parent / "again/tree", empty=[], crowd_above=2))
+
+
+def test_a_crowd_too_large_to_copy_is_linked_file_by_file_and_the_rest_is_not(root: Path) -> None:
+    fill(root, "a.png", "b.png", "c.png", "d.txt")
+    tree = frozen(root, crowd_above=2, crowd_bytes=11)
+    assert kinds(tree) == {
+        "a.png": "linked", "b.png": "linked", "c.png": "linked", "d.txt": "copied", "train.py": "copied",
+    }  # fmt: skip
+    assert (root.parent / "tree/a.png").samefile(root / "a.png")
+
+
+def test_large_files_do_not_make_a_crowd_too_large(root: Path) -> None:
+    fill(root, "a.png", "b.png", "c.png")
+    fill(root, "large.png", text="x" * 100)
+    assert kinds(frozen(root, crowd_above=2, copy_below=10, crowd_bytes=12)) == {
+        "a.png": "shared", "b.png": "shared", "c.png": "shared", "large.png": "linked", "train.py": "copied",
+    }  # fmt: skip
+
+
+def test_a_folder_of_a_great_many_files_is_linked_whole_unless_it_holds_code(root: Path) -> None:
+    fill(root, "data/train/a/0", "data/train/a/1", "data/train/b/0", "data/notes.txt")
+    fill(root, "lib/0", "lib/1", "lib/2", "lib/load.py")
+    tree = frozen(root, link_above=2)
+    assert list(tree.linked_folders) == ["data/train"]
+    assert (root.parent / "tree/data/train").is_symlink()
+    assert not (root.parent / "tree/data").is_symlink()
+    assert kinds(tree)["data/notes.txt"] == "copied"
+    assert not (root.parent / "tree/lib").is_symlink()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_content_modes_times_and_links_of_any_tree_are_those_of_the_project(root: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    folders = ["", "a/", "a/b/", "c d/", "ä/"]
+    for number in range(60):
+        path = root / f"{rng.choice(folders)}{number}{rng.choice(['', '.png', '.txt', '.py', '.1'])}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if rng.random() < 0.1:
+            path.symlink_to(rng.choice(["train.py", "nowhere", "../outside"]))
+            continue
+        path.write_bytes(rng.randbytes(rng.choice([0, 1, 100, 300])))
+        path.chmod(rng.choice([0o644, 0o600, 0o755, 0o444]))
+        os.utime(path, ns=(rng.randrange(10**18), rng.randrange(10**18)))
+    frozen(root, crowd_above=rng.choice([5, 20, 100]), copy_below=200)
+    there = {path.relative_to(root) for path in root.rglob("*")}
+    tree = root.parent / "tree"
+    assert {path.relative_to(tree) for path in tree.rglob("*")} == there
+    for name in there:
+        one, other = root / name, tree / name
+        assert one.is_symlink() == other.is_symlink()
+        if one.is_file() and not one.is_symlink():
+            assert one.read_bytes() == other.read_bytes()
+            assert one.stat().st_mode == other.stat().st_mode
+            assert one.stat().st_mtime_ns == other.stat().st_mtime_ns
