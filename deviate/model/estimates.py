@@ -107,6 +107,7 @@ class Comparison:
             a declared look it is the repeated p: what the earlier looks may have spent is counted in.
         superiority: P(candidate > baseline) + P(equal) / 2; its interval is one-sided at complete separation.
         detectable: smallest difference these runs could have seen at 80 % power, in units of the metric.
+        note: what a reader must know: "measured while up to 2 other runs shared the device".
     """
 
     metric: SelectedMetric
@@ -130,3 +131,4 @@ class Comparison:
     detectable: Estimate
     verdict: Verdict
     superiority_interval: Interval | Unavailable = Unavailable("not computed")
+    note: str = ""

@@ -93,7 +93,11 @@ def _subtitle(findings: Findings) -> str:
 
 def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings) -> ExperimentSummary:
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
-    state: tuple[str, ...] = (clean(item.experiment.variant), history.outcome_counts(item.experiment))
+    state: tuple[str, ...] = (
+        clean(item.experiment.variant),
+        history.outcome_counts(item.experiment),
+        *history.circumstances(item.experiment),
+    )
     if is_study(findings):
         role, state = "Variant", state[1:]
     primary = [it for it in item.descriptions if it.metric.name == _primary_name(findings, index)]

@@ -3,7 +3,7 @@
 import math
 
 from deviate.model import Comparison, Estimate, Interval, Test, Unavailable
-from deviate.report.describe import estimate_cell, interval_cell, mean_cell, n_text, unit_of
+from deviate.report.describe import estimate_cell, interval_cell, mean_cell, n_text, noted, unit_of
 from deviate.report.format import (
     between,
     clean,
@@ -61,6 +61,7 @@ def overview_comparison(comparison: Comparison) -> OverviewComparison:
         p_adjusted=_p_cell(comparison.p_adjusted),
         word=verdict_word(comparison),
         tone=tone_of(comparison),
+        remark=clean(comparison.note),
     )
 
 
@@ -88,7 +89,7 @@ def verdict_view(comparison: Comparison, baseline: str, candidate: str, setting:
         tests=_tests(comparison),
         spread=_spread(comparison),
         detectable=_detectable(comparison, places),
-        reason=comparison.verdict.reason,
+        reason=_reason(comparison),
         paste=_paste(comparison, baseline, candidate, setting, name),
     )
 
@@ -152,7 +153,7 @@ def _cells(comparison: Comparison) -> list[Cell]:
     unit = difference_unit(unit_of(comparison.metric))
     detectable = estimate_cell(comparison.detectable, places)
     return [
-        Cell(f"{verdict_word(comparison)}: {comparison.verdict.reason}"),
+        Cell(f"{verdict_word(comparison)}: {_reason(comparison)}"),
         Cell(f"{n_text(comparison.baseline)} and {n_text(comparison.candidate)}"),
         difference_cell(comparison, places),
         interval_cell(comparison.difference_interval, places),
@@ -168,6 +169,10 @@ def _cells(comparison: Comparison) -> list[Cell]:
         _test_cell(comparison.brown_forsythe, "F"),
         detectable if detectable.is_reason else Cell(with_unit(detectable.text, unit)),
     ]
+
+
+def _reason(comparison: Comparison) -> str:
+    return "; ".join(filter(None, (comparison.verdict.reason, clean(comparison.note))))
 
 
 def _test_text(test: Test, letter: str) -> str:
@@ -187,7 +192,7 @@ def _p_cell(p_value: Estimate) -> Cell:
 def _ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Cell:
     if isinstance(estimate, Unavailable):
         return Cell(estimate.reason, is_reason=True)
-    bracket = f" [{between(interval.low, interval.high, 2)}]" if isinstance(interval, Interval) else ""
+    bracket = f" [{noted(between(interval.low, interval.high, 2), interval)}]" if isinstance(interval, Interval) else ""
     return Cell(f"{ratio(estimate)}{bracket}")
 
 
@@ -202,7 +207,9 @@ def _level_and_method(interval: Interval | Unavailable) -> str:
 def _bracketed(interval: Interval | Unavailable, places: int | None) -> str:
     if isinstance(interval, Unavailable):
         return f"[no interval: {interval.reason}]"
-    return f"[{confidence_text(interval.confidence)} CI {between(interval.low, interval.high, places)}]"
+    return (
+        f"[{confidence_text(interval.confidence)} CI {noted(between(interval.low, interval.high, places), interval)}]"
+    )
 
 
 def _effect(comparison: Comparison) -> str:
@@ -228,7 +235,8 @@ def _spread(comparison: Comparison) -> str:
     interval = comparison.sd_ratio_interval
     text = f"SD ratio {_ratio_cell(comparison.sd_ratio, interval).text}"
     n_fewest = min(comparison.baseline.n, comparison.candidate.n)
-    if isinstance(interval, Interval) and n_fewest >= RUNS_FOR_SD_CLAIM and (interval.high < 1 or interval.low > 1):
+    is_told = isinstance(interval, Interval) and not interval.note and n_fewest >= RUNS_FOR_SD_CLAIM
+    if isinstance(interval, Interval) and is_told and (interval.high < 1 or interval.low > 1):
         return f"{text}: {'steadier' if interval.high < 1 else 'less steady'}"
     return f"{text}: undecided"
 
@@ -254,7 +262,7 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     if isinstance(comparison.difference_interval, Interval):
         interval = comparison.difference_interval
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
-        figures.append(f"{level} CI {ends} ({interval.method})")
+        figures.append(noted(f"{level} CI {ends} ({interval.method})", interval))
     if isinstance(comparison.welch, Test):
         figures.append(_test_text(comparison.welch, "t"))
     if not isinstance(comparison.hedges_g, Unavailable):

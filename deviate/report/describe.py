@@ -41,7 +41,12 @@ def estimate_cell(estimate: Estimate, places: int | None) -> Cell:
 def interval_cell(interval: Interval | Unavailable, places: int | None) -> Cell:
     if isinstance(interval, Unavailable):
         return Cell(interval.reason, is_reason=True)
-    return Cell(between(interval.low, interval.high, places))
+    return Cell(noted(between(interval.low, interval.high, places), interval))
+
+
+def noted(text: str, interval: Interval) -> str:
+    """An interval's text with what it may not be taken for."""
+    return f"{text}, {interval.note}" if interval.note else text
 
 
 def mean_cell(description: Description, unit: str = "") -> Cell:

@@ -7,6 +7,8 @@ import math
 import re
 from datetime import UTC, datetime
 
+from deviate.stats.sample import level_text
+
 MINUS = "\N{MINUS SIGN}"
 ELLIPSIS = "…"
 
@@ -92,7 +94,7 @@ def p_text(p_value: float) -> str:
 
 
 def confidence_text(confidence: float) -> str:
-    return f"{100 * confidence:.6g}%"
+    return level_text(confidence)
 
 
 def percentage(fraction: float) -> str:

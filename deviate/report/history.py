@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from deviate.model import Experiment, Run, Status
 from deviate.report import randomness
-from deviate.report.format import clean, duration, instant, replicates
+from deviate.report.format import clean, counted, duration, instant, replicates
 from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
+from deviate.stats.looks import SPENDING_NAMES
 
 OUTCOMES: dict[Status, str] = {
     "completed": "completed",
@@ -28,6 +29,16 @@ def outcome_counts(experiment: Experiment) -> str:
     if n_absent > 0:
         parts.append(f"{n_absent} not on record")
     return ", ".join(parts)
+
+
+def circumstances(experiment: Experiment) -> tuple[str, ...]:
+    """What bears on every figure: runs that no plan foresaw, and limited threads."""
+    n_threads, n_looks = experiment.n_threads, experiment.n_unplanned_looks
+    told = [
+        counted(n_looks, "unplanned look") if n_looks else "",
+        f"each run limited to {counted(n_threads, 'thread')}" if n_threads else "",
+    ]
+    return tuple(filter(None, told))
 
 
 def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
@@ -75,7 +86,9 @@ def provenance(experiment: Experiment, label: str) -> Provenance:
             _fact("Hash of the sources", clean(experiment.sources_hash)),
             _fact("Created", instant(experiment.created)),
             _fact("Runs planned", str(experiment.n_planned)),
+            *(_fact("Number of runs", text) for text in _decided(experiment)),
             _fact("Runs at a time", str(experiment.jobs)),
+            _fact("Threads", _threads(experiment)),
             _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
         ),
         runs=tuple(_run_row(run) for run in experiment.runs),
@@ -107,13 +120,34 @@ def _fact(label: str, text: str) -> Fact:
     return Fact(label, Cell(text) if text else Cell("not recorded", is_reason=True))
 
 
+def _decided(experiment: Experiment) -> tuple[str, ...]:
+    """By what the number of runs was decided, where it was not simply given."""
+    looks = ", ".join(map(str, experiment.looks))
+    told = [
+        f"decided by precision: {clean(experiment.precision)}" if experiment.precision else "",
+        f"looks declared at {looks} runs, {SPENDING_NAMES[experiment.spending]} spending" if looks else "",
+        counted(experiment.n_unplanned_looks, "unplanned look") if experiment.n_unplanned_looks else "",
+    ]
+    return tuple(filter(None, told))
+
+
+def _threads(experiment: Experiment) -> str:
+    n_threads = experiment.n_threads
+    return "not limited" if n_threads is None else f"each run limited to {counted(n_threads, 'thread')}"
+
+
+def _wall_time(run: Run) -> str:
+    beside = f", up to {counted(run.n_sharing, 'other run')} beside it" if run.n_sharing else ""
+    return f"{duration(run.wall_time_s)}{beside}"
+
+
 def _run_row(run: Run) -> RunRow:
     return RunRow(
         replicate=str(run.replicate),
         outcome=OUTCOMES[run.status],
         exit_code="none" if run.exit_code is None else str(run.exit_code),
         started=instant(run.started),
-        wall_time=duration(run.wall_time_s),
+        wall_time=_wall_time(run),
         seeds=randomness.seed_set(run.seeds),
     )
 

@@ -1,7 +1,8 @@
 """What a report does not show, and the rules behind its numbers, in sentences."""
 
 from deviate.model import Findings
-from deviate.report.format import confidence_text
+from deviate.report.format import clean, confidence_text
+from deviate.stats.precision import precision_sentence
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
@@ -16,6 +17,10 @@ VARIED = {
         "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated."
     ),
 }
+UNPLANNED = (
+    "Runs were added after results had been reported, which no plan foresaw: no error rate stands behind a comparison, "
+    "and its interval covers less often than it says (81% at a nominal 95% after a look at each run from 5 to 20)."
+)
 SEPARATING = frozenset({"algo", "impl"})
 
 
@@ -48,6 +53,10 @@ def limits(findings: Findings) -> tuple[str, ...]:
         sentences.append(f"With fewer than {FEWEST_FOR_SD} runs an SD is known only roughly, as its interval shows.")
     if is_comparison and n_fewest < FEWEST_FOR_SD:
         sentences.append(f"Nothing is said about which side is steadier: that takes {FEWEST_FOR_SD} runs on each.")
+    experiments = [it.experiment for it in findings.experiments]
+    sentences += dict.fromkeys(filter(None, map(precision_sentence, experiments)))
+    if any(it.n_unplanned_looks for it in experiments):
+        sentences.append(UNPLANNED)
     if has_failures:
         sentences.append("Some runs gave no score: the figures are conditional on the runs that did.")
     if has_best:
@@ -73,4 +82,5 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
             "All else is undecided.",
         ]
     sentences += [pair.family for pair in findings.pairs if pair.family]
+    sentences += [f"{clean(pair.candidate)}: {pair.looks}." for pair in findings.pairs if pair.looks]
     return tuple(dict.fromkeys(sentences))

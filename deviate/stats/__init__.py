@@ -17,9 +17,11 @@ from deviate.stats.effect import (
 from deviate.stats.family import holm
 from deviate.stats.intervals import mean_interval, sd_interval
 from deviate.stats.judge import judge
+from deviate.stats.looks import Plan, at_look, parse_looks, repeated_p
 from deviate.stats.noise import noise
 from deviate.stats.overhead import overhead
 from deviate.stats.power import detectable_difference, detectable_effect, runs_needed
+from deviate.stats.precision import Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
 from deviate.stats.two_sample import brown_forsythe, mann_whitney, student, welch, welch_interval
 from deviate.stats.variance import (
@@ -32,7 +34,10 @@ from deviate.stats.variance import (
 )
 
 __all__ = [
+    "Plan",
+    "Target",
     "aggregate_series",
+    "at_look",
     "brown_forsythe",
     "check_aggregate",
     "coefficient_of_variation",
@@ -42,6 +47,8 @@ __all__ = [
     "describe",
     "detectable_difference",
     "detectable_effect",
+    "forecast",
+    "half_width",
     "hedges_correction",
     "hedges_g",
     "hedges_g_interval",
@@ -54,7 +61,11 @@ __all__ = [
     "named_metric",
     "noise",
     "overhead",
+    "parse_looks",
+    "parse_target",
+    "reached",
     "repeatability",
+    "repeated_p",
     "runs_needed",
     "sd_interval",
     "sd_ratio",

@@ -52,6 +52,16 @@ def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
     return []
 
 
+def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Experiments that are compared although runs were added to them in the light of results."""
+    peeked = [label for it, label in zip(experiments, labels, strict=True) if it.n_unplanned_looks]
+    if not peeked:
+        return []
+    looks = count(max(it.n_unplanned_looks for it in experiments), "unplanned look")
+    told = f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid."
+    return [f"{told} In a new experiment, fix --runs or declare --looks before the first run."]
+
+
 def unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:
     """Metrics that only one side has, and a primary metric without a partner."""
     warnings = []

@@ -80,7 +80,14 @@ def compare_descriptions(
 
 def with_adjusted_p(comparison: Comparison, p_adjusted: Estimate, *, confidence: float) -> Comparison:
     """The comparison as one of a family: its p adjusted, its verdict decided anew."""
-    verdict = decide(comparison.baseline, comparison.candidate, p_adjusted=p_adjusted, confidence=confidence)
+    interval = comparison.difference_interval
+    verdict = decide(
+        comparison.baseline,
+        comparison.candidate,
+        p_adjusted=p_adjusted,
+        confidence=confidence,
+        level=None if isinstance(interval, Unavailable) else interval.confidence,
+    )
     return replace(comparison, p_adjusted=p_adjusted, verdict=verdict)
 
 

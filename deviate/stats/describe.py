@@ -1,6 +1,7 @@
 """Describing one metric over the runs of one experiment: level, spread and what is missing."""
 
 import statistics
+from dataclasses import replace
 
 from deviate.model import (
     Description,
@@ -16,7 +17,9 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.aggregate import aggregate_series
+from deviate.stats.contention import contention
 from deviate.stats.intervals import mean_interval, sd_interval
+from deviate.stats.precision import precision_note, target_of
 from deviate.stats.sample import Values, count, moments, refusal, spread_refusal
 
 VERDICT_RUNS = 5
@@ -41,7 +44,15 @@ def describe(
 def describe_runs(experiment: Experiment, metric: SelectedMetric, *, confidence: float = 0.95) -> Description:
     """Describe one metric of an experiment after its aggregate; only completed runs give a score."""
     counted = [run for run in experiment.runs if run.status not in NOT_COUNTED]
-    return _describe(metric, [(run.replicate, _score(run, metric)) for run in counted], confidence)
+    described = _describe(metric, [(run.replicate, _score(run, metric)) for run in counted], confidence)
+    notes = [described.note]
+    if metric.role == "time":
+        scored = {score.replicate for score in described.scores}
+        notes.append(contention(run for run in counted if run.replicate in scored))
+    target = target_of(experiment)
+    if target is not None and target.metric == metric.name:
+        notes.append(precision_note([score.value for score in described.scores], target, confidence))
+    return replace(described, note="; ".join(filter(None, notes)))
 
 
 def named_metric(

@@ -22,12 +22,12 @@ class Adjusted:
 
 
 def adjust(pairs: Sequence[Sequence[Comparison]], *, confidence: float) -> Adjusted:
-    """Correct each family over its metrics and over all candidates, and decide the verdicts anew."""
+    """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew."""
     members: dict[Family, list[Comparison]] = {"primary": [], "quality": [], "outside": []}
     for comparisons in pairs:
         for comparison in comparisons:
             members[_family(comparison)].append(comparison)
-    adjusted = {name: iter(holm([_p_value(c) for c in family])) for name, family in members.items()}
+    adjusted = {name: iter(holm([c.p_adjusted for c in family])) for name, family in members.items()}
     settled = tuple(
         tuple(with_adjusted_p(c, next(adjusted[_family(c)]), confidence=confidence) for c in comparisons)
         for comparisons in pairs
@@ -51,10 +51,6 @@ def _family(comparison: Comparison) -> Family:
     if comparison.metric.is_primary:
         return "primary"
     return "quality" if comparison.metric.role == "quality" else "outside"
-
-
-def _p_value(comparison: Comparison) -> Estimate:
-    return comparison.welch if isinstance(comparison.welch, Unavailable) else comparison.welch.p_value
 
 
 def _label(members: dict[Family, list[Comparison]]) -> str:

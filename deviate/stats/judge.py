@@ -17,6 +17,7 @@ from deviate.model import (
 from deviate.stats.advice import (
     evaluation_warnings,
     experiment_warnings,
+    look_warnings,
     metric_warnings,
     silence_warnings,
     unmatched_warnings,
@@ -86,6 +87,7 @@ def judge(
         warnings += experiment_warnings(findings, name)
     warnings += silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
+    warnings += look_warnings(experiments, labels) if pairs else []
     warnings += metric_warnings(described, matches)
     warnings += unmatched_warnings(pairs, chosen)
     return Findings(

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from deviate.model import Experiment, Overhead, Unavailable
+from deviate.model import Experiment, Overhead, Run, Unavailable
+from deviate.stats.contention import contention
 from deviate.stats.proof import completed
 from deviate.stats.variance import mean_ratio, mean_ratio_interval
 
@@ -27,7 +28,7 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
         n_free=len(fast),
         ratio=ratio,
         interval=mean_ratio_interval(fast, slow, confidence=confidence),
-        note=_note(max(held.jobs, free.jobs)),
+        note=_note(contention([*_counted(held), *_counted(free)])),
     )
 
 
@@ -42,14 +43,16 @@ def _pair(experiments: Sequence[Experiment]) -> tuple[Experiment, Experiment] | 
 
 
 def _times(experiment: Experiment) -> list[float]:
-    """Wall times in seconds without that of the first replicate, which fills caches for all that follow."""
-    runs = completed(experiment)
+    """Wall times in seconds."""
+    return [run.wall_time_s for run in _counted(experiment)]
+
+
+def _counted(experiment: Experiment) -> list[Run]:
+    """Completed runs without the first replicate, which fills caches for all that follow."""
     first = min((run.replicate for run in experiment.runs), default=0)
-    return [run.wall_time_s for run in runs if run.replicate != first]
+    return [run for run in completed(experiment) if run.replicate != first]
 
 
-def _note(jobs: int) -> str:
+def _note(contended: str) -> str:
     notes = ["wall time of whole runs, start-up included", "first replicate of each left out as warm-up"]
-    if jobs > 1:
-        notes.append(f"contended: {jobs} runs at a time shared the machine")
-    return "; ".join(notes)
+    return "; ".join([*notes, *([f"contended: {contended}"] if contended else [])])

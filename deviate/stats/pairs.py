@@ -1,12 +1,15 @@
 """Pairs: each candidate against the baseline, metric by metric, as one family of comparisons."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from deviate.model import Comparison, Description, Experiment, ExperimentFindings, PairFindings
 from deviate.stats.compare import compare_descriptions
+from deviate.stats.contention import contention
 from deviate.stats.family import adjust
+from deviate.stats.standing import standing
 
 
 def compare_all(
@@ -16,16 +19,23 @@ def compare_all(
     baseline = described[0]
     experiments = [findings.experiment for findings in described]
     matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
+    standings = [standing(experiments[0], candidate, confidence=confidence) for candidate in experiments[1:]]
     compared = [
         [
-            compare_descriptions(before, after, rng=_rng(analysis_seed, before.metric.name), confidence=confidence)
+            at.applied(
+                compare_descriptions(
+                    before, after, rng=_rng(analysis_seed, before.metric.name), confidence=at.confidence
+                )
+            )
             for before, after in both
         ]
-        for both in matched
+        for both, at in zip(matched, standings, strict=True)
     ]
     adjusted = adjust(compared, confidence=confidence)
     pairs = []
-    for candidate, comparisons in zip(described[1:], adjusted.pairs, strict=True):
+    for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
+        contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
+        comparisons = tuple(_contended(at.judged(comparison), contended) for comparison in settled)
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
         pairs.append(
@@ -37,6 +47,7 @@ def compare_all(
                 unmatched_baseline=_others(baseline, ours),
                 unmatched_candidate=_others(candidate, theirs),
                 family=adjusted.label,
+                looks=at.sentence,
             )
         )
     return tuple(pairs)
@@ -64,6 +75,10 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
     """Name of the experiment, with its variant where another one has the same name."""
     is_unique = [other.name for other in experiments].count(experiment.name) == 1
     return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"
+
+
+def _contended(comparison: Comparison, note: str) -> Comparison:
+    return replace(comparison, note=note) if comparison.metric.role == "time" else comparison
 
 
 def _rng(analysis_seed: int, metric: str) -> np.random.Generator:

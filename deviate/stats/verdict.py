@@ -3,16 +3,25 @@
 from deviate.model import Description, Estimate, Interval, Unavailable, Verdict, Word
 from deviate.stats.describe import VERDICT_RUNS
 from deviate.stats.power import runs_needed
-from deviate.stats.sample import count, spread_refusal
+from deviate.stats.sample import count, level_text, spread_refusal
 from deviate.stats.two_sample import welch_interval
 
 
-def decide(baseline: Description, candidate: Description, *, p_adjusted: Estimate, confidence: float) -> Verdict:
+def decide(
+    baseline: Description,
+    candidate: Description,
+    *,
+    p_adjusted: Estimate,
+    confidence: float,
+    level: float | None = None,
+) -> Verdict:
     """Judge the candidate in the baseline's direction and margin.
 
     Args:
         p_adjusted: Welch p after correction for the family of comparisons.
-        confidence: of the interval; its complement is the level of the test and of the equivalence test.
+        confidence: its complement is the level of the test.
+        level: confidence of the interval, whose complement is the level of the equivalence test too, where it is
+            another: at a declared look that of the repeated interval.
     """
     a = [score.value for score in candidate.scores]
     b = [score.value for score in baseline.scores]
@@ -23,8 +32,8 @@ def decide(baseline: Description, candidate: Description, *, p_adjusted: Estimat
         return _without_spread(no_spread, b, a, rates)
     if min(len(a), len(b)) < VERDICT_RUNS:
         return Verdict("undecided", f"{rates}needs {VERDICT_RUNS} runs in each, has {len(b)} and {len(a)}")
-    interval = welch_interval(b, a, confidence=confidence)
-    inner = welch_interval(b, a, confidence=2 * confidence - 1)
+    interval = welch_interval(b, a, confidence=level or confidence)
+    inner = welch_interval(b, a, confidence=2 * (level or confidence) - 1)
     if isinstance(interval, Unavailable):
         return Verdict("undecided", rates + interval.reason)
     if isinstance(inner, Unavailable):
@@ -35,11 +44,11 @@ def decide(baseline: Description, candidate: Description, *, p_adjusted: Estimat
     excludes_zero = interval.low > 0 or interval.high < 0
     if excludes_zero and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
         return _decided(interval, baseline, rates)
-    level = f"{100 * confidence:g}%"
+    told = f"the {level_text(interval.confidence)} interval of the difference"
     if excludes_zero:
-        reason = f"the {level} interval of the difference excludes 0, but p adjusted for the family is not below alpha"
+        reason = f"{told} excludes 0, but p adjusted for the family is not below alpha"
     else:
-        reason = f"the {level} interval of the difference contains 0"
+        reason = f"{told} contains 0"
     return Verdict("undecided", rates + reason + _margin_advice(baseline, b, a, inner, confidence))
 
 
@@ -70,7 +79,9 @@ def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
         word = "higher" if rises else "lower"
     else:
         word = "better" if rises == (direction == "max") else "worse"
-    reason = f"the {100 * interval.confidence:g}% interval of the difference excludes 0, and adjusted p is below alpha"
+    reason = (
+        f"the {level_text(interval.confidence)} interval of the difference excludes 0, and adjusted p is below alpha"
+    )
     if margin is not None and min(abs(interval.low), abs(interval.high)) > margin:
         reason += f"; {word} by more than the margin {margin:g}"
     return Verdict(word, rates + reason)
@@ -78,7 +89,7 @@ def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
 
 def _equivalent(interval: Interval, inner: Interval, margin: float) -> str:
     """Two one-sided tests. Source: Schuirmann (1987)."""
-    text = f"the {100 * inner.confidence:g}% interval of the difference lies within the margin ±{margin:g}"
+    text = f"the {level_text(inner.confidence)} interval of the difference lies within the margin ±{margin:g}"
     if interval.low > 0:
         return text + "; the difference is above 0"
     if interval.high < 0:
@@ -96,7 +107,7 @@ def _margin_advice(baseline: Description, b: list[float], a: list[float], inner:
     text = f"; {runs} of each would see a difference of the margin {margin:g} at 80% power"
     worst = {"max": inner.low, "min": -inner.high, None: -margin}[direction]
     if worst > -margin:
-        text += f"; not worse than by the margin (one-sided {100 * confidence:g}%)"
+        text += f"; not worse than by the margin (one-sided {level_text((1 + inner.confidence) / 2)})"
     return text
 
 

@@ -7,10 +7,13 @@ from deviate import stats
 from deviate.model import Experiment, Interval, Unavailable
 
 
-def _timed(name: str, *times: float, jobs: int = 1) -> Experiment:
+def _timed(name: str, *times: float, n_sharing: tuple[int, ...] = (), device: str = "") -> Experiment:
     item = equal(name, len(times))
-    runs = tuple(dataclasses.replace(run, wall_time_s=time) for run, time in zip(item.runs, times, strict=True))
-    return dataclasses.replace(item, runs=runs, jobs=jobs)
+    runs = tuple(
+        dataclasses.replace(run, wall_time_s=time, n_sharing=n, device=device)
+        for run, time, n in zip(item.runs, times, n_sharing or (0,) * len(times), strict=True)
+    )
+    return dataclasses.replace(item, runs=runs)
 
 
 def test_the_first_replicate_warms_up_and_is_left_out_of_both_means() -> None:
@@ -25,10 +28,19 @@ def test_the_first_replicate_warms_up_and_is_left_out_of_both_means() -> None:
 
 
 def test_runs_side_by_side_are_called_contended() -> None:
-    found = stats.overhead([_timed("impl", 9.0, 10.0, 11.0, jobs=2), _timed("control", 9.0, 20.0, 22.0, jobs=2)])
+    free, held = _timed("impl", 9.0, 10.0, 11.0), _timed("control", 9.0, 20.0, 22.0, n_sharing=(3, 1, 2))
+    found = stats.overhead([free, held])
     assert found is not None
     assert (found.held, found.free) == ("control", "impl")
-    assert "contended: 2 runs at a time" in found.note
+    assert found.note.endswith("; contended: measured while up to 2 other runs shared the machine")
+
+
+def test_the_run_that_warms_up_may_share_the_device() -> None:
+    free = _timed("impl", 9.0, 10.0, 11.0, device="GPU 0", n_sharing=(1, 0, 0))
+    held = _timed("control", 9.0, 20.0, 22.0, device="GPU 0")
+    alone = stats.overhead([free, held])
+    assert alone is not None
+    assert "contended" not in alone.note
 
 
 def test_without_variants_of_both_sorts_there_is_no_overhead() -> None:

@@ -23,9 +23,11 @@ from deviate.report.format import SURROGATE
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import View
 
-SCHEMA = 2
+SCHEMA = 3
 # 2026-11-21  1  first format.
 # 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
+# 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
+#                of intervals and comparisons; the verdict "withheld".
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -59,6 +61,11 @@ def _experiment(item: ExperimentFindings) -> Json:
         "created": _value(experiment.created),
         "sources_hash": _value(experiment.sources_hash),
         "jobs": experiment.jobs,
+        "n_threads": experiment.n_threads,
+        "looks": list(experiment.looks),
+        "spending": experiment.spending,
+        "n_unplanned_looks": experiment.n_unplanned_looks,
+        "precision": _value(experiment.precision),
         "varied": _plain(experiment.varied),
         "held": _plain(experiment.held),
         "runs": [_run(run) for run in experiment.runs],
@@ -74,6 +81,9 @@ def _run(run: Run) -> Json:
         "exit_code": run.exit_code,
         "started": _value(run.started),
         "wall_time_s": _value(run.wall_time_s),
+        "device": _value(run.device),
+        "n_sharing": run.n_sharing,
+        "attempt": run.attempt,
         "reason": _value(run.reason),
         "seeds": {_text(stream): seed for stream, seed in run.seeds.items()},
         "seed_calls": [
@@ -130,6 +140,7 @@ def _pair(pair: PairFindings) -> Json:
         "candidate": _value(pair.candidate),
         "headline": None if pair.headline is None else _value(pair.headline.metric.name),
         "family": _value(pair.family),
+        "looks": _value(pair.looks),
         "unmatched_baseline": [_value(name) for name in pair.unmatched_baseline],
         "unmatched_candidate": [_value(name) for name in pair.unmatched_candidate],
         "comparisons": [_comparison(comparison) for comparison in pair.comparisons],

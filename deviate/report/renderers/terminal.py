@@ -131,6 +131,7 @@ def _hung(text: str, width: int) -> list[str]:
 def _others(view: View, width: int) -> list[str]:
     """The comparisons that are no headline: a row per metric and candidate."""
     rows: list[tuple[str, ...]] = []
+    remarks: list[str] = []
     for metric in view.metrics:
         if metric.is_primary:
             continue
@@ -141,6 +142,7 @@ def _others(view: View, width: int) -> list[str]:
             interval = comparison.interval.text
             has_interval = not comparison.interval.is_reason
             p_value = comparison.p_adjusted.text
+            remarks.append(comparison.remark)
             rows.append(
                 (
                     name,
@@ -153,7 +155,7 @@ def _others(view: View, width: int) -> list[str]:
     if not rows:
         return []
     head = ("Other metrics", "difference", "CI (Welch)", "p (Holm)", "verdict")
-    return [*_table([head, *rows], width), ""]
+    return [*_table([head, *rows], width, remarks), ""]
 
 
 def _table(rows: Sequence[tuple[str, ...]], width: int, remarks: Sequence[str] = ()) -> Iterator[str]:

@@ -46,13 +46,14 @@ class QuantityRow:
 
 @dataclass(frozen=True, slots=True)
 class OverviewComparison:
-    """One metric of one candidate against the baseline, as the overview shows it."""
+    """One metric of one candidate against the baseline, as the overview shows it; `remark` stands below it."""
 
     difference: Cell
     interval: Cell
     p_adjusted: Cell
     word: str
     tone: Tone
+    remark: str
 
 
 @dataclass(frozen=True, slots=True)

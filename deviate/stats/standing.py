@@ -1,0 +1,143 @@
+"""Where a comparison stands among the looks at its runs: the level of its intervals, and whether it is judged."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from deviate.model import Comparison, Experiment, Interval, Test, Unavailable, Verdict
+from deviate.stats.describe import NOT_COUNTED
+from deviate.stats.looks import SPENDING_NAMES, Plan, at_look, repeated_p
+from deviate.stats.sample import count, level_text
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What may be read from a comparison.
+
+    Attributes:
+        confidence: of its intervals; at a declared look that of the repeated interval.
+        sentence: what the report says of the looks; empty where the number of runs was fixed before.
+        plan, look: the declared looks, and which of them this is, from 1; None where it is none.
+        refusal: why tests and intervals have to wait for a declared look; empty where they need not.
+        mark: what they carry after looks that were not declared.
+    """
+
+    confidence: float
+    sentence: str = ""
+    plan: Plan | None = None
+    look: int | None = None
+    refusal: str = ""
+    mark: str = ""
+
+    def applied(self, comparison: Comparison) -> Comparison:
+        """A comparison at `confidence` with its tests and intervals as they count here."""
+        if self.refusal:
+            absent = Unavailable(self.refusal)
+            return replace(_changed(comparison, lambda _: absent, lambda _: absent), p_adjusted=absent)
+        if self.mark:
+            marked = _changed(comparison, lambda it: _noted(it, self.mark), lambda it: replace(it, note=self.mark))
+            return replace(marked, p_adjusted=Unavailable(self.mark))
+        if self.plan is None or self.look is None or isinstance(comparison.welch, Unavailable):
+            return comparison
+        interval, where = comparison.difference_interval, f"look {self.look} of {len(self.plan.numbers)}"
+        if isinstance(interval, Interval):
+            interval = replace(interval, method=f"{interval.method}, repeated at {where}")
+        nominal = _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it)
+        critical = f"critical p at {where}: {at_look(self.plan, self.look):.3g}"
+        return replace(
+            nominal,
+            difference_interval=interval,
+            welch=_noted(comparison.welch, critical),
+            p_adjusted=repeated_p(self.plan, self.look, comparison.welch.p_value),
+        )
+
+    def judged(self, comparison: Comparison) -> Comparison:
+        """The comparison with its verdict withheld, or with the look at which it was decided."""
+        word, reason = comparison.verdict.word, comparison.verdict.reason
+        if self.refusal or self.mark:
+            if word == "identical" or min(comparison.baseline.n, comparison.candidate.n) < 2:
+                return comparison
+            return replace(comparison, verdict=Verdict("withheld", self.sentence))
+        if self.plan is None or self.look is None:
+            return comparison
+        where = f"look {self.look} of {len(self.plan.numbers)}"
+        return replace(comparison, verdict=Verdict(word, f"{where}: {reason}"))
+
+
+def standing(baseline: Experiment, candidate: Experiment, *, confidence: float) -> Standing:
+    """Where the comparison of two experiments stands by what their records say of looks.
+
+    A side without declared looks was carried out as a whole: it counts with all its runs at every look of the other.
+    """
+    n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
+    if n_unplanned:
+        told = f"not valid: {count(n_unplanned, 'unplanned look')}"
+        return Standing(confidence, f"p-values {told}: verdict withheld", mark=told)
+    declared = [it for it in (baseline, candidate) if it.looks]
+    if not declared:
+        return Standing(confidence)
+    if len({(it.looks, it.spending) for it in declared}) > 1:
+        plans = " v ".join(f"{_listed(it.looks)} ({SPENDING_NAMES[it.spending]})" for it in declared)
+        refusal = f"the declared looks differ, {plans}"
+        return Standing(confidence, f"{refusal}: verdict withheld", refusal=refusal)
+    looks, n_runs = declared[0].looks, [n_counted(it) for it in declared]
+    if n_runs[0] not in looks or len(set(n_runs)) > 1:
+        return _between(looks, n_runs, confidence)
+    fixed = next((n_counted(it) for it in (baseline, candidate) if not it.looks), None)
+    plan = Plan(looks, declared[0].spending, confidence, fixed)
+    look = looks.index(n_runs[0]) + 1
+    critical = at_look(plan, look)
+    sentence = (
+        f"look {look} of {len(looks)}, declared at {_listed(looks)} runs ({SPENDING_NAMES[plan.spending]} spending): "
+        f"critical p {critical:.3g}, repeated {level_text(1 - critical)} intervals, adjusted p are repeated p-values"
+    )
+    return Standing(1 - critical, sentence, plan, look)
+
+
+def n_counted(experiment: Experiment) -> int:
+    """Runs that ended for reasons of their own: failures are among them, lost and cancelled runs are not."""
+    return sum(run.status not in NOT_COUNTED for run in experiment.runs)
+
+
+def _between(looks: Sequence[int], n_runs: Sequence[int], confidence: float) -> Standing:
+    at = f"{n_runs[0]} runs" if len(set(n_runs)) == 1 else f"{n_runs[0]} and {n_runs[1]} runs"
+    refusal = f"no look is declared at {at}"
+    following = next((n for n in looks if n >= max(n_runs)), None)
+    if following is None:
+        wait = f"verdict withheld, the last look was at {looks[-1]}"
+    else:
+        wait = f"verdict withheld until {following}{'' if len(set(n_runs)) == 1 else ' of each'}"
+    return Standing(confidence, f"{refusal}: {wait}", refusal=refusal)
+
+
+def _changed(
+    comparison: Comparison,
+    test: Callable[[Test], Test | Unavailable],
+    interval: Callable[[Interval], Interval | Unavailable],
+) -> Comparison:
+    """Every test and every interval of a comparison changed; the reasons why others are absent stay."""
+
+    def of_test(it: Test | Unavailable) -> Test | Unavailable:
+        return it if isinstance(it, Unavailable) else test(it)
+
+    def of_interval(it: Interval | Unavailable) -> Interval | Unavailable:
+        return it if isinstance(it, Unavailable) else interval(it)
+
+    return replace(
+        comparison,
+        welch=of_test(comparison.welch),
+        student=of_test(comparison.student),
+        mann_whitney=of_test(comparison.mann_whitney),
+        brown_forsythe=of_test(comparison.brown_forsythe),
+        difference_interval=of_interval(comparison.difference_interval),
+        hedges_g_interval=of_interval(comparison.hedges_g_interval),
+        superiority_interval=of_interval(comparison.superiority_interval),
+        sd_ratio_interval=of_interval(comparison.sd_ratio_interval),
+    )
+
+
+def _noted(test: Test, note: str) -> Test:
+    return replace(test, note=f"{test.note}, {note}" if test.note else note)
+
+
+def _listed(looks: Sequence[int]) -> str:
+    return ", ".join(map(str, looks))
