@@ -267,4 +267,5 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
         figures.append(_test_text(comparison.welch, "t"))
     if not isinstance(comparison.hedges_g, Unavailable):
         figures.append(f"Hedges' {_effect(comparison)}")
-    return f"{sides}; {setting}; {', '.join(figures)}; verdict: {verdict_word(comparison)}."
+    why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
+    return f"{sides}; {setting}; {', '.join(figures)}; verdict: {verdict_word(comparison)}{why}."

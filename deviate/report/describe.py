@@ -80,7 +80,7 @@ def summary_line(description: Description) -> SummaryLine:
         intervals.append(f"{level} CI mean {mean}")
     if isinstance(description.sd_interval, Interval):
         intervals.append(f"SD {between(description.sd_interval.low, description.sd_interval.high, places)}")
-    notes = [description.note] if description.note else []
+    notes = description.note.split("; ") if description.note else []
     return SummaryLine(
         label=f"{name} (mean ± SD)" if has_spread else name,
         value=mean_cell(description, unit_of(description.metric)).text,

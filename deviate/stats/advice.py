@@ -8,6 +8,7 @@ from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.primary import is_on_test_data
 from deviate.stats.proof import evaluation_agreement
 from deviate.stats.sample import count
+from deviate.stats.standing import n_counted
 
 
 def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
@@ -106,7 +107,7 @@ def _uncounted(experiment: Experiment, label: str) -> list[str]:
     if lost:
         warnings.append(f"{count(len(lost), 'run')} of {label} lost or cancelled ({_replicates(lost)}): run again.")
     absent = experiment.n_planned - len(experiment.runs)
-    if absent > 0:
+    if absent > 0 and n_counted(experiment) not in experiment.looks:  # it may end at any declared look
         warnings.append(f"{absent} of {experiment.n_planned} planned runs of {label} are not on record: run them.")
     return warnings
 

@@ -125,10 +125,10 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
         got = "reached"
     else:
         got = "not reached"
-    told = f"number of runs decided by precision, {target.text} ({got})"
+    told = f"number of runs decided by precision, ±{target.text.rpartition('±')[2]} ({got})"
     if isinstance(width, Unavailable):
         return told
-    return f"{told}: the {level_text(confidence)} interval covers slightly less often than it says"
+    return f"{told}; its {level_text(confidence)} interval covers slightly less than it says"
 
 
 def precision_sentence(experiment: Experiment) -> str:

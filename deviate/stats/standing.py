@@ -42,7 +42,7 @@ class Standing:
         if isinstance(interval, Interval):
             interval = replace(interval, method=f"{interval.method}, repeated at {where}")
         nominal = _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it)
-        critical = f"critical p at {where}: {at_look(self.plan, self.look):.3g}"
+        critical = f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}"
         return replace(
             nominal,
             difference_interval=interval,
@@ -71,7 +71,7 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float) 
     n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
     if n_unplanned:
         told = f"not valid: {count(n_unplanned, 'unplanned look')}"
-        return Standing(confidence, f"p-values {told}: verdict withheld", mark=told)
+        return Standing(confidence, f"p-values {told}; verdict withheld", mark=told)
     declared = [it for it in (baseline, candidate) if it.looks]
     if not declared:
         return Standing(confidence)
@@ -88,7 +88,8 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float) 
     critical = at_look(plan, look)
     sentence = (
         f"look {look} of {len(looks)}, declared at {_listed(looks)} runs ({SPENDING_NAMES[plan.spending]} spending): "
-        f"critical p {critical:.3g}, repeated {level_text(1 - critical)} intervals, adjusted p are repeated p-values"
+        f"critical p {_p_text(critical)}, repeated {level_text(1 - critical)} intervals, "
+        "adjusted p are repeated p-values"
     )
     return Standing(1 - critical, sentence, plan, look)
 
@@ -137,6 +138,10 @@ def _changed(
 
 def _noted(test: Test, note: str) -> Test:
     return replace(test, note=f"{test.note}, {note}" if test.note else note)
+
+
+def _p_text(p_value: float) -> str:
+    return f"{p_value:.3g}".removeprefix("0")
 
 
 def _listed(looks: Sequence[int]) -> str:

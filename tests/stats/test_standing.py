@@ -49,12 +49,12 @@ def test_a_p_below_alpha_does_not_decide_before_it_is_below_the_critical_p_of_it
     assert (undeclared.verdict.word, declared.verdict.word) == ("better", "undecided")
     assert declared.verdict.reason.startswith("look 2 of 3: the 99.7% interval of the difference contains 0")
     assert pair.looks == (
-        "look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending): critical p 0.00305, repeated 99.7% "
+        "look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending): critical p .00305, repeated 99.7% "
         "intervals, adjusted p are repeated p-values"
     )
     assert isinstance(declared.welch, Test)
     assert declared.welch.p_value == pytest.approx(p)
-    assert declared.welch.note == "critical p at look 2 of 3: 0.00305"
+    assert declared.welch.note == "critical p at look 2 of 3: .00305"
     assert isinstance(declared.student, Test)
     assert declared.student.note == "equal variances assumed, nominal"
 
@@ -123,7 +123,7 @@ def test_failures_count_towards_a_look_and_lost_runs_do_not() -> None:
 def test_a_baseline_that_was_carried_out_before_counts_with_all_its_runs() -> None:
     pair, comparison = only(judge([side("a", 0, 20, looks=()), side("b", 1, 5)]))
     critical = at_look(Plan(LOOKS, fixed=20), 1)
-    assert f"critical p {critical:.3g}" in pair.looks
+    assert f"critical p {critical:.3g}".replace("0.", ".") in pair.looks
     assert comparison.p_adjusted == pytest.approx(repeated_p(Plan(LOOKS, fixed=20), 1, nominal_p(1, 20, 5)))
 
 
@@ -140,7 +140,7 @@ def test_unplanned_looks_mark_p_values_and_intervals_and_withhold_the_verdict() 
     findings = judge([replace(before, n_unplanned_looks=1), replace(after, n_unplanned_looks=2)])
     pair, comparison = only(findings)
     assert comparison.verdict.word == "withheld"
-    assert comparison.verdict.reason == "p-values not valid: 2 unplanned looks: verdict withheld" == pair.looks
+    assert comparison.verdict.reason == "p-values not valid: 2 unplanned looks; verdict withheld" == pair.looks
     assert comparison.p_adjusted == Unavailable("not valid: 2 unplanned looks")
     for test in (comparison.welch, comparison.student, comparison.mann_whitney, comparison.brown_forsythe):
         assert isinstance(test, Test)
@@ -155,7 +155,7 @@ def test_unplanned_looks_mark_p_values_and_intervals_and_withhold_the_verdict() 
 
 def test_unplanned_looks_outweigh_declared_ones() -> None:
     _, comparison = only(judge([replace(side("a", 0, 10), n_unplanned_looks=1), side("b", 3, 10)]))
-    assert comparison.verdict.reason == "p-values not valid: 1 unplanned look: verdict withheld"
+    assert comparison.verdict.reason == "p-values not valid: 1 unplanned look; verdict withheld"
 
 
 def test_what_needs_no_error_rate_is_said_at_any_time() -> None:
@@ -172,6 +172,12 @@ def test_a_candidate_that_waits_for_its_look_still_counts_in_the_family() -> Non
     first, second = judge(sides).pairs
     assert first.comparisons[0].p_adjusted == pytest.approx(2 * nominal_p(1.2, 10))
     assert second.comparisons[0].verdict.word == "withheld"
+
+
+def test_runs_that_come_after_a_declared_look_are_not_called_missing() -> None:
+    for n, is_missing in ((10, False), (7, True)):
+        sides = [replace(side(name, 0, n), n_planned=20) for name in "ab"]
+        assert any("planned runs" in it for it in judge(sides).warnings) == is_missing
 
 
 def test_several_candidates_at_a_look_err_together_as_often_as_one() -> None:
@@ -191,12 +197,11 @@ def test_several_candidates_at_a_look_err_together_as_often_as_one() -> None:
 def test_the_description_of_a_target_says_by_what_the_number_of_runs_was_decided() -> None:
     metrics = [metric("acc", is_primary=True), metric("loss", direction="min")]
     scores = {"acc": sample(90, 1, 10), "loss": sample(1, 0.1, 10)}
-    for precision, got in (("acc ±0.8", "reached"), ("acc ±0.5", "not reached")):
-        item = replace(experiment("a", metrics, scores), precision=precision)
+    for width, got in (("±0.8", "reached"), ("±0.5", "not reached")):
+        item = replace(experiment("a", metrics, scores), precision=f"acc {width}")
         described = {it.metric.name: it.note for it in judge([item]).experiments[0].descriptions}
         assert described["acc"] == (
-            f"number of runs decided by precision, {precision} ({got}): the 95% interval covers slightly less often "
-            "than it says"
+            f"number of runs decided by precision, {width} ({got}); its 95% interval covers slightly less than it says"
         )
         assert described["loss"] == ""
 

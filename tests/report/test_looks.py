@@ -1,0 +1,132 @@
+"""What a report says of how many runs there are, and of what ran beside them: in every form."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiments import experiment, run, selected, single, with_moments
+from studies import equal, spread, study
+
+from deviate.model import Experiment, Findings
+from deviate.report import build_view, render
+from deviate.stats import judge
+
+LOOKS = (5, 10, 20)
+
+
+def side(name: str, n: int, mean: float, **changes: object) -> Experiment:
+    rng = np.random.default_rng(1)
+    metrics = [
+        selected(is_primary=True, unit="%"),
+        selected("epoch_time", role="time", direction="min", unit="s"),
+    ]
+    scores = zip(with_moments(n, mean, 0.22, rng), with_moments(n, 10, 0.5, rng), strict=True)
+    runs = [run(i, {"test_acc": single(acc), "epoch_time": single(time)}) for i, (acc, time) in enumerate(scores)]
+    return replace(experiment(name, runs, metrics), **changes)  # type: ignore[arg-type]
+
+
+def pair(n: int, **changes: object) -> Findings:
+    return judge([side("base", n, 93.41, **changes), side("new", n, 93.74, **changes)])
+
+
+def forms(findings: Findings) -> dict[str, str]:
+    """Terminal and page as lines of words, without entities that the page writes for signs."""
+    view = build_view(findings)
+    page = render(view, "html").replace("&#39;", "'").replace("&lt;", "<")
+    return {"terminal": " ".join(render(view, "terminal", width=400).split()), "page": " ".join(page.split())}
+
+
+def test_the_verdict_at_a_declared_look_has_the_look_the_critical_p_and_the_repeated_interval() -> None:
+    findings = pair(10, looks=LOOKS)
+    for text in forms(findings).values():
+        assert "look 2 of 3: the 99.7% interval of the difference contains 0" in text
+        assert "[99.7% CI −0.007 … 0.667]" in text
+        assert "= 3.35, p = .004 (critical p at look 2 of 3: .00305)" in text
+    assert "new: look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending)" in forms(findings)["page"]
+    assert "looks declared at 5, 10, 20 runs, O'Brien-Fleming spending" in forms(findings)["page"]
+    assert "(Welch, repeated at look 2 of 3)" in build_view(findings).paste[0]
+
+
+def test_between_looks_there_is_no_p_and_no_interval_of_the_difference() -> None:
+    findings = pair(7, looks=LOOKS)
+    told = "no look is declared at 7 runs: verdict withheld until 10"
+    for text in forms(findings).values():
+        assert told in text
+        assert "[no interval: no look is declared at 7 runs]" in text
+        assert "p = " not in text
+    (sentence,) = build_view(findings).paste
+    assert sentence.endswith(f"verdict: withheld ({told}).")
+    assert "p = " not in sentence
+
+
+def test_unplanned_looks_are_said_wherever_a_p_or_an_interval_of_a_comparison_stands() -> None:
+    findings = pair(20, n_unplanned_looks=2)
+    for text in forms(findings).values():
+        assert "p-values not valid: 2 unplanned looks; verdict withheld" in text
+        assert "[95% CI 0.189 … 0.471, not valid: 2 unplanned looks]" in text
+        assert "p < .001 (not valid: 2 unplanned looks)" in text
+        assert "Runs were added to base, new after results had been reported (2 unplanned looks)" in text
+    view = build_view(findings)
+    assert (view.verdicts[0].word, view.verdicts[0].tone) == ("withheld", "neutral")
+    assert view.verdicts[0].spread.endswith(": undecided")
+    assert "no error rate stands behind a comparison" in " ".join(view.limits)
+    assert "2 unplanned looks" in view.experiments[0].state
+    assert "not valid: 2 unplanned looks" in view.paste[0]
+
+
+def test_runs_added_until_a_precision_are_said_with_the_coverage_they_cost() -> None:
+    for text in forms(judge([side("base", 10, 93.41, precision="test_acc ±0.2")])).values():
+        assert "number of runs decided by precision, ±0.2 (reached)" in text
+        assert "its 95% interval covers slightly less than it says" in text
+    page = forms(pair(10, precision="test_acc ±0.2"))["page"]
+    assert page.count("Runs were added until test_acc ±0.2: stopping on precision takes no side") == 1
+
+
+def test_limited_threads_are_said() -> None:
+    for text in forms(judge([side("base", 10, 93.41, n_threads=2)])).values():
+        assert "each run limited to 2 threads" in text
+    assert "limited" not in forms(judge([side("base", 10, 93.41)]))["terminal"]
+
+
+def test_times_of_runs_that_shared_the_device_are_marked_wherever_they_stand() -> None:
+    alone = side("base", 6, 93.41)
+    shared = replace(alone, name="new", runs=tuple(replace(it, n_sharing=1, device="GPU 0") for it in alone.runs))
+    told = "measured while up to 1 other run shared the device"
+    text = forms(judge([alone, shared]))
+    assert text["terminal"].count(told) == 2  # the block of `new`, the row of the comparison
+    assert text["page"].count(told) >= 5  # block, overview, description, comparison, data
+    assert ", up to 1 other run beside it" in text["page"]
+    assert not any(told in it for it in forms(judge([alone, replace(alone, name="new")])).values())
+
+
+def test_the_overhead_of_determinism_is_marked_where_runs_shared_the_machine() -> None:
+    free, held = spread("algo+impl", [93.0, 93.2, 93.1, 93.5]), equal("algo", 4)
+    shared = tuple(replace(it, n_sharing=3) for it in held.runs)
+    told = "contended: measured while up to 3 other runs shared the machine)"
+    for text in forms(study(free, replace(held, runs=shared))).values():
+        assert told in text
+    assert "contended" not in forms(study(free, held))["terminal"]
+
+
+def test_json_has_looks_precision_threads_and_sharing() -> None:
+    findings = pair(10, looks=LOOKS, spending="pocock", precision="test_acc ±0.2", n_threads=2)
+    document = json.loads(render(build_view(findings), "json"))
+    item, (comparison, _) = document["experiments"][0], document["pairs"][0]["comparisons"]
+    assert (item["looks"], item["spending"], item["n_unplanned_looks"]) == ([5, 10, 20], "pocock", 0)
+    assert (item["precision"], item["n_threads"]) == ("test_acc ±0.2", 2)
+    assert item["runs"][0].items() >= {"device": "", "n_sharing": 0, "attempt": 1}.items()
+    assert document["pairs"][0]["looks"].startswith("look 2 of 3, declared at 5, 10, 20 runs (Pocock spending)")
+    assert comparison["difference_interval"]["confidence"] == pytest.approx(1 - 0.0179, abs=1e-4)
+    assert comparison["difference_interval"]["method"] == "Welch, repeated at look 2 of 3"
+    unplanned = json.loads(render(build_view(pair(10, n_unplanned_looks=2)), "json"))["pairs"][0]["comparisons"][0]
+    assert unplanned["verdict"] == "withheld"
+    assert unplanned["p_adjusted"] == {"unavailable": "not valid: 2 unplanned looks"}
+    assert unplanned["difference_interval"]["note"] == "not valid: 2 unplanned looks"
+
+
+@pytest.mark.parametrize("width", [72, 80, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    for changes in ({"looks": LOOKS}, {"n_unplanned_looks": 2}, {"precision": "test_acc ±0.2", "n_threads": 2}):
+        for line in render(build_view(pair(10, **changes)), "terminal", width=width).splitlines():
+            assert len(line) <= max(width, 76)
