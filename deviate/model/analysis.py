@@ -149,6 +149,25 @@ class Hazard:
     message: str
 
 
+SideEffectKind = Literal["tracker-id", "upload", "database", "absolute-path", "port"]
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffect:
+    """Something in the source that reaches beyond the work copy of a run, so that runs may get into each other's way.
+
+    Attributes:
+        kind: `tracker-id`: a run of a tracker that is named or resumed; `upload`: something is published or sent;
+            `database`; `absolute-path`: a fixed path outside the work copy is written; `port`: a fixed one is opened.
+        what: the call or the path, and the condition on which it depends where one stands around it.
+    """
+
+    kind: SideEffectKind
+    what: str
+    file: str
+    line: int
+
+
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """What is known of a script before it runs.
@@ -164,6 +183,7 @@ class Analysis:
         notices: what could not be followed, a sentence each.
         alternatives: other loops that may be meant as the main loop, best first.
         hazards: in source order; each kind once in a line.
+        side_effects: likewise.
     """
 
     root: Path
@@ -179,3 +199,4 @@ class Analysis:
     notices: tuple[str, ...] = ()
     alternatives: tuple[Loop, ...] = ()
     hazards: tuple[Hazard, ...] = ()
+    side_effects: tuple[SideEffect, ...] = ()
