@@ -14,6 +14,7 @@ from .collect import Collector, Judged
 from .contexts import Context, contexts, reach
 from .effects import output_paths, seed_calls
 from .hazards import find_hazards
+from .hazards.survey import Survey
 from .history import history_evidence, history_keys
 from .index import LoopNode
 from .judge import Judge
@@ -23,6 +24,7 @@ from .naming import give_names
 from .origin import Origins
 from .project import Project
 from .reports import GRAPH_SUMMARY
+from .side_effects import find_side_effects
 from .source import read_source
 from .titles import wanted
 from .tree import identifiers
@@ -109,7 +111,11 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
             where = value.function.module.file
             rejected.append(Rejected(value.spelled, where, line, reason, site.id if site else None))
     loops = _loops(trainings, ways, graph)
-    hazards = find_hazards(graph)  # before the files are listed, for it may read more of them
+    survey = Survey(graph)
+    hazards, side_effects = (
+        find_hazards(survey),
+        find_side_effects(survey),
+    )  # before the files are listed: may read more
     return Analysis(
         root=root,
         script=file,
@@ -124,6 +130,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
         notices=tuple(graph.project.notices),
         alternatives=_alternatives(trainings, loops, graph),
         hazards=hazards,
+        side_effects=side_effects,
     )
 
 

@@ -40,6 +40,10 @@ def to_document(analysis: Analysis) -> dict[str, object]:
             {"name": item.name, "file": item.file, "line": item.line, "code": item.code, "message": item.message}
             for item in analysis.hazards
         ],
+        "side_effects": [
+            {"kind": item.kind, "what": item.what, "file": item.file, "line": item.line}
+            for item in analysis.side_effects
+        ],
     }
 
 

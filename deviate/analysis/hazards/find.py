@@ -19,9 +19,9 @@ for _file in pkgutil.iter_modules([str(Path(__file__).parent)]):
         importlib.import_module(f"{__package__}.{_file.name}")
 
 
-def find_hazards(graph: CallGraph) -> tuple[Hazard, ...]:
+def find_hazards(survey: Survey) -> tuple[Hazard, ...]:
     """All hazards, in source order. A line has each kind once, and none where a comment says `# deviate: ignore`."""
-    survey = Survey(graph)
+    graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
     found: dict[tuple[str, str, int], Hazard] = {}
     for kind in HAZARDS.values():

@@ -1,0 +1,44 @@
+"""Data bases, which all runs share."""
+
+import re
+
+import libcst as cst
+
+from deviate.analysis.hazards.survey import Survey
+from deviate.wording import listed
+
+from .destinations import Destinations
+from .trackers import Found, plain
+
+DATABASES = listed(
+    "sqlite3.connect sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect "
+    "mysql.connector.connect pymongo.MongoClient redis.Redis redis.StrictRedis redis.from_url optuna.create_study "
+    "optuna.storages.RDBStorage mlflow.set_tracking_uri"
+)
+SHARED = re.compile(r"\w[\w+.]*://(?!/)|databricks")
+"""Addresses of servers, for calls that also take paths."""
+
+
+def databases(survey: Survey, destinations: Destinations) -> Found:
+    for name in sorted(DATABASES):
+        for call in survey.calls([name]):
+            place = None if name == "optuna.create_study" else 0
+            given = call.argument(place, "storage", "url", "uri", "database", "host")
+            value = destinations.constant(given, call.function)
+            told = f'{plain(name)}("{_without_password(value)}")' if value else plain(name)
+            if name == "optuna.create_study" and (given is None or not (value or _is_made(given))):
+                continue
+            if name == "mlflow.set_tracking_uri" and not (value and SHARED.match(value)):
+                continue
+            if name == "sqlite3.connect" and (value is None or value == ":memory:"):
+                continue
+            if not (value and (value in ("sqlite://", "sqlite:///:memory:"))):
+                yield "database", call.node, told
+
+
+def _is_made(given: cst.BaseExpression) -> bool:
+    return isinstance(given, cst.Call | cst.FormattedString)
+
+
+def _without_password(address: str) -> str:
+    return re.sub(r"(?<=://)[^/@\s]*@", "", address)

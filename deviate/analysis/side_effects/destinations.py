@@ -1,0 +1,139 @@
+"""Where what is written goes: paths and addresses that are the same in every work copy, as far as the source tells."""
+
+from functools import cached_property
+
+import libcst as cst
+
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.index import Function
+from deviate.analysis.tree import constant_key, constant_text, keywords, last_name, positional
+from deviate.wording import listed
+
+DEEPEST = 6
+REST = "…"
+"""Stands for what follows a constant beginning."""
+HOME = "~"
+FOREIGN = ("/", HOME, "gs://", "s3://", "hdfs://")
+HARMLESS = ("/dev/", "/proc/", "/sys/")
+SAME = listed("str fspath abspath realpath normpath Path PosixPath PurePath resolve absolute as_posix")
+"""What gives back a path as it was, in another form."""
+EXPANDING = listed("expanduser expandvars")
+
+
+class Destinations:
+    """Answers for what an expression names."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+
+    def outside(self, node: cst.BaseExpression | None, function: Function) -> str | None:
+        """The fixed path or address outside of any work copy that an expression can stand for; None where it has none.
+
+        What follows a constant beginning is `…`; the home folder is `~`.
+        """
+        for path in self._paths(node, function, DEEPEST) if node is not None else ():
+            if path.startswith(FOREIGN) and path != "/" and not path.startswith(HARMLESS):
+                return path
+        return None
+
+    def constant(self, node: cst.BaseExpression | None, function: Function) -> str | None:
+        """The text or number that an expression always stands for."""
+        if node is None:
+            return None
+        values = [value for value, _ in self.survey.values(node, function)]
+        found = [text for value in values if (text := _literal(value)) is not None]
+        return found[0] if len(found) == 1 else None
+
+    def _paths(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+        if depth < 0:
+            return []
+        found = []
+        for value, where in [*self.survey.values(node, function), *self._defaults(node, function)]:
+            found += self._spelled(value, where, depth - 1)
+        return found
+
+    def _spelled(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+        text = constant_text(node)
+        if text is not None:  # the system itself knows no `~`
+            return [] if text.startswith(HOME) else [text]
+        match node:
+            case cst.FormattedString(parts=[cst.FormattedStringText() as first, *rest]):
+                return [first.value + (REST if rest else "")]
+            case cst.FormattedString(parts=[cst.FormattedStringExpression() as first, *_]):
+                return _longer(self._paths(first.expression, function, depth), REST)
+            case cst.BinaryOperation():
+                is_joined = isinstance(node.operator, cst.Divide)
+                more = constant_text(node.right) or REST
+                return _longer(self._paths(node.left, function, depth), more, is_folder=is_joined)
+            case cst.Subscript() if constant_key(node) == "HOME":
+                return [HOME]
+            case cst.Call():
+                return self._called(node, function, depth)
+            case cst.Attribute() if node.attr.value in ("parent", "name"):
+                return []
+        return []
+
+    def _called(self, call: cst.Call, function: Function, depth: int) -> list[str]:
+        given, last = positional(call), last_name(call.func)
+        first = given[0] if given else None
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else None
+        is_function = owner is None or bool(self.survey.resolver.names(call.func, function))
+        subject = first if first is not None or is_function else owner
+        if last == "home" and first is None:
+            return [HOME]
+        if last in ("get", "getenv") and first is not None and constant_text(first) == "HOME":
+            return [HOME]
+        if last == "format" and owner is not None:
+            return [path.partition("{")[0] + REST for path in self._paths(owner, function, depth)]
+        if last in EXPANDING:
+            inner = subject if first is not None else owner
+            return [] if inner is None else self._expanded(inner, function, depth)
+        if last in ("join", "joinpath"):
+            parts = given if last == "join" else [owner, *given] if owner is not None else []
+            if not parts or (last == "join" and owner is not None and constant_text(owner) is not None):
+                return []
+            more = "/".join(constant_text(part) or REST for part in parts[1:])
+            return _longer(self._paths(parts[0], function, depth), more, is_folder=True)
+        if last in SAME and (subject if first is not None else owner) is not None:
+            inner = first if first is not None else owner
+            paths = self._paths(inner, function, depth) if inner is not None else []
+            return _longer(paths, "/".join(constant_text(part) or REST for part in given[1:]), is_folder=True)
+        return []
+
+    def _expanded(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
+        """What an expression stands for where `~` is the home folder."""
+        found = self._paths(node, function, depth)
+        for value, _ in self.survey.values(node, function):
+            parts = [value, *(positional(value) if isinstance(value, cst.Call) else ())]
+            texts = [text for part in parts if (text := constant_text(part)) is not None]
+            found += [text.replace("$HOME", HOME, 1) for text in texts if text.startswith((HOME, "$HOME"))]
+        return found
+
+    def _defaults(self, node: cst.BaseExpression, function: Function) -> list[tuple[cst.BaseExpression, Function]]:
+        """What an option of the command line is when the command does not give it."""
+        options = [value for value, _ in self.survey.values(node, function) if isinstance(value, cst.Attribute)]
+        return [self._options[it.attr.value] for it in options if it.attr.value in self._options]
+
+    @cached_property
+    def _options(self) -> dict[str, tuple[cst.BaseExpression, Function]]:
+        found = {}
+        for call in self.survey.named("add_argument"):
+            named, spelled = keywords(call.node), [constant_text(value) or "" for value in positional(call.node)]
+            long = next((text for text in spelled if text.startswith("--")), spelled[0] if spelled else "")
+            name = constant_text(named.get("dest")) or long.lstrip("-").replace("-", "_")
+            if "default" in named:
+                found[name] = (named["default"], call.function)
+        return found
+
+
+def _longer(paths: list[str], more: str, *, is_folder: bool = False) -> list[str]:
+    if not more:
+        return paths
+    return [
+        path if path.endswith(REST) else f"{path.rstrip('/')}/{more}" if is_folder else path + more for path in paths
+    ]
+
+
+def _literal(node: cst.BaseExpression) -> str | None:
+    text = constant_text(node)
+    return text if text is not None else node.value if isinstance(node, cst.Integer) else None

@@ -1,0 +1,72 @@
+"""The side effects in what a script reaches."""
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from deviate.analysis.collect import IGNORE
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.order import is_dead
+from deviate.analysis.words import words
+from deviate.model import SideEffect
+from deviate.wording import listed
+
+from .databases import databases
+from .destinations import Destinations
+from .paths import paths
+from .ports import ports
+from .trackers import Found, ids
+from .uploads import uploads
+
+RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
+LONGEST_CONDITION = 48
+RANKS = listed("rank main master process primary")
+"""Words of conditions that hold in one process of each run."""
+
+
+def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
+    """All of them in source order, each kind once in a line; a path only once for all that is written below it.
+
+    What stands behind `# deviate: ignore`, or in code that is never reached, is left out.
+    """
+    graph = survey.graph
+    order = {file: number for number, file in enumerate(graph.project.files())}
+    found: dict[tuple[str, str, int], SideEffect] = {}
+    destinations = Destinations(survey)
+    for rule in RULES:
+        for kind, node, what in rule(survey, destinations):
+            place = graph.nodes.place(node)
+            if IGNORE.search(graph.nodes.source(node).lines[place.line - 1]) or is_dead(node, graph.nodes):
+                continue
+            module = graph.nodes.function_of(node).module
+            if module is not graph.project.entry and any(it in module.guards for it in graph.nodes.ancestors(node)):
+                continue
+            told = what + _condition(node, survey)
+            found.setdefault((kind, place.file, place.line), SideEffect(kind, told, place.file, place.line))
+    listed_ = sorted(found.values(), key=lambda it: (order[it.file], it.line, it.kind))
+    return tuple(it for number, it in enumerate(listed_) if not _is_below(it, listed_[:number]))
+
+
+def _is_below(effect: SideEffect, others: list[SideEffect]) -> bool:
+    path = effect.what.rstrip("…/")
+    return effect.kind == "absolute-path" and any(
+        other.kind == effect.kind and (path == (above := other.what.rstrip("…/")) or path.startswith(f"{above}/"))
+        for other in others
+    )
+
+
+def _condition(node: cst.CSTNode, survey: Survey) -> str:
+    """On what it depends, where that stands in the same function."""
+    below = node
+    for parent in survey.nodes.ancestors(node):
+        if isinstance(parent, cst.FunctionDef | cst.Module):
+            break
+        if isinstance(parent, cst.If) and below is not parent.test:
+            if parent in survey.nodes.function_of(node).module.guards:
+                break
+            test = survey.nodes.code(parent.test)
+            if RANKS.isdisjoint(words(test)) and len(test) <= LONGEST_CONDITION:
+                return f", {'if' if below is parent.body else 'unless'} {test}"
+            break
+        below = parent
+    return ""

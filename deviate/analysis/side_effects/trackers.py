@@ -1,0 +1,61 @@
+"""Runs of trackers that a script names itself: all runs of an experiment would be written into one."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.hazards.survey import Survey, is_true
+from deviate.analysis.tree import constant_text, keywords
+from deviate.model import SideEffectKind
+from deviate.wording import listed
+
+from .destinations import Destinations
+
+Found = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
+"""Kind, place and what."""
+
+IDS = {
+    "wandb.init": ("id", "resume", "name"),
+    "neptune.init_run": ("with_id", "custom_run_id", "run"),
+    "neptune.new.init": ("run", "custom_run_id"),
+    "neptune.new.init_run": ("with_id", "custom_run_id", "run"),
+    "mlflow.start_run": ("run_id",),
+    "comet_ml.start": ("experiment_key",),
+    "comet_ml.ExistingExperiment": ("previous_experiment", "experiment_key"),
+    "swanlab.init": ("id", "resume"),
+    "clearml.Task.init": ("continue_last_task",),
+    "WandbLogger": ("id", "version", "name"),
+    "MLFlowLogger": ("run_id",),
+    "CometLogger": ("experiment_key",),
+    "NeptuneLogger": ("with_id", "run"),
+}
+"""Arguments that name a run of a tracker; those of classes of loggers by the last part of the name."""
+ID_VARIABLES = listed(
+    "WANDB_RUN_ID WANDB_RESUME COMET_EXPERIMENT_KEY NEPTUNE_CUSTOM_RUN_ID MLFLOW_RUN_ID SWANLAB_RUN_ID SWANLAB_RESUME"
+)
+
+
+def ids(survey: Survey, destinations: Destinations) -> Found:
+    for name in list(survey.names):
+        arguments = IDS.get(name) or (IDS.get(name.rpartition(".")[2]) if "ogger" in name else None)
+        for call in survey.calls([name]) if arguments else ():
+            named = keywords(call.node)
+            for word in arguments or ():
+                value = destinations.constant(named.get(word), call.function)
+                if value is None and word in ("resume", "continue_last_task") and is_true(named.get(word)):
+                    value = "True"
+                if value and value not in ("never", "False"):
+                    yield "tracker-id", call.node, f'{plain(name)}({word}="{value}")'
+                    break
+            else:
+                if name.endswith("ExistingExperiment"):
+                    yield "tracker-id", call.node, name
+    for key in sorted(ID_VARIABLES & survey.environment.keys()):
+        for target, given in survey.environment[key]:
+            if constant_text(given):
+                yield "tracker-id", target, f'{key}="{constant_text(given)}"'
+
+
+def plain(name: str) -> str:
+    """A full name without the calls in it."""
+    return name.replace("()", "")
