@@ -14,6 +14,7 @@ from deviate.stats.effect import (
     superiority,
     superiority_interval,
 )
+from deviate.stats.enough import Progress, check_target, is_settled, next_look, progress
 from deviate.stats.family import holm
 from deviate.stats.intervals import mean_interval, sd_interval
 from deviate.stats.judge import judge
@@ -35,11 +36,13 @@ from deviate.stats.variance import (
 
 __all__ = [
     "Plan",
+    "Progress",
     "Target",
     "aggregate_series",
     "at_look",
     "brown_forsythe",
     "check_aggregate",
+    "check_target",
     "coefficient_of_variation",
     "cohens_d",
     "cohens_d_unweighted",
@@ -53,16 +56,19 @@ __all__ = [
     "hedges_g",
     "hedges_g_interval",
     "holm",
+    "is_settled",
     "judge",
     "mann_whitney",
     "mean_interval",
     "mean_ratio",
     "mean_ratio_interval",
     "named_metric",
+    "next_look",
     "noise",
     "overhead",
     "parse_looks",
     "parse_target",
+    "progress",
     "reached",
     "repeatability",
     "repeated_p",

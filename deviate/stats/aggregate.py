@@ -30,11 +30,11 @@ def aggregate_series(series: Series, aggregate: str, direction: Direction | None
         InputError: the aggregate is not one of `NAMES`.
     """
     check_aggregate(aggregate)
-    measurements = list(zip(series.steps, series.values, strict=True))
-    if not measurements:
+    if not series.values:
         return Unavailable(NEVER)
     if aggregate == "last":
-        return _finite(measurements[-1:], lambda values: values[0], at_end=True)
+        return _finite([(series.steps[-1], series.values[-1])], lambda values: values[0], at_end=True)
+    measurements = list(zip(series.steps, series.values, strict=True))
     if aggregate.startswith("at:"):
         return _at_step(measurements, int(aggregate[3:]))
     if aggregate == "best":

@@ -1,6 +1,5 @@
 """Judging experiments: every description, comparison and verdict of a report, computed once."""
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -26,7 +25,7 @@ from deviate.stats.aggregate import check_aggregate
 from deviate.stats.describe import describe_runs
 from deviate.stats.noise import noise
 from deviate.stats.pairs import compare_all, label
-from deviate.stats.primary import find_primary
+from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.proof import evaluation_agreement
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
@@ -61,7 +60,7 @@ def judge(
     metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
     chosen, question = find_primary(_with_declared(metrics, matches))
     if primary is not None:
-        _require(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
+        require_metric(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
         chosen, question = primary, ""
     settled = [_settle(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
     settled += [_settle(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
@@ -122,17 +121,8 @@ def _check(
         raise InputError(f"The analysis seed {analysis_seed} is negative.", "Use 0 or a positive whole number.")
     candidate_names = sorted({metric.name for experiment in experiments[1:] for metric in experiment.metrics})
     for name, other in matches.items():
-        _require(name, [metric.name for metric in experiments[0].metrics], f"baseline {experiments[0].name}")
-        _require(other, candidate_names, "any candidate")
-
-
-def _require(name: str, known: Sequence[str], where: str) -> None:
-    if name in known:
-        return
-    near = difflib.get_close_matches(name, known, n=1)
-    listed = ", ".join(known) or "none"
-    hint = f"Did you mean {near[0]}? " if near else ""
-    raise InputError(f"There is no metric {name!r} in {where}.", f"{hint}Its metrics are: {listed}.")
+        require_metric(name, [metric.name for metric in experiments[0].metrics], f"baseline {experiments[0].name}")
+        require_metric(other, candidate_names, "any candidate")
 
 
 def _with_aggregate(metrics: Sequence[SelectedMetric], aggregate: str | None) -> tuple[SelectedMetric, ...]:

@@ -76,7 +76,7 @@ def half_width(scores: Values, confidence: float = 0.95) -> Estimate:
 def reached(scores: Values, target: Target, confidence: float = 0.95, *, min_runs: int = MIN_RUNS) -> bool:
     """Whether the runs so far are enough; never below `min_runs`, nor below 3.
 
-    Scores that are all equal are enough: there is no interval, which `progress` says, and more runs promise none.
+    Scores that are all equal are enough: there is no interval, which `half_width` says, and more runs promise none.
     """
     if len(scores) < max(min_runs, FEWEST) or refusal(FEWEST, scores):
         return False

@@ -1,8 +1,10 @@
 """Which metric decides: the one the user named, or the only one that can be meant."""
 
+import difflib
 import re
 from collections.abc import Sequence
 
+from deviate.errors import InputError
 from deviate.model import SelectedMetric
 
 TEST_WORDS = frozenset({"test", "tst", "testing"})
@@ -39,6 +41,16 @@ def find_primary(metrics: Sequence[SelectedMetric]) -> tuple[str | None, str]:
 def is_on_test_data(name: str) -> bool:
     """Whether a word of the metric's name says that it is measured on test data."""
     return bool(TEST_WORDS & _words(name))
+
+
+def require_metric(name: str, known: Sequence[str], where: str) -> None:
+    """Raises InputError for a metric that is not known there; the hint names a near one, and all."""
+    if name in known:
+        return
+    near = difflib.get_close_matches(name, known, n=1)
+    listed = ", ".join(known) or "none"
+    hint = f"Did you mean {near[0]}? " if near else ""
+    raise InputError(f"There is no metric {name!r} in {where}.", f"{hint}Its metrics are: {listed}.")
 
 
 def _words(name: str) -> frozenset[str]:
