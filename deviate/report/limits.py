@@ -17,6 +17,7 @@ VARIED = {
         "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated."
     ),
 }
+EARLY = "A difference that was decided at a look before the last one is, on average, estimated too large."
 UNPLANNED = (
     "Runs were added after results had been reported, which no plan foresaw: no error rate stands behind a comparison, "
     "and its interval covers less often than it says (81% at a nominal 95% after a look at each run from 5 to 20)."
@@ -55,6 +56,8 @@ def limits(findings: Findings) -> tuple[str, ...]:
         sentences.append(f"Nothing is said about which side is steadier: that takes {FEWEST_FOR_SD} runs on each.")
     experiments = [it.experiment for it in findings.experiments]
     sentences += dict.fromkeys(filter(None, map(precision_sentence, experiments)))
+    if is_comparison and any(it.looks for it in experiments):
+        sentences.append(EARLY)
     if any(it.n_unplanned_looks for it in experiments):
         sentences.append(UNPLANNED)
     if has_failures:

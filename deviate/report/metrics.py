@@ -11,7 +11,7 @@ from deviate.report.compare import (
     quantity_rows,
     verdict_word,
 )
-from deviate.report.describe import description_headers, description_row, mean_cell, n_text, unit_of
+from deviate.report.describe import description_headers, description_row, mean_cell, n_text, noted, unit_of
 from deviate.report.format import clean, confidence_text, difference_unit, shorten, with_unit
 from deviate.report.view import (
     Cell,
@@ -148,8 +148,10 @@ def _estimation(
     differences = tuple(
         _plotted(it, label) for it, label in zip(comparisons, labels[1:], strict=False) if it is not None
     )
-    levels = [it.mean_interval for it, _ in described if isinstance(it.mean_interval, Interval)]
-    level = confidence_text(levels[0].confidence) if levels else ""
+    intervals = [it.difference_interval for it in comparisons if it is not None]
+    levels = dict.fromkeys(
+        noted(f"{confidence_text(it.confidence)} CI", it) for it in intervals if isinstance(it, Interval)
+    )
     drawn = "; ".join(f"{label} {mean_cell(it, unit).text}, n = {n_text(it)}" for it, label in described)
     told = [
         f"difference {difference_cell(it, places_of_difference(it)).text}, verdict {verdict_word(it)}"
@@ -161,7 +163,7 @@ def _estimation(
         title=name,
         description=f"Score of every run in {name}: {drawn}. {'; '.join(told)}".strip(),
         axis=with_unit(name, f"({unit})" if unit else ""),
-        difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), level and f"{level} CI"))),
+        difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
         groups=tuple(_points(it, label) for it, label in described),
         differences=differences,
     )

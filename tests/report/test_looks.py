@@ -45,7 +45,19 @@ def test_the_verdict_at_a_declared_look_has_the_look_the_critical_p_and_the_repe
         assert "= 3.35, p = .004 (critical p at look 2 of 3: .00305)" in text
     assert "new: look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending)" in forms(findings)["page"]
     assert "looks declared at 5, 10, 20 runs, O'Brien-Fleming spending" in forms(findings)["page"]
-    assert "(Welch, repeated at look 2 of 3)" in build_view(findings).paste[0]
+    view = build_view(findings)
+    assert "(Welch, repeated at look 2 of 3)" in view.paste[0]
+    assert "decided at a look before the last one is, on average, estimated too large" in " ".join(view.limits)
+
+
+def test_the_axis_of_the_difference_has_the_level_and_the_mark_of_its_interval() -> None:
+    def axes(findings: Findings) -> list[str]:
+        return [it.estimation.difference_axis for it in build_view(findings).metrics if it.estimation]
+
+    assert axes(pair(10))[0] == "difference, points, 95% CI"
+    assert axes(pair(10, looks=LOOKS)) == ["difference, points, 99.7% CI", "difference, s, 99.7% CI"]
+    assert axes(pair(7, looks=LOOKS))[0] == "difference, points"
+    assert axes(pair(10, n_unplanned_looks=1))[0] == "difference, points, 95% CI, not valid: 1 unplanned look"
 
 
 def test_between_looks_there_is_no_p_and_no_interval_of_the_difference() -> None:
