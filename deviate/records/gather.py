@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar, get_args
 
-from deviate.model import Run, Stream
+from deviate.model import Stream
 from deviate.records.events import ProcessLog
 
 T = TypeVar("T")
@@ -58,26 +58,3 @@ def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
         for library, streams in log.draws.items():
             found.setdefault(library, set()).update(streams)
     return {library: tuple(sorted(found[library], key=order.index)) for library in sorted(found)}
-
-
-def differences(runs: Sequence[Run]) -> list[str]:
-    """Warnings about facts of the environment that are not the same in all runs of a variant.
-
-    What the variant itself sets to another level in each run, as thread counts in `config`, is meant to differ. A run
-    that does not tell a fact, because it failed before, differs from none.
-    """
-    counted = [run for run in runs if run.status not in {"lost", "cancelled"}]
-    levels = {factor: {run.controls.get(factor) for run in counted} for run in counted for factor in run.controls}
-    declared = [factor for factor, found in levels.items() if len(found) > 1]
-    warnings: list[str] = []
-    for fact in sorted({fact for run in counted for fact in run.environment}, key=str.casefold):
-        if any(factor in fact.casefold() for factor in declared):
-            continue
-        found: dict[str, list[str]] = {}
-        for run in sorted(counted, key=lambda run: run.replicate):
-            if fact in run.environment:
-                found.setdefault(run.environment[fact], []).append(str(run.replicate))
-        if len(found) > 1:
-            told = "; ".join(f"{value} in replicate {', '.join(those)}" for value, those in found.items())
-            warnings.append(f"the runs differ in {fact} ({told}): run all in one environment, under another --name")
-    return warnings

@@ -10,11 +10,13 @@ from pathlib import Path
 
 from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status
 from deviate.records.attempts import STALE_S, Result, read_claim, read_result
+from deviate.records.environment import facts_of
 from deviate.records.events import ProcessLog, read_events
-from deviate.records.gather import differences, draws, environment, told_by_all, told_by_one
+from deviate.records.gather import draws, environment, told_by_all, told_by_one
 from deviate.records.layout import attempts, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.manifest import read_manifest
 from deviate.records.measure import Catalog, measure
+from deviate.records.misfits import differences
 from deviate.records.plans import Plan, VariantPlan, read_plan
 from deviate.records.specs import read_spec
 
@@ -146,7 +148,7 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         series=measure(logs),
         seeds=dict(spec.seeds),
         seed_events=told_by_all(logs, lambda log: log.seeds),
-        environment=environment(logs),
+        environment={**facts_of(attempt), **environment(logs)},
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
         warnings=(*(result.warnings if result else ()), *_warnings(logs)),

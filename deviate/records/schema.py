@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from deviate.errors import RecordError
 
-FileFormat = Literal["experiment", "spec", "claim", "result", "manifest"]
+FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform"]
 
 SCHEMA: dict[FileFormat, int] = {
     # 2026-11-21  1  first format
@@ -23,6 +23,8 @@ SCHEMA: dict[FileFormat, int] = {
     # 2026-11-22  2  cause, device, n_sharing, events
     "result": 2,
     "manifest": 1,  # 2026-11-21  1  first format; written by instrument
+    "environment": 1,  # 2026-11-22  1  first format
+    "platform": 1,  # 2026-11-22  1  first format; what many environments share
 }
 
 

@@ -1,12 +1,8 @@
 """Whose word counts when a run had several processes."""
 
-from pathlib import Path
-
-import pytest
-
-from deviate.model import Flip, Run, Status, Weights
+from deviate.model import Flip, Weights
 from deviate.records.events import Points, ProcessLog
-from deviate.records.gather import differences, draws, environment, that_counts, told_by_all, told_by_one
+from deviate.records.gather import draws, environment, that_counts, told_by_all, told_by_one
 
 FINAL, OTHER = (Weights("exit", "torch", digest, 10) for digest in ("aa", "bb"))
 
@@ -34,16 +30,6 @@ def log(
         environment=facts or {},
         operations=list(operations),
     )
-
-
-def run(replicate: int, facts: dict[str, str], *, controls: dict[str, str] | None = None, status: Status) -> Run:
-    return Run(
-        str(replicate), replicate, "x", status, 0, 0.0, 1.0, Path(), {}, environment=facts, controls=controls or {}
-    )
-
-
-def completed(*facts: dict[str, str]) -> list[Run]:
-    return [run(replicate, found, status="completed") for replicate, found in enumerate(facts)]
 
 
 def test_the_lowest_rank_counts_then_the_process_that_reported_most_then_the_first() -> None:
@@ -103,43 +89,3 @@ def test_the_process_that_counts_tells_the_environment_and_helpers_add_to_it() -
     main = log(1, n_values=2, facts={"threads of torch": "8"})
     worker = log(2, started=5.0, facts={"threads of torch": "1", "pillow": "11"})
     assert environment([main, worker]) == {"threads of torch": "8", "pillow": "11"}
-
-
-def test_equal_environments_are_not_worth_a_word() -> None:
-    assert differences(completed({"torch": "2.13.0"}, {"torch": "2.13.0"})) == []
-    assert differences([]) == []
-
-
-def test_runs_that_differ_in_a_fact_are_warned_of_with_the_values_of_each() -> None:
-    runs = completed({"torch": "2.13.0", "jax": "0.10"}, {"torch": "2.12.1", "jax": "0.10"}, {"torch": "2.13.0"})
-    (warning,) = differences(runs)
-    assert "the runs differ in torch (2.13.0 in replicate 0, 2; 2.12.1 in replicate 1)" in warning
-
-
-def test_a_run_that_failed_before_it_told_differs_from_none() -> None:
-    told, silent = completed({"python": "3.11", "torch": "2.13.0"}, {"python": "3.11"})
-    assert differences([told, silent]) == []
-
-
-@pytest.mark.parametrize("status", ["lost", "cancelled"])
-def test_a_run_that_will_be_run_again_is_not_compared(status: Status) -> None:
-    assert differences([*completed({"torch": "2.13.0"}), run(1, {"torch": "2.12.1"}, status=status)]) == []
-
-
-def test_what_the_variant_sets_to_several_levels_is_meant_to_differ() -> None:
-    levels = [("1", "8"), ("8", "8"), ("1", "9")]
-    runs = [
-        run(
-            replicate,
-            {"threads of torch": threads, "driver": driver},
-            controls={"threads": threads},
-            status="completed",
-        )
-        for replicate, (threads, driver) in enumerate(levels)
-    ]
-    assert [warning.partition(" (")[0] for warning in differences(runs)] == ["the runs differ in driver"]
-
-
-def test_a_level_that_is_the_same_in_all_runs_excuses_no_difference() -> None:
-    runs = [run(k, {"threads of torch": str(k)}, controls={"threads": "1"}, status="completed") for k in range(2)]
-    assert len(differences(runs)) == 1

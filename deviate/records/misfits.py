@@ -1,0 +1,191 @@
+"""Where the environments of runs that are compared differ: in the runs of a variant, of an experiment, and from now on.
+
+Interpreter, packages, framework builds, driver, kind of device, flags and threads have to be the same; names of hosts,
+paths, sizes and times need not.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from deviate.errors import RecordError
+from deviate.model import Run
+from deviate.records.attempts import read_result
+from deviate.records.environment import (
+    ALWAYS_TOLD,
+    PACKAGE,
+    PACKAGES,
+    SHOWN_ONLY,
+    VARIABLE,
+    Platform,
+    facts_of,
+    packages_of,
+    platform_facts,
+    read_environment,
+    read_platform,
+)
+from deviate.records.layout import attempts, runs_folder, spec_file
+from deviate.records.specs import read_spec
+
+MOST_NAMED = 5
+CURE = "run all in one environment, under another --name"
+
+Who = TypeVar("Who")
+Levels = dict[str, list[Who]]
+"""What was found, and who found it."""
+
+
+def differences(runs: Sequence[Run]) -> list[str]:
+    """Warnings about facts of the environment that are not the same in all runs of a variant, packages in one of them.
+
+    What the variant itself sets to another level in each run, as thread counts in `config`, is meant to differ. A run
+    that does not tell a fact, because it failed before, differs from none.
+    """
+    counted = sorted((run for run in runs if run.status not in {"lost", "cancelled"}), key=lambda run: run.replicate)
+    declared = _declared(run.controls for run in counted)
+    found = _disagreements({run.replicate: run.environment for run in counted}, declared)
+    warnings = [f"the runs differ in {fact} ({_told(levels)}): {CURE}" for fact, levels in found.items()]
+    packages = {run.replicate: packages_of(run.folder) for run in counted if PACKAGES in run.environment}
+    return [*warnings, *(f"the runs differ in {it}: {CURE}" for it in _of_packages(packages))]
+
+
+def environment_misfits(experiment: Path) -> tuple[str, ...]:
+    """What differs between the environments of runs that have ended, over all variants: what `--strict` refuses.
+
+    Flags of frameworks are compared within a variant only, for variants set them. Empty when all is the same.
+
+    Raises:
+        RecordError: a spec or a result is damaged.
+    """
+    variants: dict[str, dict[int, Mapping[str, str]]] = {}
+    controls: dict[str, list[Mapping[str, str]]] = {}
+    everywhere: dict[str, Mapping[str, str]] = {}
+    packages: dict[str, Mapping[str, str]] = {}
+    for run in sorted(runs_folder(experiment).glob("*/")):
+        attempt = _that_counts(run)
+        environment = read_environment(attempt) if attempt else None
+        if attempt is None or environment is None:
+            continue
+        spec = read_spec(spec_file(run))
+        facts = facts_of(attempt)
+        variants.setdefault(spec.variant, {})[spec.replicate] = environment.frameworks
+        controls.setdefault(spec.variant, []).append(dict(spec.controls))
+        everywhere[f"{spec.variant} {spec.replicate}"] = facts
+        if PACKAGES in facts:
+            packages[f"{spec.variant} {spec.replicate}"] = packages_of(attempt)
+    declared = _declared(it for found in controls.values() for it in found)
+    misfits = [f"{fact} ({_told(levels)})" for fact, levels in _disagreements(everywhere, declared).items()]
+    misfits += _of_packages(packages)
+    for variant, told in variants.items():
+        found = _disagreements(dict(sorted(told.items())), _declared(controls[variant]))
+        misfits += [f"{fact} in {variant} ({_told(levels)})" for fact, levels in found.items()]
+    return tuple(misfits)
+
+
+def environment_changed(experiment: Path, now: Platform, *, has_machine: bool = True) -> tuple[str, ...]:
+    """What runs that were added now would find otherwise than all runs on record; empty when there is nothing to tell.
+
+    Args:
+        has_machine: False where runs are carried out elsewhere: then only interpreter and packages are compared.
+    """
+    digests = {environment.platform for environment in map(read_environment, _that_count(experiment)) if environment}
+    try:
+        known = [platform_facts(read_platform(experiment, it), has_machine=has_machine) for it in sorted(digests)]
+    except RecordError:
+        return ()
+    if not known:
+        return ()
+    facts = platform_facts(now, has_machine=has_machine)
+    changes: dict[str, str] = {}
+    for fact in sorted({*facts, *(fact for it in known for fact in it)}, key=str.casefold):
+        is_told = _tells(fact, facts)
+        before = list(dict.fromkeys(it.get(fact, ABSENT) for it in known if _tells(fact, it)))
+        if is_told and before and facts.get(fact, ABSENT) not in before:
+            changes[fact] = f"{fact.removeprefix(PACKAGE)} was {' or '.join(before)}, is {facts.get(fact, ABSENT)} now"
+    of_packages = [text for fact, text in changes.items() if fact.startswith(PACKAGE)]
+    others = [text for fact, text in changes.items() if not fact.startswith(PACKAGE)]
+    return (*others, *_shortened(of_packages))
+
+
+ABSENT = "absent"
+
+
+def _that_counts(run: Path) -> Path | None:
+    """The latest attempt that ended and is not run again."""
+    for attempt in reversed(attempts(run)):
+        result = read_result(attempt)
+        if result is not None:
+            return None if result.status in {"lost", "cancelled"} else attempt
+    return None
+
+
+def _that_count(experiment: Path) -> list[Path]:
+    return [found for run in sorted(runs_folder(experiment).glob("*/")) if (found := _that_counts(run)) is not None]
+
+
+def _declared(controls: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
+    """The factors that are held at several levels."""
+    told = list(controls)
+    factors = {factor for levels in told for factor in levels}
+    return tuple(factor for factor in factors if len({levels.get(factor) for levels in told}) > 1)
+
+
+def _tells(fact: str, facts: Mapping[str, str]) -> bool:
+    """Whether somebody with these facts says something of this one, if only by leaving it away."""
+    if fact.startswith(VARIABLE):
+        return ALWAYS_TOLD in facts
+    if fact.startswith(PACKAGE):
+        return any(name.startswith(PACKAGE) for name in facts)
+    return fact in facts
+
+
+def _disagreements(told: Mapping[Who, Mapping[str, str]], declared: Sequence[str] = ()) -> dict[str, Levels[Who]]:
+    """Facts that are not the same wherever they are told; those that name a declared factor may differ."""
+    found: dict[str, Levels[Who]] = {}
+    for fact in sorted({fact for facts in told.values() for fact in facts} - {*SHOWN_ONLY, PACKAGES}, key=str.casefold):
+        if any(factor in fact.casefold() for factor in declared):
+            continue
+        levels: Levels[Who] = {}
+        for who, facts in told.items():
+            if _tells(fact, facts):
+                levels.setdefault(facts.get(fact, ABSENT), []).append(who)
+        if len(levels) > 1:
+            found[fact] = levels
+    return found
+
+
+def _of_packages(told: Mapping[Who, Mapping[str, str]]) -> list[str]:
+    """One phrase, if any package differs or is not everywhere."""
+    everywhere = {
+        who: {f"{PACKAGE}{name}": version for name, version in packages.items()} for who, packages in told.items()
+    }
+    found = _disagreements(everywhere)
+    return _shortened([f"{fact.removeprefix(PACKAGE)}: {_told(levels)}" for fact, levels in found.items()])
+
+
+def _shortened(texts: Sequence[str]) -> list[str]:
+    """A handful of packages, and how many there are, in one phrase; none for none."""
+    if not texts:
+        return []
+    more = [f"and {len(texts) - MOST_NAMED} more"] if len(texts) > MOST_NAMED else []
+    return [f"{len(texts)} package{'s' * (len(texts) > 1)} ({'; '.join([*texts[:MOST_NAMED], *more])})"]
+
+
+def _told(levels: Levels[Who]) -> str:
+    """`2.1 in replicate 0–4; 2.2 in replicate 5`, or in runs called by variant and replicate."""
+    return "; ".join(f"{value} in {_named(those)}" for value, those in levels.items())
+
+
+def _named(those: Sequence[Who]) -> str:
+    numbers = [it for it in those if isinstance(it, int)]
+    if not numbers:
+        names = [str(it) for it in those]
+        return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED))
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    ranges = (f"{it[0]}–{it[-1]}" if len(it) > 2 else ", ".join(map(str, it)) for it in parts)
+    return f"replicate {', '.join(ranges)}"
