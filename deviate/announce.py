@@ -1,10 +1,12 @@
-"""What a user reads before the first run: what will be recorded, what becomes of seeds, what will be run."""
+"""What a user reads before the first run: what is recorded, what becomes of seeds and side effects, what is run."""
 
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from deviate import replay
+from deviate.model import Analysis
 from deviate.pipeline import Request
 from deviate.prepare import Prepared
 from deviate.report.analysis_text import render_analysis
@@ -12,12 +14,27 @@ from deviate.report.format import clean
 
 INDENT = " " * 9
 NARROWEST = 60
+MOST_PLACES = 4
+TRACKERS = ("wandb", "neptune", "clearml", "swanlab", "comet", "mlflow")
+"""Sinks that would publish each run."""
+FATES: Mapping[str, str] = MappingProxyType({
+    "tracker-id": "kept as the script has it, over what would tell the runs apart",
+    "upload": "not stopped: each run does it again",
+    "database": "not copied, unless it is a file of the project: all runs use the same one",
+    "absolute-path": "not copied: all runs write the same files",
+    "port": "kept: of two runs at a time only one gets it",
+})  # fmt: skip
+"""What becomes of each kind of side effect."""
 
 
 def announcement(prepared: Prepared, request: Request, width: int) -> str:
     """Several lines for a terminal of that width; the last one is empty, so that the runs stand apart."""
     found = prepared.analysis
-    told = [*_seeds(prepared, request), *(f"Variant  {it.name}: {replay.tell(it)}" for it in request.variants)]
+    told = [
+        *_seeds(prepared, request),
+        *_outside(found, request),
+        *(f"Variant  {it.name}: {replay.tell(it)}" for it in request.variants),
+    ]
     lines = [render_analysis(found, prepared.selection, width).rstrip(), *(_wrapped(line, width) for line in told)]
     if found.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
@@ -35,6 +52,40 @@ def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
         yield f"Seeds    sets {seed.call}({seed.argument}) at {seed.file}:{seed.line}; {told}"
     if prepared.analysis.seeds and replacing:
         yield f"{INDENT}replaced by a seed for each stream: one for all runs where it is held, else one for each run"
+
+
+def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
+    """What becomes of what the script does outside its work copy."""
+    used = [name for name in TRACKERS if any(_is_of(site.sink, name) for site in analysis.sites)]
+    used += [name for name in TRACKERS if any(_is_of(it.what, name) for it in analysis.side_effects)]
+    offline = [variant.name for variant in request.variants if variant.are_trackers_offline]
+    online = [variant.name for variant in request.variants if not variant.are_trackers_offline]
+    if used:
+        fates = [("offline in", offline), ("as the script has them in", online)]
+        told = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
+        yield f"Trackers {', '.join(dict.fromkeys(used))}: {told}"
+    for kind, fate in FATES.items():
+        those = [it for it in analysis.side_effects if it.kind == kind]
+        kept = [it for it in those if kind == "upload" and not online and _is_kept_back(it.what)]
+        places = [f"{it.file}:{it.line}" for it in those if it not in kept]
+        if kept:
+            yield f"Outside  upload at {_some([f'{it.file}:{it.line}' for it in kept])}: stays on the disk, offline"
+        if places:
+            yield f"Outside  {kind} at {_some(places)}: {fate}"
+
+
+def _is_of(name: str, tracker: str) -> bool:
+    return name.lower().startswith(tracker)
+
+
+def _is_kept_back(what: str) -> bool:
+    """Whether a tracker that is offline keeps an upload on the disk; one that the script puts online does not."""
+    return what.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in what
+
+
+def _some(places: list[str]) -> str:
+    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
+    return ", ".join(places[:MOST_PLACES]) + more
 
 
 def _wrapped(line: str, width: int) -> str:

@@ -59,3 +59,37 @@ def test_long_lines_are_wrapped_on_a_narrow_terminal(prepared: Prepared) -> None
     first = next(number for number, line in enumerate(lines) if line.startswith("Variant  algo+impl"))
     assert lines[first + 1].startswith(" " * 9)
     assert all(len(line) <= 70 for line in lines if line.startswith(("Variant", "Seeds")))
+
+
+OUTSIDE = """\
+import wandb, requests
+wandb.init(project="p", id="abc123")
+for epoch in range(3):
+    loss = 1 / (epoch + 1)
+    print("loss", loss)
+    wandb.save("model.pt")
+open("/data/deviate-never/result.txt", "w")
+requests.post("https://example.org")
+"""
+
+
+def test_what_reaches_beyond_the_work_copy_is_told_with_its_place_and_its_fate(project: Path) -> None:
+    (project / "train.py").write_text(OUTSIDE)
+    prepared = prepare(locate(["train.py"], project))
+    lines = told(prepared, "algo", "impl")
+    assert '  tracker-id     wandb.init(id="abc123") (train.py:2)' in lines
+    assert "  absolute-path  /data/deviate-never/result.txt (train.py:7)" in lines
+    assert "Trackers wandb: offline in algo, impl" in lines
+    assert [line for line in lines if line.startswith("Outside  ") and " at " in line] == [
+        "Outside  tracker-id at train.py:2: kept as the script has it, over what would tell the runs apart",
+        "Outside  upload at train.py:6: stays on the disk, offline",
+        "Outside  upload at train.py:8: not stopped: each run does it again",
+        "Outside  absolute-path at train.py:7: not copied: all runs write the same files",
+    ]
+    online = told(prepared, "algo", "as-is")
+    assert "Trackers wandb: offline in algo; as the script has them in as-is" in online
+    assert "Outside  upload at train.py:6, train.py:8: not stopped: each run does it again" in online
+
+
+def test_a_script_without_side_effects_is_told_of_none(prepared: Prepared) -> None:
+    assert not any(line.startswith(("Outside", "Trackers")) for line in told(prepared, "algo", "as-is"))

@@ -1,4 +1,4 @@
-"""The analysis for a reader: main loop, metrics with evidence, rejected values, hazards, seeds and outputs."""
+"""The analysis for a reader: main loop, metrics with evidence, rejected values, hazards, side effects, seeds."""
 
 import re
 import textwrap
@@ -32,6 +32,7 @@ def render_analysis(analysis: Analysis, selection: Selection, width: int, *, is_
         _metrics(analysis, selection, width),
         _each_rejected(rejected, analysis, width) if is_whole else _kinds_of_rejected(rejected, analysis, width),
         _each_hazard(analysis, width) if is_whole else _kinds_of_hazards(analysis, width),
+        _side_effects(analysis, width),
         _rest(analysis, width),
     ]
     return "\n".join(part for part in parts if part)
@@ -125,6 +126,20 @@ def _kinds_of_hazards(analysis: Analysis, width: int) -> str:
         more = [f"and {len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
         told = f"{kind.ljust(longest)}{GAP}{len(places):3}{GAP}{', '.join([*places[:MOST_PLACES], *more])}"
         text += _hung(told, width, GAP, " " * (longest + 2 * len(GAP) + 5))
+    return text
+
+
+def _side_effects(analysis: Analysis, width: int) -> str:
+    """What reaches beyond the work copy of a run: by kind, each with all places where it stands."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for item in analysis.side_effects:
+        kinds.setdefault((item.kind, item.what), []).append(f"{item.file}:{item.line}")
+    longest = max((len(kind) for kind, _ in kinds), default=0)
+    text = f"Outside    {len(analysis.side_effects)}, reach beyond the work copy of a run\n" if kinds else ""
+    for (kind, what), places in sorted(kinds.items(), key=lambda pair: pair[0][0]):
+        more = [f"and {len(places) - MOST_PLACES} more"] if len(places) > MOST_PLACES else []
+        told = f"{kind.ljust(longest)}{GAP}{what} ({', '.join([*places[:MOST_PLACES], *more])})"
+        text += _hung(told, width, GAP, " " * (longest + 2 * len(GAP)))
     return text
 
 

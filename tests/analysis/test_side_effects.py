@@ -22,7 +22,7 @@ def test_a_run_of_a_tracker_that_the_script_names_is_found_through_imports_and_n
         from pytorch_lightning.loggers import WandbLogger
         RUN = "abc123"
         wandb.init(project="p", id=RUN)
-        wandb.init(resume="allow")
+        wandb.init(id=checkpoint["id"], resume="allow")
         init_run(with_id="SUN-123")
         ml.start_run(run_id="0af1")
         logger = WandbLogger(project="p", version="v1")
@@ -47,6 +47,7 @@ def test_runs_that_trackers_name_themselves_are_none(analyse: Analyse) -> None:
         wandb.init(id=wandb.util.generate_id(), resume=False)
         wandb.init(id=f"run-{time.time()}", resume="never")
         wandb.init(id=args.id)
+        wandb.init(resume="allow")
         mlflow.start_run()
         neptune.init_run(project="p")
         tracker.init(id="abc")
@@ -136,7 +137,7 @@ def test_databases_are_found_and_passwords_are_not_told(analyse: Analyse) -> Non
         ('f"/data/{name}.pt"', "/data/…"),
         ('f"{TOP}/{name}"', "/data/top…"),
         ('TOP + "/a.pt"', "/data/top/a.pt"),
-        ('"/data/%s.pt" % name', "/data/%s.pt…"),
+        ('"/data/%s.pt" % name', "/data/…"),
         ('"/data/{}.pt".format(name)', "/data/…"),
         ('os.path.expanduser("~/a.pt")', "~/a.pt"),
         ('os.path.join(os.path.expanduser("~"), "a.pt")', "~/a.pt"),
@@ -216,11 +217,16 @@ def test_paths_in_the_work_copy_or_only_read_are_no_side_effects(analyse: Analys
         parser.add_argument("--out", default="runs")
         parser.add_argument("--data", default="/data/imagenet")
         args = parser.parse_args()
+        save_dir = ""
         HERE = os.path.dirname(os.path.abspath(__file__))
         torch.save(model, "best.pt")
         torch.save(model, os.path.join(args.out, "best.pt"))
         torch.save(model, os.path.join(HERE, "best.pt"))
         torch.save(model, Path(__file__).parent / "best.pt")
+        torch.save(model, Path(save_dir) / "best.pt")
+        torch.save(model, os.path.join(save_dir, "best.pt"))
+        torch.save(model, save_dir + "/best.pt")
+        torch.save(model, f"/{name}")
         torch.save(model, ", ".join(["/a", "b"]))
         torch.load("/data/model.pt")
         open("/data/labels.csv")

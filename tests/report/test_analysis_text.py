@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, SeedCall, SelectedMetric, Selection, Span
+from deviate.model import (
+    Analysis, Hazard, Loop, Metric, Rejected, SeedCall, SelectedMetric, Selection, SideEffect, Span,
+)  # fmt: skip
 from deviate.report.analysis_text import render_analysis
 
 LOOP = Loop(0, "train.py", 40, 61, "for", "epoch", Span(40, 13, 40, 22), is_main=True)
@@ -146,3 +148,15 @@ def test_nothing_found_is_said() -> None:
 def test_on_a_narrow_screen_the_reason_stands_below() -> None:
     text = render_analysis(ANALYSIS, SELECTION, 60)
     assert "  accuracy  quality, higher is better  line 61\n      correct / total\n      named with correct\n" in text
+
+
+def test_side_effects_come_by_kind_each_with_its_places() -> None:
+    effects = [SideEffect("upload", "wandb.save", "train.py", line) for line in range(70, 76)]
+    effects += [SideEffect("absolute-path", "/data/out", "log.py", 3)]
+    analysis = dataclasses.replace(ANALYSIS, side_effects=tuple(effects))
+    text = render_analysis(analysis, SELECTION, 120)
+    assert (
+        "Outside    7, reach beyond the work copy of a run\n"
+        "  absolute-path  /data/out (log.py:3)\n"
+        "  upload         wandb.save (train.py:70, train.py:71, train.py:72, train.py:73, and 2 more)\n"
+    ) in text

@@ -32,7 +32,7 @@ class Destinations:
         What follows a constant beginning is `…`; the home folder is `~`.
         """
         for path in self._paths(node, function, DEEPEST) if node is not None else ():
-            if path.startswith(FOREIGN) and path != "/" and not path.startswith(HARMLESS):
+            if path.startswith(FOREIGN) and path.strip(f"/{REST}") and not path.startswith(HARMLESS):
                 return path
         return None
 
@@ -50,7 +50,7 @@ class Destinations:
         found = []
         for value, where in [*self.survey.values(node, function), *self._defaults(node, function)]:
             found += self._spelled(value, where, depth - 1)
-        return found
+        return [path for path in found if path]  # an empty one stands for what will be put there
 
     def _spelled(self, node: cst.BaseExpression, function: Function, depth: int) -> list[str]:
         text = constant_text(node)
@@ -63,8 +63,9 @@ class Destinations:
                 return _longer(self._paths(first.expression, function, depth), REST)
             case cst.BinaryOperation():
                 is_joined = isinstance(node.operator, cst.Divide)
-                more = constant_text(node.right) or REST
-                return _longer(self._paths(node.left, function, depth), more, is_folder=is_joined)
+                more = (constant_text(node.right) or REST) if not isinstance(node.operator, cst.Modulo) else ""
+                paths = self._paths(node.left, function, depth)
+                return _longer(paths, more, is_folder=is_joined) if more else [_cut(path, "%") for path in paths]
             case cst.Subscript() if constant_key(node) == "HOME":
                 return [HOME]
             case cst.Call():
@@ -84,7 +85,7 @@ class Destinations:
         if last in ("get", "getenv") and first is not None and constant_text(first) == "HOME":
             return [HOME]
         if last == "format" and owner is not None:
-            return [path.partition("{")[0] + REST for path in self._paths(owner, function, depth)]
+            return [_cut(path, "{") for path in self._paths(owner, function, depth)]
         if last in EXPANDING:
             inner = subject if first is not None else owner
             return [] if inner is None else self._expanded(inner, function, depth)
@@ -132,6 +133,11 @@ def _longer(paths: list[str], more: str, *, is_folder: bool = False) -> list[str
     return [
         path if path.endswith(REST) else f"{path.rstrip('/')}/{more}" if is_folder else path + more for path in paths
     ]
+
+
+def _cut(template: str, mark: str) -> str:
+    """A template up to its first field."""
+    return template.partition(mark)[0] + REST
 
 
 def _literal(node: cst.BaseExpression) -> str | None:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.hazards.survey import Survey, is_true
-from deviate.analysis.tree import constant_text, keywords
+from deviate.analysis.hazards.survey import Called, Survey, is_true
+from deviate.analysis.tree import constant_text, keywords, last_name
 from deviate.model import SideEffectKind
 from deviate.wording import listed
 
@@ -39,21 +39,31 @@ def ids(survey: Survey, destinations: Destinations) -> Found:
     for name in list(survey.names):
         arguments = IDS.get(name) or (IDS.get(name.rpartition(".")[2]) if "ogger" in name else None)
         for call in survey.calls([name]) if arguments else ():
-            named = keywords(call.node)
-            for word in arguments or ():
-                value = destinations.constant(named.get(word), call.function)
-                if value is None and word in ("resume", "continue_last_task") and is_true(named.get(word)):
-                    value = "True"
-                if value and value not in ("never", "False"):
-                    yield "tracker-id", call.node, f'{plain(name)}({word}="{value}")'
-                    break
-            else:
-                if name.endswith("ExistingExperiment"):
-                    yield "tracker-id", call.node, name
+            told = next(_told(call, arguments or (), destinations), "")
+            if told or name.endswith("ExistingExperiment"):
+                yield "tracker-id", call.node, f"{plain(name)}({told})" if told else name
     for key in sorted(ID_VARIABLES & survey.environment.keys()):
         for target, given in survey.environment[key]:
             if constant_text(given):
                 yield "tracker-id", target, f'{key}="{constant_text(given)}"'
+
+
+def _told(call: Called, arguments: tuple[str, ...], destinations: Destinations) -> Iterator[str]:
+    """The arguments that fix which run it is. To resume is to go on with a run only where its id is given."""
+    named = keywords(call.node)
+    for word in arguments:
+        value = destinations.constant(named.get(word), call.function)
+        if value is None and is_true(named.get(word)):
+            value = "True"
+        if word == "resume" and not _is_given(named.get("id")):
+            continue
+        if value and value not in ("never", "False"):
+            yield f'{word}="{value}"'
+
+
+def _is_given(node: cst.BaseExpression | None) -> bool:
+    is_none = node is None or (isinstance(node, cst.Name) and node.value == "None")
+    return not is_none and not (isinstance(node, cst.Call) and last_name(node.func) == "generate_id")
 
 
 def plain(name: str) -> str:
