@@ -4,8 +4,17 @@ from pathlib import Path
 import pytest
 
 from deviate.model import (
-    Analysis, Hazard, Loop, Metric, Rejected, SeedCall, SelectedMetric, Selection, SideEffect, Span,
-)  # fmt: skip
+    Analysis,
+    Hazard,
+    Loop,
+    Metric,
+    Rejected,
+    SeedCall,
+    SelectedMetric,
+    Selection,
+    SideEffect,
+    Span,
+)
 from deviate.report.analysis_text import render_analysis
 
 LOOP = Loop(0, "train.py", 40, 61, "for", "epoch", Span(40, 13, 40, 22), is_main=True)
