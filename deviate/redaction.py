@@ -94,9 +94,14 @@ def split_secrets(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[tuple[str, st
     return tuple(opened), tuple(secret)
 
 
-def redacted_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """Variables of a process, fit to be written down."""
-    return {name: HIDDEN if is_secret(name) else redacted(value) for name, value in variables.items()}
+def redacted_variables(variables: Mapping[str, str], known: Iterable[str] = ()) -> dict[str, str]:
+    """Variables of a process, fit to be written down.
+
+    Args:
+        known: secrets that go wherever they stand.
+    """
+    values = _sorted(known)
+    return {name: HIDDEN if is_secret(name) else redacted(value, values) for name, value in variables.items()}
 
 
 def known_secrets(variables: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,0 +1,213 @@
+"""What a run is started in, found out once and written beside each run: a fingerprint that no run waits for."""
+
+import contextlib
+import itertools
+import os
+import socket
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import deviate
+from deviate.eventlog import decode
+from deviate.model import Spec
+from deviate.records.environment import Platform, RunEnvironment, write_environment, write_platform
+from deviate.records.layout import event_files
+from deviate.records.manifest import Commit, Manifest
+from deviate.redaction import known_secrets, redacted_variables, redacted_words
+from deviate.replay.hardware import machine_facts
+from deviate.replay.interpreter import CONTAINERS, ask, find_interpreter
+
+MATTER = (
+    "CUDA_", "CUDNN_", "CUBLAS_", "NVIDIA_", "HIP_", "ROCR_", "HSA_", "MIOPEN_", "OMP_", "MKL_", "KMP_", "GOMP_",
+    "OPENBLAS_", "BLIS_", "NUMEXPR_", "VECLIB_", "TF_", "XLA_", "JAX_", "LIBTPU_", "TPU_", "TORCH_", "TORCHINDUCTOR_",
+    "PYTORCH_", "NCCL_", "GLOO_", "KERAS_", "PYTHON", "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_", "MALLOC_", "ATEN_",
+)  # fmt: skip
+"""How the names of variables begin that change what a framework computes."""
+THREADS = (
+    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
+    "BLIS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
+)  # fmt: skip
+WINDOW = 1 << 18
+"""So much of the beginning and of the end of an event file is looked at for what the guest told of frameworks: builds
+when they are imported, flags at the end. All of it is in the events; to read a million of them here would take seconds.
+"""
+MOST_FILES = 64
+LONGEST_ANSWER_S = 90.0
+
+
+class Environments:
+    """Finds out what runs are started in, for one process that starts them.
+
+    An interpreter is asked once, in a thread beside the first run that it executes.
+    """
+
+    def __init__(self, base: Mapping[str, str] = os.environ) -> None:
+        self._base = base
+        self._answers: dict[tuple[str, str], _Answer] = {}
+        self._written: dict[tuple[Path, int], str] = {}
+        self._hostname = socket.gethostname()
+
+    def begin(self, spec: Spec, cwd: Path, environment: Mapping[str, str]) -> None:
+        """Say that a run has started; returns at once.
+
+        Args:
+            cwd: working folder of its command, which has to last until the interpreter has answered or the run ends.
+            environment: all variables of its command.
+        """
+        interpreter, _ = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
+        if interpreter is not None:
+            self._answer(interpreter, cwd, environment)
+
+    def write(
+        self,
+        attempt: Path,
+        spec: Spec,
+        manifest: Manifest,
+        cwd: Path,
+        environment: Mapping[str, str],
+        *,
+        started: float,
+        device: str = "",
+    ) -> None:
+        """Write `environment.json` of an attempt that has ended, before its result; waits for the first answer only.
+
+        Args:
+            cwd, environment: as for `begin`.
+            started: seconds since the epoch.
+            device: what the run was given, such as "GPU 0".
+
+        Raises:
+            RecordError: the disk does not take it.
+        """
+        executable, frameworks = _told_by_guest(attempt)
+        answer = self._answer_for(spec, cwd, environment, executable)
+        experiment = attempt.parents[2]
+        key = (experiment, id(answer))
+        if key not in self._written:
+            self._written[key] = write_platform(experiment, answer.platform(self._base))
+        secrets = (*known_secrets(self._base), *known_secrets(environment))
+        ours = {name: value for name, value in environment.items() if self._base.get(name) != value}
+        variables = {**_that_matter(environment), **ours}
+        of_the_spec = dict(spec.environment)
+        more: dict[str, Any] = {
+            "hostname": self._hostname,
+            "started": started,
+            "deviate": deviate.__version__,
+            "device": device,
+            "command": redacted_words(spec.command, secrets),
+            "then": [redacted_words(words, secrets) for words in spec.then],
+            "wrap": redacted_words(spec.wrap, secrets),
+            "cwd": spec.cwd,
+            "seeds": dict(spec.seeds),
+            "controls": dict(spec.controls),
+            "variables": dict(sorted(redacted_variables(variables, secrets).items())),
+            "frameworks_of": "the beginning and the end of the events",
+        }
+        threads = {name: environment[name] for name in THREADS if name in environment and name not in of_the_spec}
+        git = _in_words(manifest.git)
+        write_environment(attempt, RunEnvironment(self._written[key], threads, frameworks, git, more))
+
+    def _answer_for(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str) -> "_Answer":
+        """By the command, else by what the guest said, unless that is a path in a container."""
+        interpreter, why = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
+        is_elsewhere = spec.wrap or any(Path(word).name in CONTAINERS for word in spec.command[:1])
+        if interpreter is None and not is_elsewhere and os.access(executable, os.X_OK):
+            interpreter = Path(executable)
+        return self._answer(interpreter, cwd, environment, why)
+
+    def _answer(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], why: str = "") -> "_Answer":
+        place = "" if interpreter is None else os.path.join(os.path.realpath(interpreter.parent), interpreter.name)  # noqa: PTH118
+        theirs = self._base.get("PYTHONPATH", "") if interpreter else why
+        if (place, theirs) not in self._answers:
+            self._answers[place, theirs] = _Answer(interpreter, cwd, environment, why)
+        return self._answers[place, theirs]
+
+
+class _Answer:
+    """What one interpreter says, once it has: asked in a thread, which a process that ends does not wait for."""
+
+    def __init__(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], why: str) -> None:
+        self._interpreter: Mapping[str, str] = {"unknown": why or "it did not answer in time"}
+        self._packages: Mapping[str, str] | None = None
+        self._machine: Mapping[str, str] = {}
+        self._platform: Platform | None = None
+        self._thread = threading.Thread(target=self._ask, args=(interpreter, cwd, dict(environment)), daemon=True)
+        self._thread.start()
+
+    def platform(self, base: Mapping[str, str]) -> Platform:
+        """Waits for the answer."""
+        if self._platform is None:
+            self._thread.join(LONGEST_ANSWER_S)
+            self._platform = Platform(self._interpreter, self._packages, self._machine, shell_variables(base))
+        return self._platform
+
+    def _ask(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str]) -> None:
+        self._machine = machine_facts()
+        if interpreter is not None:
+            self._interpreter, self._packages = ask(interpreter, cwd, environment)
+
+
+def current_platform(
+    command: Sequence[str], cwd: Path, base: Mapping[str, str] = os.environ, *, wrap: Sequence[str] = ()
+) -> Platform:
+    """What a command would be started in now, to be compared with what is on record; takes some tens of milliseconds.
+
+    Args:
+        cwd: where the command would run: the user's own folder will do.
+    """
+    interpreter, why = find_interpreter(command, cwd, base, wrap=wrap)
+    told, packages = ask(interpreter, cwd, base) if interpreter else ({"unknown": why}, None)
+    return Platform(told, packages, machine_facts(), shell_variables(base))
+
+
+def shell_variables(base: Mapping[str, str]) -> dict[str, str]:
+    """Variables of the user's shell that matter, without secrets, in the order of their names."""
+    return dict(sorted(redacted_variables(_that_matter(base), known_secrets(base)).items()))
+
+
+def _that_matter(variables: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in variables.items() if name.startswith(MATTER)}
+
+
+def _in_words(git: Commit | None) -> str:
+    if git is None:
+        return ""
+    parts = [git.commit[:12] if git.commit else "no commit", f"on {git.branch}" if git.branch else "on no branch"]
+    changes = ["changes that were not committed"] if git.is_dirty else []
+    changes += [f"{git.n_untracked} files that are not tracked"] if git.n_untracked else []
+    return " ".join(parts) + (f", with {' and '.join(changes)}" if changes else "")
+
+
+def _told_by_guest(attempt: Path) -> tuple[str, dict[str, str]]:
+    """The interpreter of the first process that reported, and facts about frameworks; later ones hold."""
+    executable, facts = "", dict[str, str]()
+    for path in itertools.islice(sorted(event_files(attempt), key=_start), MOST_FILES):
+        for line in _ends(path):
+            with contextlib.suppress(ValueError, IndexError, TypeError, AttributeError):
+                if line.startswith(b'["environment",'):
+                    facts |= {str(name): str(value) for name, value in decode(line)[1].items()}
+                elif line.startswith(b'["start",') and not executable:
+                    executable = str(decode(line)[2]["executable"])
+    return executable, facts
+
+
+def _start(path: Path) -> str:
+    """Event files are called `events-<process>-<time>`: the time in hexadecimal digits."""
+    time = path.stem.removesuffix("-cut").rpartition("-")[2]
+    return time.rjust(20, "0")
+
+
+def _ends(path: Path) -> list[bytes]:
+    """The lines at both ends of a file; a line that is cut cannot be decoded."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(WINDOW)
+            size = os.fstat(file.fileno()).st_size
+            if size <= len(head):
+                return head.splitlines()
+            file.seek(max(len(head), size - WINDOW))
+            return [*head.splitlines(), *file.read().splitlines()]
+    except OSError:
+        return []
