@@ -35,6 +35,7 @@ from deviate.model.estimates import (
     Unavailable,
     Verdict,
     Word,
+    level_text,
 )
 from deviate.model.findings import (
     Absorption,
@@ -135,4 +136,5 @@ __all__ = [
     "Verdict",
     "Weights",
     "Word",
+    "level_text",
 ]

@@ -32,6 +32,18 @@ class Interval:
     note: str = ""
 
 
+def level_text(confidence: float) -> str:
+    """A confidence in percent; two significant digits of what is missing to 100 decide the decimals.
+
+    >>> level_text(0.95), level_text(0.98594), level_text(0.9999853)
+    ('95%', '98.6%', '99.9985%')
+    """
+    missing = 100 * (1 - confidence)
+    places = 0 if missing <= 0 else max(0, 1 - int(f"{missing:.1e}".partition("e")[2]))
+    text = f"{100 * confidence:.{places}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
+
+
 @dataclass(frozen=True, slots=True)
 class Test:
     """A hypothesis test, two-sided. `df` is None where the test has none; `note` says how: exact, permutation, ties."""

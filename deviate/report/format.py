@@ -7,7 +7,7 @@ import math
 import re
 from datetime import UTC, datetime
 
-from deviate.stats.sample import level_text
+from deviate.model import level_text
 
 MINUS = "\N{MINUS SIGN}"
 ELLIPSIS = "…"

@@ -7,7 +7,6 @@ from deviate.model import Experiment, Run, Status
 from deviate.report import randomness
 from deviate.report.format import clean, counted, duration, instant, replicates
 from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
-from deviate.stats.looks import SPENDING_NAMES
 
 OUTCOMES: dict[Status, str] = {
     "completed": "completed",
@@ -125,7 +124,7 @@ def _decided(experiment: Experiment) -> tuple[str, ...]:
     looks = ", ".join(map(str, experiment.looks))
     told = [
         f"decided by precision: {clean(experiment.precision)}" if experiment.precision else "",
-        f"looks declared at {looks} runs, {SPENDING_NAMES[experiment.spending]} spending" if looks else "",
+        f"looks declared at {looks} runs, {experiment.spending} spending" if looks else "",
         counted(experiment.n_unplanned_looks, "unplanned look") if experiment.n_unplanned_looks else "",
     ]
     return tuple(filter(None, told))

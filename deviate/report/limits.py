@@ -2,7 +2,6 @@
 
 from deviate.model import Findings
 from deviate.report.format import clean, confidence_text
-from deviate.stats.precision import precision_sentence
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
@@ -17,6 +16,10 @@ VARIED = {
         "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated."
     ),
 }
+COVERAGE = (
+    "stopping on precision takes no side, but it stops where the spread comes out small, so intervals cover slightly "
+    "less often than they say (a nominal 95% interval in 92 to 95% of cases with at least 5 runs)."
+)
 EARLY = "A difference that was decided at a look before the last one is, on average, estimated too large."
 UNPLANNED = (
     "Runs were added after results had been reported, which no plan foresaw: no error rate stands behind a comparison, "
@@ -55,7 +58,8 @@ def limits(findings: Findings) -> tuple[str, ...]:
     if is_comparison and n_fewest < FEWEST_FOR_SD:
         sentences.append(f"Nothing is said about which side is steadier: that takes {FEWEST_FOR_SD} runs on each.")
     experiments = [it.experiment for it in findings.experiments]
-    sentences += dict.fromkeys(filter(None, map(precision_sentence, experiments)))
+    targets = dict.fromkeys(clean(it.precision) for it in experiments if it.precision)
+    sentences += [f"Runs were added until {target}: {COVERAGE}" for target in targets]
     if is_comparison and any(it.looks for it in experiments):
         sentences.append(EARLY)
     if any(it.n_unplanned_looks for it in experiments):

@@ -11,7 +11,7 @@ from deviate.report.compare import (
     quantity_rows,
     verdict_word,
 )
-from deviate.report.describe import description_headers, description_row, mean_cell, n_text, noted, unit_of
+from deviate.report.describe import description_headers, description_row, mean_cell, n_text, unit_of
 from deviate.report.format import clean, confidence_text, difference_unit, shorten, with_unit
 from deviate.report.view import (
     Cell,
@@ -149,8 +149,11 @@ def _estimation(
         _plotted(it, label) for it, label in zip(comparisons, labels[1:], strict=False) if it is not None
     )
     intervals = [it.difference_interval for it in comparisons if it is not None]
+    # An axis has no room for the whole note, which stands in the tables.
     levels = dict.fromkeys(
-        noted(f"{confidence_text(it.confidence)} CI", it) for it in intervals if isinstance(it, Interval)
+        "CI not valid" if it.note else f"{confidence_text(it.confidence)} CI"
+        for it in intervals
+        if isinstance(it, Interval)
     )
     drawn = "; ".join(f"{label} {mean_cell(it, unit).text}, n = {n_text(it)}" for it, label in described)
     told = [

@@ -22,7 +22,7 @@ from deviate.stats.looks import Plan, at_look, parse_looks, repeated_p
 from deviate.stats.noise import noise
 from deviate.stats.overhead import overhead
 from deviate.stats.power import detectable_difference, detectable_effect, runs_needed
-from deviate.stats.precision import Target, forecast, half_width, parse_target, reached
+from deviate.stats.precision import MIN_RUNS, Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
 from deviate.stats.two_sample import brown_forsythe, mann_whitney, student, welch, welch_interval
 from deviate.stats.variance import (
@@ -35,6 +35,7 @@ from deviate.stats.variance import (
 )
 
 __all__ = [
+    "MIN_RUNS",
     "Plan",
     "Progress",
     "Target",

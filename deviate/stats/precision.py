@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from scipy import stats
 
 from deviate.errors import InputError
-from deviate.model import Estimate, Experiment, Unavailable
+from deviate.model import Estimate, Experiment, Unavailable, level_text
 from deviate.stats.intervals import mean_interval
 from deviate.stats.power import MOST_RUNS
-from deviate.stats.sample import Values, level_text, moments, refusal, spread_refusal
+from deviate.stats.sample import Values, moments, refusal, spread_refusal
 
 FEWEST = 3
 MIN_RUNS = 5
@@ -129,17 +129,6 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
     if isinstance(width, Unavailable):
         return told
     return f"{told}; its {level_text(confidence)} interval covers slightly less than it says"
-
-
-def precision_sentence(experiment: Experiment) -> str:
-    """What a report says of an experiment that ran until a target; empty for one whose number of runs was given."""
-    if not experiment.precision:
-        return ""
-    return (
-        f"Runs were added until {experiment.precision}: stopping on precision takes no side, but it stops where the "
-        "spread comes out small, so intervals cover slightly less often than they say (a nominal 95% interval in 92 to "
-        "95% of cases with at least 5 runs)."
-    )
 
 
 def target_of(experiment: Experiment) -> Target | None:

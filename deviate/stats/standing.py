@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from deviate.model import Comparison, Experiment, Interval, Test, Unavailable, Verdict
+from deviate.model import Comparison, Experiment, Interval, Test, Unavailable, Verdict, level_text
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.looks import SPENDING_NAMES, Plan, at_look, repeated_p
-from deviate.stats.sample import count, level_text
+from deviate.stats.sample import count
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """The verdict: one word for a comparison, by the first rule that holds, and the reason in a sentence."""
 
-from deviate.model import Description, Estimate, Interval, Unavailable, Verdict, Word
+from deviate.model import Description, Estimate, Interval, Unavailable, Verdict, Word, level_text
 from deviate.stats.describe import VERDICT_RUNS
 from deviate.stats.power import runs_needed
-from deviate.stats.sample import count, level_text, spread_refusal
+from deviate.stats.sample import count, spread_refusal
 from deviate.stats.two_sample import welch_interval
 
 
