@@ -6,7 +6,7 @@ One event is one line of strict JSON: an array whose first item names its kind. 
 form that reads back to the same bits; NaN and infinities are the strings "nan", "inf", "-inf". A file has one writer,
 grows only at its end, and may end in a torn line. Its name ends in CUT when the disk did not take all of it.
 
-    ["start", schema, {facts}]               first line: pid, ppid, rank, argv, python, time (seconds since the epoch)
+    ["start", schema, {facts}]               first line: pid, ppid, rank, python, time (seconds since the epoch)
     ["path", id, [[file, line], ...]]        a way to a site, outermost frame first, the site's own frame left out
     ["value", site, path, loops, seconds, value, label]
                                              loops: [loop, step, loop, step, ...], outermost first

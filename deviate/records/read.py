@@ -19,6 +19,7 @@ from deviate.records.measure import Catalog, measure
 from deviate.records.misfits import differences
 from deviate.records.plans import Plan, VariantPlan, read_plan
 from deviate.records.specs import read_spec
+from deviate.redaction import redacted_words
 
 TAIL_LINES = 20
 TAIL_BYTES = 16_384
@@ -70,7 +71,7 @@ def _experiment(
     return Experiment(
         name=plan.name,
         variant=variant.name,
-        command=plan.command,
+        command=redacted_words(plan.command),
         n_planned=variant.n_runs,
         metrics=metrics,
         runs=tuple(sorted((_judged(run, catalog) for run in runs), key=lambda run: run.replicate)),

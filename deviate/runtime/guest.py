@@ -63,8 +63,8 @@ def _read(path: str) -> Any:
 
 
 def _facts() -> dict[str, object]:
+    """What tells one process from another; not its arguments, which may hold a secret."""
     return {
-        "argv": list(getattr(sys, "argv", [])),
         "python": ".".join(map(str, sys.version_info[:3])),
         "implementation": sys.implementation.name,
         "executable": sys.executable,

@@ -1,5 +1,6 @@
 """Experiments read back from their folder."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,3 +113,11 @@ def test_a_damaged_result_is_named(experiment: Path, add_run: AddRun) -> None:
     (add_run(0, values(0.1)) / "result.json").write_text('{"schema": 1}')
     with pytest.raises(RecordError, match=r"result\.json"):
         read_experiment(experiment)
+
+
+def test_a_secret_in_the_command_is_told_to_no_reader(experiment: Path) -> None:
+    plan = experiment / "experiment.json"
+    document = json.loads(plan.read_text())
+    plan.write_text(json.dumps({**document, "command": ["python", "train.py", "--api-key", "Zq7"]}))
+    (read,) = read_experiment(experiment)
+    assert read.command == ("python", "train.py", "--api-key", "[redacted]")

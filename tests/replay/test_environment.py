@@ -100,6 +100,7 @@ def test_no_file_holds_a_secret(frozen: Callable[..., Any], base: dict[str, str]
     started.run(Environments(base))
     written = (started.attempt / "environment.json").read_text()
     written += "".join(path.read_text() for path in (made.folder / "environments").iterdir())
+    written += "".join(path.read_text() for path in started.attempt.glob("events-*.jsonl"))
     for secret in ("Zq7", TOKEN, '"abc"'):
         assert secret not in written
     assert SECRET not in json.loads((started.attempt / "environment.json").read_text())["variables"]["TORCH_HOME"]
