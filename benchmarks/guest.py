@@ -51,8 +51,12 @@ def step(n):
     for i in range(n):
         pass
 
+def main_step(n):
+    for i in range(n):
+        "main"
+
 n = int(sys.argv[1])
-for function in (step, value, scalar, record, meter):
+for function in (step, main_step, value, scalar, record, meter):
     function(10)
     start = time.perf_counter()
     function(n)
@@ -60,6 +64,7 @@ for function in (step, value, scalar, record, meter):
 """
 FIGURES = (
     "loop step",
+    "step of the main loop",
     "recorded value",
     "call with a name and a value",
     "call with a dict of one value",
@@ -74,9 +79,9 @@ def measure(n_values: int, *, is_tapped: bool) -> list[float]:
         child.tap("tracker.add_scalar", form="call", fields=("tensorboard.add_scalar", "0"))
         child.tap("tracker.log", form="call", fields=("wandb.log", "0"))
         child.tap("tracker.update", form="meter", fields=("avg",))
-        for body in ("(0.123", "tracker.add", "tracker.log", "tracker.up", "pass"):
+        for body in ("(0.123", "tracker.add", "tracker.log", "tracker.up", "pass", '"main"'):
             line = SCRIPT[: SCRIPT.index(f"        {body}")].count("\n") + 1
-            child.loop(f"«range(n)»:\n        {body}", line, is_main=False)
+            child.loop(f"«range(n)»:\n        {body}", line, is_main=body == '"main"')
         result = child.run(str(n_values), is_tapped=is_tapped)
     return [float(line) for line in result.stdout.split()]
 
@@ -94,7 +99,7 @@ def main() -> None:
         for is_tapped in (True, False)
     )
     costs = [with_taps - without for with_taps, without in zip(on, off, strict=True)]
-    for name, cost in zip(FIGURES, (costs[0], *(cost - costs[0] for cost in costs[1:])), strict=True):
+    for name, cost in zip(FIGURES, (*costs[:2], *(cost - costs[0] for cost in costs[2:])), strict=True):
         print(f"per {name:<30} {cost:.3f} µs")
 
 

@@ -98,6 +98,7 @@ class Recorder:
         self.buffer: list[str] = []
         self.window = 0.0
         self.stamped = 0.0
+        self.seconds = "0"
         self.stamp = "], 0, "
         self.in_window = 0
         self.running: dict[int, list[Running]] = {}
@@ -223,8 +224,7 @@ class Recorder:
         """One value with its time, its loops, and the calls that lead to `frame`. The hot path: all in one function."""
         now = perf_counter()
         if now - self.stamped >= STAMP_S:
-            self.stamped = now
-            self.stamp = "], %.3f, " % (now - self.began)
+            self._stamp(now)
         stack = self.running.get(get_ident())
         if stack:
             if stack[-1].code is not None:
@@ -252,6 +252,11 @@ class Recorder:
         self.buffer.append(f"{start}{text}{tail}")
         if now - self.window >= WINDOW_S or self.in_window < EAGER:
             self._keep_up(now)
+
+    def _stamp(self, now: float) -> None:
+        self.stamped = now
+        self.seconds = "%.3f" % (now - self.began)
+        self.stamp = "], %s, " % self.seconds
 
     def settle(self) -> None:
         """Read what was left on accelerators."""
@@ -296,8 +301,14 @@ class Recorder:
                 self.tell(self.at_main_end)
 
     def main_step(self, loop: int, step: int) -> None:
+        """The main loop begins a step. As hot as `line`, in a loop that does little else."""
         self.has_stepped = True
-        self.emit('["step", %d, %d, %.6f]\n' % (loop, step, perf_counter() - self.began))
+        now = perf_counter()
+        if now - self.stamped >= STAMP_S:
+            self._stamp(now)
+        self.buffer.append(f'["step", {loop}, {step}, {self.seconds}]\n')
+        if now - self.window >= WINDOW_S or self.in_window < EAGER:
+            self._keep_up(now)
 
     def while_step(self, loop: int, frame: FrameType) -> Running:
         """A condition is evaluated: of a loop that goes on in this frame, or of one that begins."""

@@ -141,7 +141,8 @@ def while_(number: int, condition: V) -> V:
 
 def _step(running: Running, is_main: bool) -> None:
     try:
-        _recorder.settle()
+        if _recorder.pending:
+            _recorder.settle()
         if is_main:
             _recorder.main_step(running.id, running.step)
     except Exception as error:
