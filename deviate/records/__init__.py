@@ -1,6 +1,8 @@
 """The folder format: plans, specs, attempts and events, written and read back."""
 
+from deviate.records.environment import Platform
 from deviate.records.layout import deviate_folder, experiments_folder, snapshot_folder
+from deviate.records.misfits import environment_changed, environment_misfits
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 from deviate.records.plans import (
     change_experiment,
@@ -16,11 +18,14 @@ from deviate.records.read import log_end, read_experiment, stderr_tail
 __all__ = [
     "Change",
     "Plan",
+    "Platform",
     "Reported",
     "VariantPlan",
     "change_experiment",
     "create_experiment",
     "deviate_folder",
+    "environment_changed",
+    "environment_misfits",
     "experiments_folder",
     "find_experiment",
     "list_experiments",

@@ -26,11 +26,15 @@ ALWAYS_TOLD = "CPU"
 """Who tells this fact tells all variables that are set."""
 VARIABLE = "variable "
 """What facts about variables begin with; a variable that is not among the facts was not set."""
+COMPARED = ("CPU", "cores", "GPU", "NVIDIA driver", "CUDA of the driver")
+"""Facts about the machine that have to be the same."""
 NOT_COMPARED = (
-    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PYTHONPATH", "PYTHONSTARTUP",
-    "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONPYCACHEPREFIX", "TF_CPP_MIN_LOG_LEVEL",
+    "CUDA_DEVICE_ORDER", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE",
+    "PYTHONIOENCODING", "PYTHONPYCACHEPREFIX", "PYTHONUSERBASE", "TF_CPP_MIN_LOG_LEVEL", "TF_CONFIG", "TORCH_HOME",
+    "KERAS_HOME", "TORCH_EXTENSIONS_DIR", "NCCL_SOCKET_IFNAME", "TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES",
 )  # fmt: skip
-"""Variables that name a place or a device, or have to do with output alone."""
+NOT_COMPARED_ENDS = ("_VISIBLE_DEVICES", "_VISIBLE_CHIPS", "_CACHE_DIR", "_CACHE_PATH")
+"""Variables that name a place, a host or a device, or have to do with output alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +159,8 @@ def platform_facts(platform: Platform, *, has_machine: bool = True) -> dict[str,
         facts |= {f"{PACKAGE}{name}": version for name, version in platform.packages.items()}
     if has_machine:
         facts |= {name: platform.machine[name] for name in COMPARED if name in platform.machine}
-        facts |= {f"{VARIABLE}{name}": it for name, it in platform.shell.items() if name not in NOT_COMPARED}
+        facts |= {f"{VARIABLE}{name}": value for name, value in platform.shell.items() if _is_compared(name)}
     return facts
-
-
-COMPARED = ("CPU", "cores", "GPU", "NVIDIA driver", "CUDA of the driver")
 
 
 def facts_of(attempt: Path) -> dict[str, str]:
@@ -188,6 +189,10 @@ def packages_of(attempt: Path) -> Mapping[str, str]:
         return (read_platform(attempt.parents[2], environment.platform).packages or {}) if environment else {}
     except RecordError:
         return {}
+
+
+def _is_compared(variable: str) -> bool:
+    return variable not in NOT_COMPARED and not variable.endswith(NOT_COMPARED_ENDS)
 
 
 def _document(platform: Platform) -> dict[str, Any]:
