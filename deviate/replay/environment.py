@@ -24,7 +24,9 @@ MATTER = (
     "OPENBLAS_", "BLIS_", "NUMEXPR_", "VECLIB_", "TF_", "XLA_", "JAX_", "LIBTPU_", "TPU_", "TORCH_", "TORCHINDUCTOR_",
     "PYTORCH_", "NCCL_", "GLOO_", "KERAS_", "PYTHON", "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_", "MALLOC_", "ATEN_",
 )  # fmt: skip
-"""How the names of variables begin that change what a framework computes."""
+"""How the names of variables begin that change what a framework computes …"""
+OF_TERRAFORM = ("TF_CLI_", "TF_VAR_", "TF_TOKEN_")
+"""… and those that look like TensorFlow's and are Terraform's."""
 THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
     "BLIS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
@@ -168,7 +170,11 @@ def shell_variables(base: Mapping[str, str]) -> dict[str, str]:
 
 
 def _that_matter(variables: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in variables.items() if name.startswith(MATTER)}
+    return {
+        name: value
+        for name, value in variables.items()
+        if name.startswith(MATTER) and not name.startswith(OF_TERRAFORM)
+    }
 
 
 def _in_words(git: Commit | None) -> str:

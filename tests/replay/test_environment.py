@@ -64,6 +64,7 @@ def base() -> dict[str, str]:
         "OMP_NUM_THREADS": "3",
         "TF_X_API_KEY": "abc",
         "EDITOR": "vi",
+        "TF_VAR_region": "eu",
         "TORCH_HOME": f"/x/{SECRET}",
     }
 
@@ -85,7 +86,7 @@ def test_a_run_has_its_fingerprint(frozen: Callable[..., Any], base: dict[str, s
         platform.interpreter["path"] == os.path.realpath(Path(sys.executable).parent) + "/" + Path(sys.executable).name
     )
     assert platform.packages["numpy"] == document["frameworks"]["numpy"]
-    assert platform.shell["OMP_NUM_THREADS"] == "3"
+    assert (platform.shell["OMP_NUM_THREADS"], "TF_VAR_region" in platform.shell) == ("3", False)
     facts = facts_of(started.attempt)
     assert facts["interpreter"] == " ".join(sys.version.split())
     assert facts["packages"].startswith(f"{len(platform.packages)}, digest ")
