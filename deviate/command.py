@@ -5,7 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,21 +20,29 @@ class Target:
         root: git top level of the working folder, else the working folder itself.
         cwd: the working folder, relative to root.
         script: the entry script, absolute.
+        then: commands that follow in the same work copy.
+        others: further Python scripts that a run comes to, absolute: those of commands that follow, or of a shell
+            script.
     """
 
     root: Path
     cwd: str
     script: Path
     command: tuple[str, ...]
+    then: tuple[tuple[str, ...], ...] = ()
+    others: tuple[Path, ...] = ()
 
 
-def locate(words: Sequence[str], folder: Path, python: str | None = None) -> Target:
+def locate(
+    words: Sequence[str], folder: Path, python: str | None = None, *, then: Sequence[Sequence[str]] = ()
+) -> Target:
     """Tell what a command line means: `train.py --epochs 5`, `python -m pkg.train`, `torchrun train.py`.
 
     Args:
         words: a script with its arguments, or a whole command.
         folder: where the user is.
         python: interpreter for a script; by default the one on PATH that would have run it.
+        then: commands that follow, of the same form; they need not run Python.
 
     Raises:
         InputError: there is no script, it does not exist, or the project would be a home folder.
@@ -52,31 +60,71 @@ def locate(words: Sequence[str], folder: Path, python: str | None = None) -> Tar
         command = (python or default_python(), *words)
     elif python is not None:
         raise InputError("--python is for a script", "name the interpreter in the command itself")
-    return Target(root, folder.relative_to(root).as_posix(), script, command)
+    following, scripts = [], list(_of_shell_words(words, folder))
+    for others in then:
+        following.append((python or default_python(), *others) if others[0].endswith(".py") else tuple(others))
+        found = next(_scripts(others, folder), None)
+        scripts += [found] if found is not None else []
+    scripts = [found for found in scripts if found.is_relative_to(root) and found != script]
+    cwd = folder.relative_to(root).as_posix()
+    return Target(root, cwd, script, command, tuple(following), tuple(dict.fromkeys(scripts)))
 
 
 def _script_of(words: Sequence[str], folder: Path) -> Path:
-    """The first Python file among the words, or the module after `-m`."""
-    for index, word in enumerate(words):
-        if word == "-m" and index + 1 < len(words) and index > 0:
-            found = _module(words[index + 1], folder)
-            if found is not None:
-                return found
-        elif word.endswith(".py"):
-            path = folder / word
-            if path.is_file():
-                return path.resolve()
-            raise InputError(f"no script {word} in {folder}", _near(path))
-        elif word.endswith(".ipynb"):
-            raise InputError(f"{word} is a notebook", f"convert it first: jupyter nbconvert --to script {word}")
-        elif index == 0 and len(words) == 1 and (folder / word).is_dir():
-            raise InputError(f"{word} is a folder", "name the training script in it")
+    """The Python script of a command: a file among its words, the module after `-m`, or what a shell script runs."""
+    found = next(_scripts(words, folder), None)
+    if found is not None:
+        return found
+    if len(words) == 1 and (folder / words[0]).is_dir():
+        raise InputError(f"{words[0]} is a folder", "name the training script in it")
     if len(words) == 1 and not shutil.which(words[0]):
         raise InputError(f"no script {words[0]} in {folder}", _near(folder / words[0]))
     raise InputError(
         f"no Python script in the command {shlex.join(words)}",
         "name the training script in the command itself: deviate run -- python train.py",
     )
+
+
+def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
+    """Every Python script that a command names, in order.
+
+    Raises:
+        InputError: a script is named that does not exist, or a notebook.
+    """
+    for index, word in enumerate(words):
+        if word == "-m" and index + 1 < len(words) and index > 0:
+            found = _module(words[index + 1], folder)
+            if found is not None:
+                yield found
+        elif word.endswith(".py"):
+            path = folder / word
+            if not path.is_file():
+                raise InputError(f"no script {word} in {folder}", _near(path))
+            yield path.resolve()
+        elif word.endswith(".ipynb"):
+            raise InputError(f"{word} is a notebook", f"convert it first: jupyter nbconvert --to script {word}")
+        else:
+            yield from _of_shell_words((word,), folder)
+
+
+def _of_shell_words(words: Sequence[str], folder: Path) -> Iterator[Path]:
+    for word in words:
+        if word.endswith((".sh", ".bash")) and (folder / word).is_file():
+            yield from _of_shell(folder / word, folder)
+
+
+def _of_shell(path: Path, folder: Path) -> Iterator[Path]:
+    """The Python scripts that a shell script runs from the folder, as far as its lines name them plainly."""
+    text = path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
+    for line in text.splitlines():
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError:  # a quotation over several lines
+            continue
+        try:
+            yield from _scripts([word for word in words if not word.endswith((".sh", ".bash"))], folder)
+        except InputError:  # a name that only the shell can tell
+            continue
 
 
 def _module(name: str, folder: Path) -> Path | None:

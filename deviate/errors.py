@@ -36,3 +36,7 @@ class RunError(DeviateError):
 
 class ToolError(DeviateError):
     """A part of deviate is missing or broken."""
+
+
+class InUseError(RunError):
+    """Somebody else carries out this run now: not a fault, and to be tried again later."""

@@ -1,10 +1,12 @@
 """From a command to what is to be recorded: the script is analysed, `deviate.toml` obeyed, written or looked over."""
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from deviate import analysis, config, replay, saving, selection
-from deviate.command import Target
+from deviate.command import Target, locate, project_root
 from deviate.errors import InputError
 from deviate.model import Analysis, Selection, Variant
 from deviate.review import Screen
@@ -53,13 +55,43 @@ class Looked:
         return self.target.root / CONFIG
 
 
+def find_target(
+    words: Sequence[str], folder: Path, python: str | None = None, *, then: Sequence[Sequence[str]] = ()
+) -> Target:
+    """What a command line means, with what `deviate.toml` has to add: the command itself, and those that follow.
+
+    Args:
+        words: a script with its arguments, or a whole command; nothing for the one that `deviate.toml` names.
+        folder: where the user is.
+        python: interpreter for a script.
+        then: commands that follow; by default those of `deviate.toml`, where it is for the script.
+
+    Raises:
+        InputError: there is no script, or it does not exist.
+    """
+    settings = config.load(project_root(folder) / CONFIG)
+    if not words and (settings.command or settings.train):
+        words = shlex.split(settings.command) if settings.command else [str(settings.train)]
+    target = locate(words, folder, python, then=then)
+    if not then and settings.then and settings.is_for(target.script.relative_to(target.root).as_posix()):
+        target = locate(words, folder, python, then=[shlex.split(text) for text in settings.then])
+    return target
+
+
 def look(target: Target) -> Looked:
     """Analyse the script and read the user's `deviate.toml`; whether its sections fit is not asked yet.
 
     Raises:
         InputError: the script or the file cannot be used.
     """
-    return _read_config(target, analysis.analyze(target.script, target.root))
+    return _read_config(target, _analyze(target))
+
+
+def _analyze(target: Target) -> Analysis:
+    """All scripts of a run as one; of several in one shell script the first that trains is the training script."""
+    found = [analysis.analyze(script, target.root) for script in (target.script, *target.others)]
+    found.sort(key=lambda it: it.main_loop is None)
+    return analysis.join(found)
 
 
 def _read_config(target: Target, found: Analysis) -> Looked:

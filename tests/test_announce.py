@@ -29,7 +29,7 @@ def prepared(project: Path) -> Prepared:
 
 def told(prepared: Prepared, *names: str, width: int = 120) -> list[str]:
     variants = choose_variants(names, prepared.variants)
-    return announcement(prepared, Request(3, variants, None, 0, None, None), width).splitlines()
+    return announcement(prepared, Request(3, variants, None, 0), width).splitlines()
 
 
 def test_each_seed_of_the_script_is_told_with_its_place_and_its_fate(prepared: Prepared) -> None:

@@ -4,6 +4,7 @@ from .additions import add_site, normalised
 from .analyze import analyze
 from .document import explain_nothing_found, to_document
 from .entries import Entries, rank_scripts
+from .joined import join
 from .statements import Statements, read_statements
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "add_site",
     "analyze",
     "explain_nothing_found",
+    "join",
     "normalised",
     "rank_scripts",
     "read_statements",

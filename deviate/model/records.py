@@ -1,5 +1,6 @@
 """What was recorded: runs, their measurements, and what happened in them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,11 +17,12 @@ Spending = Literal["obrien-fleming", "pocock"]
 class Series:
     """What one metric gave in one run: `values[i]` stood at main-loop step `steps[i]` (None: outside the main loop).
 
-    Steps count from 0 and rise; within a step only the last value is kept.
+    Steps count from 0 and rise; within a step only the last value is kept. Long series are not held in memory, so that
+    what needs one number should not ask for all.
     """
 
-    steps: tuple[int | None, ...]
-    values: tuple[float, ...]
+    steps: Sequence[int | None]
+    values: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deviate.model import Selection, Settings, Variant
+from deviate.model import Selection, Settings, Spending, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """Results were shown when so many runs per variant had been planned."""
+    """Results were shown when so many runs per variant had been planned, alone or against another experiment."""
 
     time: float
     n_runs: int
+    is_comparison: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Plan:
     n_threads: int | None = None
     settings: Settings = field(default_factory=Settings)
     looks: tuple[int, ...] = ()
-    spending: str = ""
+    spending: Spending = "obrien-fleming"
     precision: str = ""
     reported: tuple[Reported, ...] = ()
 
@@ -95,8 +96,7 @@ class Plan:
 
     @property
     def n_unplanned_looks(self) -> int:
-        """How often runs were added after results had been shown, without that having been declared."""
+        """How often runs were added after a comparison had been shown, without that having been declared."""
         if self.looks or self.precision:
             return 0
-        seen = sorted({it.n_runs for it in self.reported})
-        return sum(n_runs < self.n_runs for n_runs in seen)
+        return len({it.n_runs for it in self.reported if it.is_comparison and it.n_runs < self.n_runs})

@@ -61,9 +61,12 @@ def from_document(document: dict[str, Any]) -> Plan:
         n_threads=document.get("n_threads"),
         settings=_settings_from(document["settings"]) if "settings" in document else Settings(jobs=jobs),
         looks=tuple(map(int, document.get("looks", []))),
-        spending=str(document.get("spending", "")),
+        spending=document.get("spending", "obrien-fleming"),
         precision=str(document.get("precision", "")),
-        reported=tuple(Reported(float(it["time"]), int(it["n_runs"])) for it in document.get("reported", [])),
+        reported=tuple(
+            Reported(float(it["time"]), int(it["n_runs"]), bool(it["is_comparison"]))
+            for it in document.get("reported", [])
+        ),
     )
 
 

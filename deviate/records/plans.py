@@ -69,12 +69,12 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
     return new
 
 
-def tell_reported(folder: Path, *, time: float) -> None:
+def tell_reported(folder: Path, *, time: float, is_comparison: bool) -> None:
     """Write down that results were shown: runs that are added from now on were not planned without knowing them."""
     plan = read_plan(folder)
-    if any(it.n_runs == plan.n_runs for it in plan.reported):
+    if any(it.n_runs == plan.n_runs and it.is_comparison >= is_comparison for it in plan.reported):
         return
-    new = dataclasses.replace(plan, reported=(*plan.reported, Reported(time, plan.n_runs)))
+    new = dataclasses.replace(plan, reported=(*plan.reported, Reported(time, plan.n_runs, is_comparison)))
     write_json(experiment_file(folder), "experiment", to_document(new))
 
 

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status
-from deviate.records.attempts import STALE_S, Result, read_claim, read_result
+from deviate.records.attempts import STALE_S, Result, is_intact, read_claim, read_result
 from deviate.records.environment import facts_of
 from deviate.records.events import ProcessLog, read_events
 from deviate.records.gather import draws, environment, told_by_all, told_by_one
-from deviate.records.layout import attempts, event_files, runs_folder, snapshot_folder, spec_file
+from deviate.records.layout import attempt_number, attempts, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.manifest import read_manifest
 from deviate.records.measure import Catalog, measure
 from deviate.records.misfits import differences
-from deviate.records.plans import Plan, VariantPlan, read_plan
+from deviate.records.plan import Plan, VariantPlan
+from deviate.records.plans import read_plan
 from deviate.records.specs import read_spec
 from deviate.redaction import redacted_words
 
@@ -83,6 +84,11 @@ def _experiment(
         warnings=tuple(warnings),
         varied=variant.varied,
         held=variant.held,
+        n_threads=plan.n_threads,
+        looks=plan.looks,
+        n_unplanned_looks=plan.n_unplanned_looks,
+        precision=plan.precision,
+        spending=plan.spending,
     )
 
 
@@ -128,6 +134,9 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None]:
     numbered = attempts(run)
     for attempt in reversed(numbered):
         result = read_result(attempt)
+        if result is not None and not is_intact(attempt, result):
+            reason = "an event file is not what it was when the run ended: resume to run it again"
+            return attempt, dataclasses.replace(result, status="lost", reason=reason)
         if result is not None:
             return attempt, result
     return numbered[-1], None
@@ -146,7 +155,7 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         started=started,
         wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
         folder=attempt,
-        series=measure(logs),
+        series=measure(logs, attempt),
         seeds=dict(spec.seeds),
         seed_events=told_by_all(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **environment(logs)},
@@ -161,6 +170,9 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         flips=told_by_one(logs, lambda log: log.flips),
         operations=told_by_all(logs, lambda log: log.operations),
         uncontrolled=told_by_all(logs, lambda log: log.uncontrolled),
+        device=result.device if result else "",
+        n_sharing=result.n_sharing if result else 0,
+        attempt=attempt_number(attempt) or 1,
     )
 
 

@@ -1,23 +1,36 @@
 """From a snapshot to run folders: variants, plans, and the executors that carry them out."""
 
 from deviate.replay.definitions import define_variant
-from deviate.replay.execute import execute
+from deviate.replay.execute import Listeners, carry_out, execute, work
+from deviate.replay.executors.local import LocalExecutor
+from deviate.replay.executors.protocol import Executor
 from deviate.replay.plan import plan
-from deviate.replay.slots import default_jobs
+from deviate.replay.prepare import prepare_tree
+from deviate.replay.slots import choose_gpus, default_jobs, slots, threads_per_run
 from deviate.replay.trackers import OFFLINE
-from deviate.replay.updates import Outcome, RunUpdate
+from deviate.replay.updates import Order, Outcome, RunUpdate
 from deviate.replay.variants import VARIANTS, choose_variants, find_variant, tell
 
 __all__ = [
     "OFFLINE",
     "VARIANTS",
+    "Executor",
+    "Listeners",
+    "LocalExecutor",
+    "Order",
     "Outcome",
     "RunUpdate",
+    "carry_out",
+    "choose_gpus",
     "choose_variants",
     "default_jobs",
     "define_variant",
     "execute",
     "find_variant",
     "plan",
+    "prepare_tree",
+    "slots",
     "tell",
+    "threads_per_run",
+    "work",
 ]

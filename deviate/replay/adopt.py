@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from deviate.errors import RecordError, RunError
+from deviate.errors import InUseError, RecordError
 from deviate.model import Spec
 from deviate.records.attempts import (
     STALE_S,
@@ -46,7 +46,7 @@ def end_orphans(runs: Iterable[Path]) -> None:
     """End what executors that died have left running, and give those attempts a result: lost.
 
     Raises:
-        RunError: somebody else runs one of these runs now.
+        InUseError: somebody else runs one of these runs now.
     """
     for run in runs:
         for attempt in attempts(run):
@@ -61,7 +61,7 @@ def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Cla
     """Make the next attempt with its claim.
 
     Raises:
-        RunError: somebody else was faster.
+        InUseError: somebody else was faster.
     """
     before = attempts(run)
     attempt = attempt_folder(run, 1 + (attempt_number(before[-1]) or 0 if before else 0))
@@ -139,9 +139,9 @@ def _hash(run: Path) -> str:
         return ""
 
 
-def _in_use(run: Path, by: str) -> RunError:
+def _in_use(run: Path, by: str) -> InUseError:
     experiment = run.parent.parent
-    return RunError(
+    return InUseError(
         f"the experiment in {experiment} is being run by {by}",
         "wait until that has ended, or stop it, then resume",
     )

@@ -28,14 +28,15 @@ from deviate.records.layout import (
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.specs import run_id, spec_hash, write_spec
 from deviate.replay.adopt import claim_attempt
+from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
 from deviate.replay.containers import wrapped
-from deviate.replay.executors.protocol import Order
 from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, judge
 from deviate.replay.processes import birth
 from deviate.replay.progress import Progress
 from deviate.replay.slots import Slot
-from deviate.replay.updates import Outcome, RunUpdate
+from deviate.replay.trackers import tracker_variables
+from deviate.replay.updates import Order, Outcome, RunUpdate
 from deviate.replay.workcopy import child_environment, command_in_copy, found_work_copy, make_work_copy, verify_links
 
 END_BYTES = 200
@@ -67,6 +68,7 @@ class Attempt:
     claim: Claim
     launch: Launch
     progress: Progress
+    checkpoints: CheckpointWatch
     warnings: tuple[str, ...]
     slot: Slot = field(default_factory=Slot)
     leader: int = 0
@@ -89,14 +91,17 @@ class Attempt:
         )  # fmt: skip
 
 
-def prepare_attempt(order: Order, frozen: Frozen, settings: Settings) -> Attempt:
+def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Path | None = None) -> Attempt:
     """Claim the next attempt of a run, and make its work copy.
+
+    Args:
+        run: where its attempts lie, if not where those of the order do.
 
     Raises:
         RunError: somebody else runs it.
         RecordError: the disk does not take it.
     """
-    spec, run = order.spec, order.run
+    spec, run = order.spec, run or order.run
     try:
         run.mkdir(parents=True, exist_ok=True)
         if not spec_file(run).exists():
@@ -117,6 +122,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings) -> Attempt
             "check free space and permissions; then resume, nothing is lost",
         ) from error
     environment = child_environment(os.environ, spec, frozen.snapshot, frozen.manifest, folder, copy)
+    environment |= tracker_variables(spec, order.experiment.name, os.environ)
     environment |= {"TMPDIR": temporary, "DEVIATE_RUN": run_id(spec), "DEVIATE_EXPERIMENT": order.experiment.name}
     if before is not None:
         environment["DEVIATE_CONTINUED"] = str(before)
@@ -126,7 +132,9 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings) -> Attempt
         for command in (spec.command, *spec.then)
     ]
     launch = Launch(folder, commands, copy.cwd, environment, frozenset(settings.ignored_codes))
-    return Attempt(order, frozen, folder, claim, launch, Progress(folder, frozen.manifest), copy.warnings)
+    return Attempt(
+        order, frozen, folder, claim, launch, Progress(folder, frozen.manifest), CheckpointWatch(folder), copy.warnings
+    )
 
 
 def started(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> None:

@@ -1,6 +1,7 @@
 """Runs what a plan lacks: keeps an executor busy, starts lost runs anew, and leaves everything resumable."""
 
 import collections
+import dataclasses
 import signal
 import threading
 import time
@@ -16,8 +17,8 @@ from deviate.records.layout import runs_folder
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
 from deviate.replay.executors.local import LocalExecutor
-from deviate.replay.executors.protocol import Executor, Order
-from deviate.replay.updates import Outcome, RunUpdate
+from deviate.replay.executors.protocol import Executor
+from deviate.replay.updates import Order, Outcome, RunUpdate
 
 POLL_S = 0.25
 FAILED = frozenset({"crashed", "timed_out", "silent", "lost"})
@@ -81,8 +82,28 @@ def carry_out(
         RecordError: the disk is full or read-only, or a record is damaged.
         KeyboardInterrupt: after all runs have ended; what was cancelled will run again.
     """
+    for experiment in dict.fromkeys(order.experiment for order in orders):
+        end_orphans(sorted(runs_folder(experiment).glob("*/")))  # before anything starts
     schedule = _Schedule(executor, settings, listeners or Listeners(), budget_s)
     schedule.admit(orders)
+    return _run(schedule, drains=drains)
+
+
+def work(order: Order, settings: Settings) -> Outcome:
+    """Carry out one run on this machine, with the devices that this process has, whoever runs the others.
+
+    Raises:
+        InUseError: somebody else runs it now.
+        RunError, RecordError, KeyboardInterrupt: as in `carry_out`.
+    """
+    end_orphans([order.run])
+    alone = dataclasses.replace(settings, executor="local", jobs=1, gpus=None, retries=0, max_failures=None)
+    schedule = _Schedule(LocalExecutor(alone), alone, Listeners(), None)
+    schedule.admit([order])
+    return _run(schedule, drains=False)[order]
+
+
+def _run(schedule: "_Schedule", *, drains: bool) -> dict[Order, Outcome]:
     with _interrupts(schedule, drains=drains):
         try:
             schedule.run()
@@ -90,7 +111,7 @@ def carry_out(
             schedule.stop()
             raise
         finally:
-            executor.close()
+            schedule.executor.close()
     if schedule.is_draining:
         raise KeyboardInterrupt
     return schedule.outcomes
@@ -114,10 +135,7 @@ class _Schedule:
     is_over: bool = False
 
     def admit(self, orders: Iterable[Order]) -> None:
-        """Take up orders: what is on record is an outcome, the rest waits. Orphans are ended before anything starts."""
-        orders = tuple(orders)
-        for experiment in dict.fromkeys(order.experiment for order in orders):
-            end_orphans(sorted(runs_folder(experiment).glob("*/")))
+        """Take up orders: what is on record is an outcome, the rest waits."""
         for order in orders:
             found = settled_attempt(order.run, order.spec)
             if found is None:

@@ -24,6 +24,9 @@ def plan(
     runs: int,
     seed: int,
     environment: Sequence[tuple[str, str]] = (),
+    then: Sequence[Sequence[str]] = (),
+    wrap: Sequence[str] = (),
+    n_threads: int | None = None,
 ) -> tuple[Spec, ...]:
     """One spec per replicate, in order.
 
@@ -31,6 +34,10 @@ def plan(
         cwd: working folder of the command, relative to the project root.
         seed: the experiment seed.
         environment: variables that the user sets for every run; they go before ours.
+        then: commands that follow in the same work copy.
+        wrap: the beginning of a command that starts a container.
+        n_threads: limit for each run, so that several on one machine do not starve each other; None for no limit, as
+            in variants that touch nothing.
 
     Raises:
         InputError: there is no command, or the number of runs is below 1.
@@ -43,7 +50,8 @@ def plan(
     specs: list[Spec] = []
     for replicate in range(runs):
         seeds, controls = seed_set(variant, seed, replicate), levels_of(variant, seed, replicate)
-        ours = {**offline, **_process_variables(dict(seeds), dict(controls))}
+        limit = dict.fromkeys(THREADS, str(n_threads)) if n_threads and (variant.varied or variant.held) else {}
+        ours = {**offline, **limit, **_process_variables(dict(seeds), dict(controls))}
         specs.append(
             Spec(
                 sources_hash=snapshot.sources_hash,
@@ -54,6 +62,8 @@ def plan(
                 seeds=seeds,
                 environment=tuple(sorted({**ours, **dict(environment)}.items())),
                 controls=controls,
+                then=tuple(tuple(words) for words in then),
+                wrap=tuple(wrap),
             )
         )
     return tuple(specs)

@@ -1,10 +1,25 @@
-"""What replay tells while it works, and what it gives in the end."""
+"""What replay is asked for, what it tells while it works, and what it gives in the end."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from deviate.model import Spec, Status
+from deviate.records.layout import runs_folder
+from deviate.records.specs import run_id
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run that is to be carried out, in the folder of its experiment."""
+
+    experiment: Path
+    spec: Spec
+
+    @property
+    def run(self) -> Path:
+        """The folder of the run, which tells it from every other one."""
+        return runs_folder(self.experiment) / run_id(self.spec)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import collections
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from deviate.errors import RecordError
@@ -19,13 +20,14 @@ from deviate.replay.attempt import (
     recorded,
     started,
 )  # fmt: skip
+from deviate.replay.checkpoints import checkpoint_error, told
 from deviate.replay.commands import Commands, Ended
-from deviate.replay.executors.protocol import Order
+from deviate.replay.environment import Environments
 from deviate.replay.machine import n_killed_for_memory, refuse_full_disk
 from deviate.replay.outcomes import has_reported, silence
 from deviate.replay.processes import oldest_python_s
 from deviate.replay.slots import slots
-from deviate.replay.updates import Outcome, RunUpdate
+from deviate.replay.updates import Order, Outcome, RunUpdate
 from deviate.replay.workcopy import remove_work_copy
 
 TICK_S = 0.25
@@ -42,6 +44,7 @@ class LocalExecutor:
         self._free = list(slots(settings))
         self._capacity = len(self._free) + 1
         self._commands = Commands()
+        self._environments = Environments()
         self._frozen: dict[Path, Frozen] = {}
         self._waiting: collections.deque[Order] = collections.deque()
         self._ready: Attempt | None = None
@@ -117,6 +120,7 @@ class LocalExecutor:
             self._running.pop(attempt.folder)
             self._tell_finished(attempt, *cancelled(attempt))
             raise
+        self._environments.begin(attempt.spec, attempt.launch.cwd, attempt.launch.environment)
         sharing = [other for other in self._running.values() if other.slot.device == slot.device]
         for other in sharing:
             other.n_sharing = max(other.n_sharing, len(sharing) - 1)
@@ -130,7 +134,14 @@ class LocalExecutor:
             self._start()
         was_out_of_memory = n_killed_for_memory() > attempt.n_killed_before
         ending = ending_of(attempt, ended, self._settings, was_out_of_memory=was_out_of_memory)
+        earlier = attempt.checkpoints.look()
+        if earlier is not None:
+            ending = replace(ending, status="cancelled", reason=told(*earlier), cause="checkpoint")
         try:
+            self._environments.write(
+                attempt.folder, attempt.spec, attempt.frozen.manifest, attempt.launch.cwd, attempt.launch.environment,
+                started=attempt.claim.started, device=attempt.slot.device,
+            )  # fmt: skip
             result, outcome = recorded(attempt, ending, ended.wall_time_s)
         except RecordError:  # a full disk: the attempt has no result, and will be run again
             self._news.append(_gone(attempt.order, "lost", "its result could not be written"))
@@ -138,6 +149,8 @@ class LocalExecutor:
                 return
             raise
         self._tell_finished(attempt, result, outcome)
+        if earlier is not None:
+            raise checkpoint_error(*earlier)
         if has_reported(attempt.folder):
             self._has_heard.add(experiment)
         if ending.status == "silent" and experiment not in self._has_heard:
@@ -164,6 +177,9 @@ class LocalExecutor:
                 self._news.append(attempt.tell("progress"))
             if attempt.stopped is None and self._is_overdue(attempt, now):
                 self._commands.stop(attempt.folder)
+            earlier = attempt.checkpoints.look() if attempt.stopped is None else None
+            if earlier is not None:
+                raise checkpoint_error(*earlier)
         if now - self._beaten > HEARTBEAT_S:
             self._beaten = now
             self._beat(now)

@@ -1,27 +1,9 @@
 """What every executor does: it takes orders for runs, and tells how they go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
-from deviate.model import Spec
-from deviate.records.layout import runs_folder
-from deviate.records.specs import run_id
-from deviate.replay.updates import RunUpdate
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A run that is to be carried out, in the folder of its experiment."""
-
-    experiment: Path
-    spec: Spec
-
-    @property
-    def run(self) -> Path:
-        """The folder of the run, which tells it from every other one."""
-        return runs_folder(self.experiment) / run_id(self.spec)
+from deviate.replay.updates import Order, RunUpdate
 
 
 class Executor(Protocol):

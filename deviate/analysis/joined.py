@@ -1,0 +1,87 @@
+"""Several scripts of one run as one analysis: the training script, and those that follow it in the same work copy."""
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from deviate.model import Analysis, Loop, Metric, Site
+
+
+def join(analyses: Sequence[Analysis]) -> Analysis:
+    """The first analysis with what the others add: their sites, loops and metrics, under ids and names of their own.
+
+    The main loop is that of the first script: a script that follows evaluates. A place that several scripts share is
+    tapped once; what is reported there counts for the metric of the script that has it first.
+    """
+    joined, *others = analyses
+    for other in others:
+        joined = _with(joined, other)
+    return joined
+
+
+def _with(first: Analysis, other: Analysis) -> Analysis:
+    sites = {_place(site): site for site in first.sites}
+    loops = {(loop.file, loop.span): loop for loop in first.loops}
+    site_ids: dict[int, int] = {}
+    new_sites: list[Site] = []
+    for site in other.sites:
+        known = sites.get(_place(site))
+        if known is None:
+            known = dataclasses.replace(site, id=_next(first.sites, new_sites))
+            new_sites.append(known)
+        site_ids[site.id] = known.id
+    new_loops: list[Loop] = [
+        dataclasses.replace(loop, id=number, is_main=False)
+        for number, loop in enumerate(
+            (loop for loop in other.loops if (loop.file, loop.span) not in loops), 1 + _last(first.loops)
+        )
+    ]
+    shared = {site.id for site in first.sites}
+    names = {metric.name for metric in first.metrics}
+    new_metrics: list[Metric] = []
+    for metric in other.metrics:
+        at = None if metric.site is None else site_ids[metric.site]
+        if at in shared and any(it.site == at and it.label == metric.label for it in first.metrics):
+            continue
+        name = _free(metric.name, names, PurePosixPath(other.script).stem)
+        names.add(name)
+        number = _next(first.metrics, new_metrics)
+        new_metrics.append(dataclasses.replace(metric, id=number, name=name, site=at))
+    rejected = [
+        dataclasses.replace(item, site=None if item.site is None else site_ids[item.site]) for item in other.rejected
+    ]
+    return dataclasses.replace(
+        first,
+        sites=(*first.sites, *new_sites),
+        loops=(*first.loops, *new_loops),
+        metrics=(*first.metrics, *new_metrics),
+        rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),
+        seeds=tuple(dict.fromkeys((*first.seeds, *other.seeds))),
+        outputs=tuple(dict.fromkeys((*first.outputs, *other.outputs))),
+        files=tuple(dict.fromkeys((*first.files, *other.files))),
+        notices=tuple(dict.fromkeys((*first.notices, *other.notices))),
+        hazards=tuple(dict.fromkeys((*first.hazards, *other.hazards))),
+        side_effects=tuple(dict.fromkeys((*first.side_effects, *other.side_effects))),
+    )
+
+
+def _place(site: Site) -> tuple[object, ...]:
+    return site.file, site.span, site.form, site.fields
+
+
+def _last(items: Sequence[Site] | Sequence[Loop] | Sequence[Metric]) -> int:
+    return max((item.id for item in items), default=-1)
+
+
+def _next(items: Sequence[Site] | Sequence[Metric], new: Sequence[Site] | Sequence[Metric]) -> int:
+    return 1 + max(_last(items), _last(new))
+
+
+def _free(name: str, taken: set[str], script: str) -> str:
+    """The name, or that with the script's before it, or that numbered: whichever is free first."""
+    if name not in taken:
+        return name
+    own = f"{script}_{name}"
+    numbered = (f"{own}_{number}" for number in itertools.count(2))
+    return next(it for it in itertools.chain((own,), numbered) if it not in taken)

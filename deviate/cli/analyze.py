@@ -1,0 +1,71 @@
+"""`deviate analyze`: what would be recorded, and why."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import analysis, entry_scripts, prepare
+from deviate.cli.app import Form, app, as_json, named_folder, nearest, width
+from deviate.command import locate
+from deviate.report.analysis_text import render_analysis
+from deviate.review import Terminal
+
+
+@app.command("analyze", epilog="Example: deviate analyze train.py --save")
+def analyze_command(
+    command: Annotated[
+        list[str], typer.Argument(metavar="SCRIPT", help="The training script, a folder, or a command after --.")
+    ],
+    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+    save: Annotated[bool, typer.Option("--save", help="Write deviate.toml, or bring it up to date.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show each rejected value and hazard, and why.")] = False,
+    review: Annotated[bool, typer.Option("--review", help="Look it over question by question, then write it.")] = False,
+) -> None:
+    """Show what would be recorded, and why. Runs nothing, and writes nothing unless asked to.
+
+    Of a folder, show its likely training scripts.
+    """
+    here = Path.cwd().resolve()
+    folder = named_folder(command, here)
+    if folder is not None:
+        entries = analysis.rank_scripts(folder)
+        if save or review:
+            raise entry_scripts.refuse_folder(entries, here, f"analyze {'--save' if save else '--review'}")
+        document = entry_scripts.entries_document(entries)
+        as_text = form is Form.table
+        typer.echo(
+            entry_scripts.render_entries(entries, here, width(), is_whole=everything) if as_text else as_json(document),
+            nl=not as_text,
+        )
+        return
+    looked = prepare.look(locate(command, here))
+    if review:
+        _review(looked)
+        return
+    told = ""
+    if save:
+        looked, saved = prepare.save(looked)
+        told = f" ({saved})" if str(saved) else ""
+    prepared = prepare.obey(looked)
+    if form is Form.json:
+        typer.echo(as_json(analysis.to_document(prepared.analysis)))
+    else:
+        typer.echo(render_analysis(prepared.analysis, prepared.selection, width(), is_whole=everything))
+    for note in prepared.notes:
+        typer.echo(f"Note       {note}", err=form is Form.json)
+    if save:
+        _say_saved(looked, told, is_aside=form is Form.json)
+
+
+def _review(looked: prepare.Looked) -> None:
+    if prepare.review(looked, Terminal()):
+        _say_saved(looked, "", is_aside=False)
+    else:
+        typer.echo("Nothing was written.")
+
+
+def _say_saved(looked: prepare.Looked, told: str, *, is_aside: bool) -> None:
+    typer.echo(f"Saved      {nearest(looked.config_path)}{told}", err=is_aside)
+    typer.echo(f"Next       deviate run {shlex.quote(looked.analysis.script)}", err=is_aside)

@@ -1,0 +1,79 @@
+"""What all verbs share: the application, options of the same word and meaning, and how things are shown."""
+
+import enum
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import __version__
+
+DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 75, 130
+"""Exit codes; 75 is EX_TEMPFAIL of sysexits.h: try again later."""
+
+
+class Form(enum.StrEnum):
+    """How something is shown."""
+
+    table = "table"
+    json = "json"
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Run a training script many times under controlled randomness, and say what the differences mean.",
+)
+
+Metric = Annotated[str | None, typer.Option("--metric", help="The primary metric, which decides the verdict.")]
+Aggregate = Annotated[
+    str | None, typer.Option(help="How a run's values become its score: last, best, mean, median, min, max or at:K.")
+]
+Confidence = Annotated[float, typer.Option(min=0.5, max=0.9999, help="Level of the intervals.")]
+Margin = Annotated[float | None, typer.Option(help="Smallest difference of the primary metric that matters.")]
+Match = Annotated[
+    list[str] | None, typer.Option(help="Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
+]
+Html = Annotated[Path | None, typer.Option(help="Write the report here ('-' is standard output).")]
+Json = Annotated[Path | None, typer.Option("--json", help="Write all figures as JSON ('-' is standard output).")]
+Csv = Annotated[
+    Path | None, typer.Option("--csv", help="Write the score of every run as CSV ('-' is standard output).")
+]
+
+
+def nearest(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
+
+
+def named_folder(command: Sequence[str], here: Path) -> Path | None:
+    """The folder that the user named in place of a script; None for anything else."""
+    path = (here / command[0]).resolve()
+    return path if len(command) == 1 and path.is_dir() else None
+
+
+def as_json(document: object) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def width() -> int:
+    return shutil.get_terminal_size((120, 24)).columns
+
+
+def is_coloured() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"deviate {__version__}")
+        raise typer.Exit

@@ -1,0 +1,38 @@
+"""`deviate doctor`: what can be controlled on this machine."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from deviate import doctor
+from deviate.cli.app import Form, app, as_json, is_coloured, width
+from deviate.command import default_python
+from deviate.report.doctor_text import render_diagnosis
+
+
+@app.command("doctor", epilog="Example: deviate doctor --python .venv/bin/python")
+def doctor_command(
+    python: Annotated[str | None, typer.Option(help="Interpreter of the script. Default: python on PATH.")] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds after which a framework that does not answer is given up.")
+    ] = doctor.TIMEOUT_S,
+    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+) -> None:
+    """Show which frameworks the interpreter has, and what of them can be controlled on this machine.
+
+    Imports each of them in a process of its own, tries its switches, and changes nothing.
+    """
+    diagnosis = doctor.examine(python or default_python(), timeout_s=timeout, on_change=_show_examined)
+    if form is Form.json:
+        typer.echo(as_json(doctor.to_document(diagnosis)))
+    else:
+        typer.echo(render_diagnosis(diagnosis, width(), is_coloured=is_coloured()), nl=False)
+
+
+def _show_examined(names: Sequence[str], n_left: int) -> None:
+    """One line on a terminal that goes when all is done."""
+    if sys.stderr.isatty():
+        line = f"Looking at {', '.join(names)} ({n_left} to go)"[: width() - 1] if names else ""
+        typer.echo(f"\r\x1b[K{line}", nl=False, err=True)

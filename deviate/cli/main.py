@@ -1,0 +1,43 @@
+"""The entry point: errors of ours become one message and an exit code."""
+
+import signal
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from deviate.cli.app import DONE, FAILED, INTERRUPTED, WRONG_USAGE, app
+from deviate.errors import DeviateError
+
+
+def main() -> None:
+    """Entry point: errors of ours become one message and an exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup a closed terminal is to be ignored
+            signal.signal(number, signal.default_int_handler)
+    sys.exit(_run(sys.argv[1:]))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    arguments = arguments or ["--help"]
+    try:
+        code = app(args=list(arguments), prog_name="deviate", standalone_mode=False)
+    except DeviateError as error:
+        typer.echo(f"Error: {error.message}", err=True)
+        if error.hint:
+            typer.echo(f"  {error.hint}", err=True)
+        return FAILED
+    except typer.TyperException as error:
+        typer.echo(f"Error: {error.format_message()}", err=True)
+        if arguments[:1] in (["run"], ["analyze"]) and "No such option" in error.format_message():
+            typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)
+        else:
+            typer.echo(f"  See: deviate {' '.join(arguments[:1])} --help", err=True)
+        return WRONG_USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # typer makes this code of an interruption by itself
+        is_run = arguments[:1] == ["run"]
+        done = "What ran is on record; the same command goes on from there." if is_run else "Nothing was written."
+        typer.echo(f"Interrupted. {done}", err=True)
+    return code if isinstance(code, int) else DONE

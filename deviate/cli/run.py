@@ -1,0 +1,277 @@
+"""`deviate run` and `deviate resume`: a script many times, and what is missing of it."""
+
+import dataclasses
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from deviate import analysis, entry_scripts, pipeline, prepare, records, replay
+from deviate.announce import announcement
+from deviate.cli import options
+from deviate.cli.app import SOME_RUNS_FAILED, Aggregate, Confidence, Csv, Html, Json, Metric, app, named_folder, width
+from deviate.cli.publish import publish, takes_stdout
+from deviate.display import display
+from deviate.errors import InputError
+from deviate.model import Settings
+from deviate.pipeline import Begun, Judging, Request
+from deviate.prepare import Prepared
+from deviate.replay import Listeners, Order, Outcome
+
+DEFAULT_RUNS = 5
+DEFAULT_VARIANT = "algo+impl"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where results go."""
+
+    html: Path | None
+    json: Path | None
+    csv: Path | None
+    is_quiet: bool
+
+    @property
+    def people(self) -> TextIO:
+        """What a person reads: standard output, unless a document goes there."""
+        return sys.stderr if takes_stdout(self.html, self.json, self.csv) else sys.stdout
+
+    def say(self, text: str) -> None:
+        if not self.is_quiet:
+            typer.echo(text, file=self.people)
+
+
+@app.command("run", epilog="Example: deviate run train.py --runs 10 -- --epochs 5")
+def run_command(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SCRIPT [-- ARGS]",
+            help="The training script and, after --, its arguments; or a whole command after --. "
+            "Default: what deviate.toml names.",
+        ),
+    ] = None,
+    runs: options.Runs = None,
+    variants: options.Variants = None,
+    warn_only: options.WarnOnly = False,
+    name: Annotated[str | None, typer.Option(help="Name of the experiment. Default: the script's.")] = None,
+    seed: Annotated[int, typer.Option(help="The experiment seed: experiments with the same one pair.")] = 0,
+    versus: options.Versus = None,
+    prepare_commands: Annotated[
+        list[str] | None, typer.Option("--prepare", help="Command to run once before all runs. May be repeated.")
+    ] = None,
+    then: options.Then = None,
+    python: options.Python = None,
+    wrap: options.Wrap = None,
+    env: options.Env = None,
+    jobs: options.Jobs = None,
+    gpus: options.Gpus = None,
+    per_gpu: options.PerGpu = 1,
+    gpus_per_run: options.GpusPerRun = 1,
+    executor: options.Executor = "local",
+    option: options.Option = None,
+    timeout: options.Timeout = None,
+    stall_timeout: options.StallTimeout = None,
+    retries: options.Retries = 1,
+    max_failures: options.MaxFailures = None,
+    ignore_failure: options.IgnoreFailure = None,
+    requeue: options.Requeue = "fresh",
+    keep: options.Keep = "all",
+    budget: options.Budget = None,
+    until: options.Until = None,
+    min_runs: options.MinRuns = None,
+    max_runs: options.MaxRuns = None,
+    looks: options.Looks = None,
+    trackers: options.Trackers = "offline",
+    strict: options.Strict = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be recorded and run; start nothing.")
+    ] = False,
+    metric: Metric = None,
+    aggregate: Aggregate = None,
+    confidence: Confidence = 0.95,
+    html: Html = None,
+    json_file: Json = None,
+    csv_file: Csv = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+) -> None:
+    """Run a script N times, record what it reports, and report the spread.
+
+    The same command again runs what is missing; with more --runs it adds runs.
+    """
+    output = Output(html, json_file, csv_file, quiet)
+    takes_stdout(html, json_file, csv_file)
+    here = Path.cwd().resolve()
+    folder = named_folder(command or (), here)
+    if folder is not None:
+        raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
+    target_of = _finder(here, options.commands(then, "--then"), has_container=wrap is not None)
+    contenders = _contenders(command or (), versus, python, name, target_of)
+    first = next(iter(contenders.values()))
+    chosen = replay.choose_variants(
+        variants.split(",") if variants else first.config.variants or (DEFAULT_VARIANT,),
+        first.variants,
+        is_warning_only=warn_only,
+    )
+    if options.choice(trackers, "--trackers", ("offline", "as-is")) == "as-is":
+        chosen = tuple(dataclasses.replace(variant, are_trackers_offline=False) for variant in chosen)
+    settings = options.settings(
+        executor=executor, option=option, jobs=jobs, gpus=gpus, per_gpu=per_gpu, gpus_per_run=gpus_per_run,
+        timeout=timeout, stall_timeout=stall_timeout, retries=retries, max_failures=max_failures,
+        ignore_failure=ignore_failure, requeue=requeue, keep=keep,
+    )  # fmt: skip
+    growth = pipeline.declare(until=until, looks=looks, runs=runs, least=min_runs, most=max_runs, confidence=confidence)
+    request = Request(
+        runs=growth.first or runs or first.config.runs or DEFAULT_RUNS,
+        variants=chosen,
+        name=name,
+        seed=seed,
+        settings=settings,
+        environment=options.variables(env),
+        prepare=options.commands(prepare_commands, "--prepare"),
+        wrap=tuple(shlex.split(wrap)) if wrap else (),
+        n_threads=_thread_limit(settings),
+        growth=growth,
+        budget_s=options.seconds(budget, "--budget"),
+    )
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
+    for prepared in contenders.values():
+        if not quiet or dry_run:
+            typer.echo(announcement(prepared, request, width()), file=output.people)
+        if warning := pipeline.foresee(prepared, judging):
+            typer.echo(f"Warning: {warning}", err=True)
+    if dry_run:
+        return
+    folder = records.deviate_folder(first.target.root)
+    begun = [pipeline.begin(it, request, folder, name=own) for own, it in contenders.items()]
+    for note in [note for it in begun for note in it.notes]:
+        output.say(f"Note     {note}")
+    names = [variant.name for variant in chosen]
+    more = pipeline.Further(begun, names, request, judging)
+    _carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
+    _conclude(begun, names, judging, output, is_strict=strict)
+
+
+@app.command("resume", epilog="Example: deviate resume train --jobs 4")
+def resume_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")],
+    jobs: options.Jobs = None,
+    gpus: Annotated[str | None, typer.Option(help="Devices for the runs, if others than before.")] = None,
+    timeout: options.Timeout = None,
+    retries: Annotated[int | None, typer.Option(min=0, help="How often a lost run is started anew.")] = None,
+    budget: options.Budget = None,
+    metric: Metric = None,
+    aggregate: Aggregate = None,
+    confidence: Confidence = 0.95,
+    html: Html = None,
+    json_file: Json = None,
+    csv_file: Csv = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
+) -> None:
+    """Run what an experiment lacks, from its frozen code and with its settings; then report.
+
+    What is on record is not run again; a run that was cut off begins anew with the same seeds.
+    """
+    output = Output(html, json_file, csv_file, quiet)
+    takes_stdout(html, json_file, csv_file)
+    begun = pipeline.find(pipeline.records_folder(Path.cwd().resolve()), name)
+    before = begun.plan.settings
+    settings = dataclasses.replace(
+        before,
+        jobs=jobs or before.jobs,
+        gpus=replay.choose_gpus(gpus) if gpus else before.gpus,
+        timeout_s=options.seconds(timeout, "--timeout") or before.timeout_s,
+        retries=before.retries if retries is None else retries,
+    )
+    _carry_out([begun], settings, output, budget_s=options.seconds(budget, "--budget"))
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
+    _conclude([begun], [variant.name for variant in begun.plan.variants], judging, output)
+
+
+def _finder(
+    here: Path, then: Sequence[Sequence[str]], *, has_container: bool
+) -> Callable[[Sequence[str], str | None], Prepared]:
+    def find(words: Sequence[str], python: str | None) -> Prepared:
+        inside = "python" if has_container else None  # the path of an interpreter here means nothing in there
+        return prepare.prepare(prepare.find_target(words, here, python or inside, then=then))
+
+    return find
+
+
+def _contenders(
+    command: Sequence[str],
+    versus: Sequence[str] | None,
+    pythons: Sequence[str] | None,
+    name: str | None,
+    find: Callable[[Sequence[str], str | None], Prepared],
+) -> dict[str | None, Prepared]:
+    """What is run side by side, by the name of the experiment, None for the one that has not got any yet."""
+    python = pythons[0] if pythons and len(pythons) == 1 else None
+    if versus:
+        if command:
+            raise InputError(f"{shlex.join(command)} stands beside --versus", "name each command in a --versus")
+        if len(versus) < 2 or (pythons and len(pythons) > 1):
+            raise InputError("--versus needs two commands at least", 'add another one: --versus "new=python new.py"')
+        named = [options.pair(text, "--versus", "NAME=COMMAND") for text in versus]
+        if len({own for own, _ in named}) < len(named):
+            raise InputError("two --versus have the same name", "give each its own: base=…, new=…")
+        return {own: find(options.commands([text], "--versus")[0], python) for own, text in named}
+    if pythons and len(pythons) > 1:
+        found = [(path, find(command, path)) for path in pythons]
+        stem = name or found[0][1].target.script.stem
+        labels = pipeline.interpreter_labels(pythons)
+        return {f"{stem}-{label}": it for label, (_, it) in zip(labels, found, strict=True)}
+    return {None: find(command, python)}
+
+
+def _thread_limit(settings: Settings) -> int | None:
+    """Threads for each run where several share the machine, and the user's shell does not say how many."""
+    if settings.executor != "local" or "OMP_NUM_THREADS" in os.environ:
+        return None
+    return replay.threads_per_run(len(replay.slots(settings)))
+
+
+def _carry_out(
+    begun: Sequence[Begun],
+    settings: Settings,
+    output: Output,
+    *,
+    variants: Sequence[str] = (),
+    runs: int | None = None,
+    budget_s: float | None = None,
+    more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: (),
+) -> None:
+    """Run what is missing, and let the user watch."""
+    n_runs = len(pipeline.fair_order(begun, variants, runs))
+    with display(output.people, n_runs=n_runs, jobs=settings.jobs, is_quiet=output.is_quiet) as shown:
+        listeners = Listeners(shown.show, output.say, more)
+        outcomes = pipeline.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
+    reused = sum(outcome.is_reused for outcome in outcomes.values())
+    if reused:
+        where = ", ".join(str(it.folder) for it in begun)
+        output.say(f"{reused} of {len(outcomes)} runs were on record already: {where}")
+
+
+def _conclude(
+    begun: Sequence[Begun], variants: Sequence[str], judging: Judging, output: Output, *, is_strict: bool = False
+) -> None:
+    """Report what is on record now; an exit code of its own where some runs failed."""
+    folder = begun[0].folder.parent.parent
+    misfits = [misfit for it in begun for misfit in records.environment_misfits(it.folder)] if is_strict else []
+    if misfits:
+        raise InputError(f"--strict: {misfits[0]}", "the runs are on record; run again in one environment")
+    if len(begun) > 1:
+        experiments = pipeline.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
+        findings = pipeline.judge(experiments, judging)
+    else:
+        experiments = pipeline.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
+        findings = pipeline.describe(experiments, judging)
+    publish(findings, experiments, folder, output.html, output.json, output.csv)
+    pipeline.tell_reported([it.folder for it in begun], is_comparison=len(begun) > 1)
+    if any(run.status != "completed" for experiment in experiments for run in experiment.runs):
+        raise typer.Exit(SOME_RUNS_FAILED)

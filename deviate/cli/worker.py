@@ -1,0 +1,36 @@
+"""`deviate worker`: one run of an experiment, for any scheduler."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import pipeline
+from deviate.cli.app import IN_USE, app
+from deviate.errors import InputError, InUseError
+from deviate.records import find_experiment
+
+
+@app.command("worker", epilog="Example: deviate worker train --index $SLURM_ARRAY_TASK_ID")
+def worker_command(
+    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Its name, or its folder.")],
+    index: Annotated[int | None, typer.Option(min=0, help="Number of the run in the plan, from 0.")] = None,
+    run: Annotated[str | None, typer.Option(help="Id of the run, instead of its number.")] = None,
+) -> None:
+    """Carry out one run of an experiment that `deviate run --dry-run` or a first run has planned.
+
+    Exit code 0: it is on record, however it ended; 1: it could not be started; 75: somebody else runs it now.
+    """
+    if (index is None) == (run is None):
+        raise InputError("one run is to be named", "give --index or --run")
+    named = Path(experiment)
+    here = Path.cwd().resolve()
+    place = named if named.is_dir() else find_experiment(pipeline.records_folder(here), experiment)
+    try:
+        outcome = pipeline.work(place.absolute(), index=index, run=run)
+    except InUseError as error:
+        typer.echo(f"{error.message}: {error.hint}", err=True)
+        raise typer.Exit(IN_USE) from None
+    was = " (on record already)" if outcome.is_reused else ""
+    reason = f": {outcome.reason}" if outcome.reason else ""
+    typer.echo(f"{outcome.spec.variant} replicate {outcome.spec.replicate} {outcome.status}{was}{reason}")

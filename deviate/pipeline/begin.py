@@ -1,0 +1,186 @@
+"""An experiment begins, or goes on: the project is frozen, and compared with what is on record."""
+
+import dataclasses
+import shlex
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from deviate import analysis, instrument, records, replay
+from deviate.errors import InputError
+from deviate.model import Snapshot, Variant
+from deviate.pipeline.request import Begun, Request
+from deviate.prepare import Prepared
+from deviate.records import Plan, VariantPlan
+
+
+def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | None = None) -> Begun:
+    """Freeze the project into a new experiment, or go on with one that has the same code and command.
+
+    Args:
+        folder: the `.deviate/` folder.
+        name: of the experiment, where it is not that of the request.
+
+    Raises:
+        InputError: the name is taken by other code, another command or other variants, or there is nothing to record.
+        RunError: a command that prepares has failed.
+    """
+    if not prepared.selection.metrics:
+        raise analysis.explain_nothing_found(prepared.analysis)
+    known = {plan.name: plan for plan in records.list_experiments(folder)}
+    asked = name or request.name
+    stem = _name_of(prepared.target.script)
+    name = asked or stem
+    if name in known:
+        with _frozen_now(prepared, folder) as now:
+            number = 1
+            while name in known:
+                misfit = _misfit(known[name], prepared, request, folder, now)
+                if not misfit:
+                    return _go_on(known[name], prepared, request, folder)
+                if asked is not None:
+                    raise InputError(
+                        f"an experiment named {name} exists already, with {misfit}",
+                        "choose another name with --name; what is on record stays",
+                    )
+                number += 1
+                name = f"{stem}-{number}"
+    place = records.new_experiment_folder(folder, name)
+    target = prepared.target
+    snapshot = instrument.freeze(
+        prepared.analysis, records.snapshot_folder(place), cwd=target.cwd, fresh=prepared.config.fresh
+    )
+    if request.prepare:
+        snapshot = replay.prepare_tree(
+            snapshot, place, request.prepare, cwd=target.cwd, environment=request.environment
+        )
+        instrument.note_prepared(snapshot)
+    plan = Plan(
+        name=name,
+        created=time.time(),
+        root=target.root,
+        command=target.command,
+        cwd=target.cwd,
+        seed=request.seed,
+        sources_hash=snapshot.sources_hash,
+        variants=tuple(VariantPlan(variant.name, request.runs, variant) for variant in request.variants),
+        selection=prepared.selection,
+        jobs=request.settings.jobs,
+        environment=request.environment,
+        prepare=request.prepare,
+        then=target.then,
+        wrap=request.wrap,
+        n_threads=request.n_threads,
+        settings=request.settings,
+        looks=request.growth.looks,
+        spending=request.growth.spending,
+        precision=request.growth.precision,
+    )
+    records.create_experiment(place, plan)
+    return Begun(name, place, snapshot, plan)
+
+
+def _name_of(script: Path) -> str:
+    return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in script.stem)
+
+
+@contextmanager
+def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
+    """The project as it stands, frozen for a moment, to tell whether an experiment on record has the same."""
+    staged = folder / "cache" / f"staged-{time.time_ns()}"
+    try:
+        instrument.freeze(
+            prepared.analysis, staged, cwd=prepared.target.cwd, fresh=prepared.config.fresh, is_tapped=False
+        )
+        yield staged
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now: Path) -> str:
+    """What keeps these runs from being more of that experiment; empty when nothing does."""
+    target = prepared.target
+    for kind, was, wanted in (
+        ("command", (plan.command,), (target.command,)),
+        ("--prepare", plan.prepare, request.prepare),
+        ("--then", plan.then, target.then),
+        ("--wrap", (plan.wrap,), (request.wrap,)),
+    ):
+        if was != wanted:
+            return f"another {kind}: {_told(was)}"
+    if plan.cwd != target.cwd:
+        return f"another working folder: {plan.cwd}"
+    if plan.environment != request.environment:
+        return f"another --env: {' '.join(f'{name}={value}' for name, value in plan.environment) or 'none'}"
+    if plan.seed != request.seed:
+        return f"another experiment seed: {plan.seed}"
+    recorded = {variant.name: variant.definition for variant in plan.variants}
+    for variant in request.variants:
+        if variant.name in recorded and not _is_same(recorded[variant.name], variant):
+            definition = recorded[variant.name]
+            told = replay.tell(definition) if definition else "that of an older deviate"
+            return f"another definition of variant {variant.name}: {told}"
+    changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return f"another state of {changed[0]}{more}"
+    return ""
+
+
+def _is_same(recorded: Variant | None, now: Variant) -> bool:
+    if recorded is None:  # an older deviate wrote down names alone; what touches nothing has always been the same
+        return not now.varied and not now.held
+    return dataclasses.replace(recorded, description=now.description) == now
+
+
+def _told(commands: Sequence[Sequence[str]]) -> str:
+    return "; ".join(shlex.join(words) for words in commands if words) or "none"
+
+
+def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Begun:
+    """More runs, or other variants, of an experiment on record; the limit of threads stays, for it is part of them."""
+    place = records.find_experiment(folder, plan.name)
+    planned = {variant.name: variant for variant in plan.variants}
+    for variant in request.variants:
+        before = planned.get(variant.name, VariantPlan(variant.name, 0, variant))
+        planned[variant.name] = dataclasses.replace(before, n_runs=max(request.runs, before.n_runs))
+    changed = records.change_experiment(
+        place,
+        time=time.time(),
+        selection=prepared.selection,
+        variants=tuple(planned.values()),
+        jobs=request.settings.jobs,
+        settings=request.settings,
+        **({"precision": request.growth.precision} if request.growth.precision else {}),
+    )
+    notes = [*_selection_notes(plan, prepared), *_looks_notes(plan, request)]
+    snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
+    return Begun(plan.name, place, snapshot, changed, tuple(notes))
+
+
+def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:
+    """Another choice of metrics needs no new runs: it is said, and holds from now on."""
+    was = {metric.name: metric for metric in plan.selection.metrics}
+    now = {metric.name: metric for metric in prepared.selection.metrics}
+    parts = [
+        *(f"without {name}" for name in was.keys() - now.keys()),
+        *(f"with {name}" for name in now.keys() - was.keys()),
+        *(f"with another {name}" for name in sorted(was.keys() & now.keys()) if was[name] != now[name]),
+    ]
+    if parts:
+        yield f"metrics are read otherwise than before, in all runs: {', '.join(sorted(parts))}"
+
+
+def _looks_notes(plan: Plan, request: Request) -> Iterator[str]:
+    if request.growth.looks and request.growth.looks != plan.looks:
+        declared = ", ".join(map(str, plan.looks)) or "none"
+        yield f"looks are declared before the first run: those of this experiment stay ({declared})"
+    n_before = min((variant.n_runs for variant in plan.variants), default=0)
+    compared = any(it.is_comparison for it in plan.reported)
+    if compared and request.runs > n_before and not plan.looks and not plan.precision:
+        yield (
+            f"runs are added after {n_before} were compared: an unplanned look, so that comparisons give no verdict; "
+            "declare looks before the first run (--looks), or run anew under another --name"
+        )

@@ -1,0 +1,128 @@
+"""From records to findings: experiments are read, judged, and written where the user wants them."""
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from deviate import config, records
+from deviate.command import project_root
+from deviate.errors import InputError, RecordError
+from deviate.model import Analysis, Experiment, Findings, Metric
+from deviate.prepare import CONFIG, Prepared
+from deviate.records.items import CONTAINERS
+
+SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
+"""Names of containers that are names of single values far more often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How scores are read and compared, where the user departs from what is on record."""
+
+    confidence: float = 0.95
+    metric: str | None = None
+    aggregate: str | None = None
+    margin: float | None = None
+    matches: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    analysis_seed: int = 0
+
+
+def foresee(prepared: Prepared, judging: Judging) -> str:
+    """Whether what is asked of the runs can be answered, before the first of them.
+
+    Returns: a warning, where only the runs can tell whether there is such a metric; else an empty text.
+
+    Raises:
+        InputError: no run can report such a metric, or there is no such aggregate.
+    """
+    if judging.aggregate is not None:
+        config.refuse_aggregate(judging.aggregate, "--aggregate")
+    names = [item.name for item in prepared.selection.metrics]
+    if judging.metric is None or judging.metric in names:
+        return ""
+    if not any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics):
+        raise InputError(
+            f"no metric named {judging.metric!r} will be recorded of {prepared.analysis.script}",
+            f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
+        )
+    return f"--metric {judging.metric} is not among the metrics above; the runs may report it under that name"
+
+
+def _may_hold_more(metric: Metric, found: Analysis) -> bool:
+    """Whether runs may show metrics of other names at a metric's site: items, labels, keys of a history."""
+    site = next((site for site in found.sites if site.id == metric.site), None)
+    if site is None or site.form == "call" or (site.label is not None and metric.label is None):
+        return True
+    named = set(re.findall(r"[a-z]+", metric.expression.lower()))
+    return "{" in metric.expression or not named.isdisjoint(CONTAINERS - SINGLE)
+
+
+def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
+    """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
+    experiments: list[Experiment] = []
+    known: dict[str, tuple[Experiment, ...]] = {}
+    for name in names:
+        plain, _, variant = name.partition(":")
+        if plain not in known:
+            known[plain] = records.read_experiment(records.find_experiment(folder, plain))
+        found = known[plain]
+        chosen = [experiment for experiment in found if experiment.variant == variant] if variant else list(found[:1])
+        if not chosen:
+            there = ", ".join(experiment.variant for experiment in found)
+            raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {there}")
+        experiments += chosen
+    return tuple(experiments)
+
+
+def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
+    """All variants of an experiment, or the one of `NAME:VARIANT`."""
+    if ":" in name:
+        return read(folder, [name])
+    return records.read_experiment(records.find_experiment(folder, name))
+
+
+def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
+    """The findings of one experiment, or of a baseline and its candidates."""
+    from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
+
+    return stats.judge(
+        experiments,
+        confidence=judging.confidence,
+        primary=judging.metric,
+        aggregate=judging.aggregate,
+        matches=judging.matches,
+        margin=judging.margin,
+        analysis_seed=judging.analysis_seed,
+        compares=compares,
+    )
+
+
+def describe(experiments: Sequence[Experiment], judging: Judging) -> Findings:
+    """The findings of variants of one experiment: not which is better, but where the spread comes from."""
+    return judge(experiments, judging, compares=False)
+
+
+def records_folder(folder: Path) -> Path:
+    """The `.deviate/` of the project that a folder belongs to."""
+    return records.deviate_folder(project_root(folder))
+
+
+def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
+    """Where the report of these experiments is kept."""
+    names = [experiment.name for experiment in experiments]
+    return folder / "reports" / "-vs-".join(dict.fromkeys(names)) / "report.html"
+
+
+def write(text: str, target: Path, stdout: TextIO) -> None:
+    """Write a rendered report; `-` is standard output. Raises RecordError when the file cannot be written."""
+    if str(target) == "-":
+        stdout.write(text)
+        return
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RecordError(f"writing {target}: {error.strerror or error}", "name another file") from error

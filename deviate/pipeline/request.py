@@ -1,0 +1,68 @@
+"""What the user asks of `run`, and what stands ready to run."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate.model import Settings, Snapshot, Spending, Variant
+from deviate.records import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What decides whether runs are added to the first ones, as declared before.
+
+    Attributes:
+        precision: until an interval is narrow enough, such as "test_acc ±0.5"; empty for a given number.
+        least, most: runs per variant, where precision decides.
+        looks: numbers of runs per variant at which experiments are compared; empty for the end alone.
+        spending: how the error is spent on the looks.
+    """
+
+    precision: str = ""
+    least: int = 0
+    most: int = 0
+    looks: tuple[int, ...] = ()
+    spending: Spending = "obrien-fleming"
+
+    @property
+    def first(self) -> int:
+        """Runs before the first look; 0 where none are declared."""
+        return self.least or (self.looks[0] if self.looks else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asks of `run`, whatever the command.
+
+    Attributes:
+        runs: per variant, before any are added.
+        environment: variables for every run, secrets left out.
+        prepare: commands that run once in the frozen project before all runs.
+        wrap: the beginning of a command that starts a container.
+        n_threads: to how many threads each run is limited, None for no limit.
+        growth: what decides whether runs are added.
+        budget_s: seconds for all runs of this call, None for no limit.
+    """
+
+    runs: int
+    variants: tuple[Variant, ...]
+    name: str | None
+    seed: int
+    settings: Settings = field(default_factory=Settings)
+    environment: tuple[tuple[str, str], ...] = ()
+    prepare: tuple[tuple[str, ...], ...] = ()
+    wrap: tuple[str, ...] = ()
+    n_threads: int | None = None
+    growth: Growth = field(default_factory=Growth)
+    budget_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An experiment ready to run. `notes` are for the user: what differs from the last time."""
+
+    name: str
+    folder: Path
+    snapshot: Snapshot
+    plan: Plan
+    notes: tuple[str, ...] = ()

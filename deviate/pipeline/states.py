@@ -1,0 +1,225 @@
+"""How the runs of an experiment stand, told from its folder alone: also while another process carries them out."""
+
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deviate.errors import RecordError
+from deviate.model import Spec, Status
+from deviate.records import Plan, read_plan, snapshot_folder
+from deviate.records.attempts import Claim, Result, read_claim, read_result
+from deviate.records.layout import attempt_number, attempts, runs_folder, spec_file
+from deviate.records.manifest import Manifest, read_manifest
+from deviate.records.specs import read_spec
+from deviate.replay.adopt import holds
+from deviate.replay.outcomes import SETTLED
+from deviate.replay.processes import is_alive
+from deviate.replay.progress import Progress
+
+State = Literal["waiting", "running", "completed", "failed", "lost", "cancelled"]
+"""Where a run is in its life; `failed` is told apart by its status."""
+
+FEW = 5
+"""So many runs tell how many steps a run takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptState:
+    """One attempt of a run; `result` is None while it has not ended, `claim` where none can be read.
+
+    Attributes:
+        problem: why its result cannot be read.
+    """
+
+    folder: Path
+    claim: Claim | None
+    result: Result | None
+    problem: str = ""
+
+    @property
+    def number(self) -> int:
+        return attempt_number(self.folder) or 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether an executor that lives is at it."""
+        return self.result is None and not self.problem and self.claim is not None and holds(self.claim)
+
+    @property
+    def has_orphans(self) -> bool:
+        """Whether the command still runs although its executor has died; seen on this machine alone."""
+        claim = self.claim
+        return (
+            self.result is None and claim is not None and claim.process is not None
+            and claim.host == socket.gethostname() and is_alive(claim.process, claim.process_birth)
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """One run, planned or begun.
+
+    Attributes:
+        run_id: empty where nothing of it is on record.
+        status: how it ended, None as long as it has not.
+        attempt: the number of the attempt that is told of, 0 where there is none; `folder` is its folder.
+        wall_time_s: until it ended, or until now.
+        step: the main-loop step it came to, from 0; None where it has not entered the loop.
+        value: the last reported value with its name.
+    """
+
+    variant: str
+    replicate: int
+    state: State
+    run_id: str = ""
+    status: Status | None = None
+    attempt: int = 0
+    folder: Path | None = None
+    host: str = ""
+    device: str = ""
+    started: float = 0.0
+    wall_time_s: float = 0.0
+    step: int | None = None
+    value: str = ""
+    reason: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is to be run of one experiment, and what earlier runs of it tell of the time that takes.
+
+    Attributes:
+        n_done: runs among them that are on record.
+        n_steps: main-loop steps of a run, None where no run has ended.
+        mean_s: mean time of the completed runs in seconds, None where there is none.
+    """
+
+    experiment: str
+    n_runs: int
+    n_done: int = 0
+    n_steps: int | None = None
+    mean_s: float | None = None
+
+
+def expected(experiment: Path, *, variants: Sequence[str] = (), runs: int | None = None) -> Expected:
+    """What is to be run of an experiment.
+
+    Args:
+        variants: names of those to run; all when there are none.
+        runs: how many of each; all that are planned when it is None.
+    """
+    plan = read_plan(experiment)
+    known = [
+        it
+        for it in run_states(experiment, plan)
+        if (not variants or it.variant in variants) and (runs is None or it.replicate < runs)
+    ]
+    completed = [it for it in known if it.state == "completed"]
+    times = [it.wall_time_s for it in completed]
+    return Expected(
+        plan.name,
+        len(known),
+        sum(it.status in SETTLED for it in known),
+        n_steps_of(completed[:FEW]),
+        sum(times) / len(times) if times else None,
+    )
+
+
+def n_steps_of(states: Sequence[RunState]) -> int | None:
+    """How many main-loop steps a run takes, by those that completed; None where none did."""
+    return max((1 + it.step for it in states if it.state == "completed" and it.step is not None), default=None)
+
+
+def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:
+    """Every planned run, variant by variant and in order of replicate.
+
+    Raises:
+        RecordError: the manifest of the snapshot is missing or damaged.
+    """
+    manifest = read_manifest(snapshot_folder(experiment))
+    found: dict[tuple[str, int], RunState] = {}
+    for run, spec in runs_on_record(experiment):
+        it = _state(run, spec, manifest)
+        known = found.get((it.variant, it.replicate))
+        if known is None or it.started >= known.started:  # old formats have several runs where --env had changed
+            found[it.variant, it.replicate] = it
+    return tuple(
+        found.get((variant.name, replicate), RunState(variant.name, replicate, "waiting"))
+        for variant in plan.variants
+        for replicate in range(variant.n_runs)
+    )
+
+
+def runs_on_record(experiment: Path) -> Iterator[tuple[Path, Spec]]:
+    """The folder and the spec of each run that was ever begun; one whose spec a power cut took is left out."""
+    for run in sorted(runs_folder(experiment).glob("*/")):
+        try:
+            yield run, read_spec(spec_file(run))
+        except RecordError:
+            continue
+
+
+def attempt_states(run: Path) -> tuple[AttemptState, ...]:
+    """The attempts of a run, the latest one last."""
+    return tuple(_attempt_state(folder) for folder in attempts(run))
+
+
+def in_use(experiment: Path) -> str:
+    """Who runs something of an experiment now, in words; empty where nobody does."""
+    for run in sorted(runs_folder(experiment).glob("*/")):
+        for attempt in attempt_states(run):
+            claim = attempt.claim
+            if claim is not None and attempt.is_held:
+                return f"process {claim.pid}{'' if claim.host == socket.gethostname() else f' on {claim.host}'}"
+            if claim is not None and attempt.has_orphans:
+                return f"process {claim.process}, which a deviate that was killed left behind"
+    return ""
+
+
+def _attempt_state(folder: Path) -> AttemptState:
+    try:
+        return AttemptState(folder, read_claim(folder), read_result(folder))
+    except RecordError as error:
+        return AttemptState(folder, read_claim(folder), None, error.message)
+
+
+def _state(run: Path, spec: Spec, manifest: Manifest) -> RunState:
+    tried = attempt_states(run)
+    if not tried:
+        return RunState(spec.variant, spec.replicate, "waiting", run.name)
+    attempt = next((it for it in tried if it.is_held), tried[-1])
+    claim, result = attempt.claim, attempt.result
+    progress = Progress(attempt.folder, manifest)
+    progress.look()
+    status: Status | None = None
+    if attempt.is_held and claim is not None:
+        state: State = "running" if claim.process is not None else "waiting"
+        wall_time_s = max(0.0, time.time() - claim.started) if state == "running" else 0.0
+        reason = "" if state == "running" else "is made ready"
+    elif result is None:
+        state, status, wall_time_s = "lost", "lost", 0.0
+        reason = attempt.problem or "its executor died: deviate or the machine stopped"
+    else:
+        status, reason, wall_time_s = result.status, result.reason, result.wall_time_s
+        state = status if status in {"completed", "lost", "cancelled"} else "failed"
+    return RunState(
+        spec.variant,
+        spec.replicate,
+        state,
+        run.name,
+        status,
+        attempt.number,
+        attempt.folder,
+        claim.host if claim else "",
+        (result.device if result else "") or (claim.device if claim else ""),
+        result.started if result else claim.started if claim else 0.0,
+        wall_time_s,
+        progress.step,
+        progress.value,
+        reason,
+        result.cause if result else "",
+    )

@@ -1,0 +1,206 @@
+"""Gives back disk space: work copies of runs that have ended, temporary folders and caches; never logs or records."""
+
+import contextlib
+import os
+import shutil
+import socket
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from deviate.pipeline.standing import Scores
+from deviate.pipeline.states import attempt_states, in_use
+from deviate.records import find_experiment
+from deviate.records.attempts import STALE_S
+from deviate.records.layout import runs_folder
+from deviate.replay.adopt import MAKING
+from deviate.replay.workcopy import remove_work_copy
+
+TEMPORARY = "deviate-"
+"""How the names of temporary folders of runs begin; a claim that names another folder is damaged."""
+CACHE_S = 3600.0
+"""A folder in the cache that was not touched for so long belongs to nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """What was removed of one experiment, or of the cache, or would be.
+
+    Attributes:
+        n_copies: work copies removed; n_kept: those that stay because they were asked for.
+        n_others: temporary folders, cached folders and folders that never became attempts.
+        n_bytes: disk space given back; files that have another name elsewhere, as in the snapshot, give nothing.
+        problem: why something stays, for the user; empty where nothing does.
+    """
+
+    name: str
+    n_copies: int = 0
+    n_kept: int = 0
+    n_others: int = 0
+    n_bytes: int = 0
+    problem: str = ""
+
+
+def tidy(
+    folder: Path,
+    names: Sequence[str],
+    keep: Literal["none", "best"] = "none",
+    *,
+    metric: str | None = None,
+    aggregate: str | None = None,
+    spares_failed: bool = False,
+    is_dry: bool = False,
+) -> tuple[Tidied, ...]:
+    """Remove the work copies of experiments, but not of one that is being run; gives what became of each.
+
+    Args:
+        folder: the `.deviate/` folder.
+        keep: `best`: of each variant the work copies of the completed runs with the highest and the lowest score stay.
+        metric, aggregate: what the scores are, where that departs from what is on record.
+        spares_failed: only work copies of completed runs go.
+        is_dry: remove nothing, only tell.
+
+    Raises:
+        InputError: there is no experiment of such a name.
+        RecordError: a file that everything hangs on is damaged.
+    """
+    return tuple(
+        _tidy(find_experiment(folder, name), name, keep, metric, aggregate, spares_failed=spares_failed, is_dry=is_dry)
+        for name in names
+    )
+
+
+def tidy_cache(folder: Path, *, is_dry: bool = False) -> Tidied:
+    """Remove what lies under `.deviate/cache/` but for what somebody may be using."""
+    old = [path for path in (folder / "cache").glob("*") if time.time() - _touched(path) > CACHE_S]
+    n_bytes = sum(disk_space(path) for path in old)
+    if not is_dry:
+        for path in old:
+            _remove(path)
+    return Tidied("cache", n_others=len(old), n_bytes=n_bytes)
+
+
+def disk_space(path: Path) -> int:
+    """Bytes on disk that removing a file or folder gives back; links are not followed.
+
+    A file with several names counts nothing: the others keep it.
+    """
+    return sum(it.st_blocks * 512 for it in _facts(path) if it.st_nlink == 1 or stat.S_ISDIR(it.st_mode))
+
+
+def size(path: Path) -> int:
+    """Bytes on disk that a folder takes; a file with several names in it counts once, and links are not followed."""
+    found = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
+    return sum(found.values())
+
+
+def _tidy(
+    experiment: Path,
+    name: str,
+    keep: Literal["none", "best"],
+    metric: str | None,
+    aggregate: str | None,
+    *,
+    spares_failed: bool,
+    is_dry: bool,
+) -> Tidied:
+    if by := in_use(experiment):
+        return Tidied(name, problem=f"is being run by {by}: nothing of it was removed")
+    kept: set[str] = set()
+    if keep == "best":
+        scores = Scores(experiment, metric, aggregate)
+        scores.read()
+        if scores.runs and scores.primary() is None:
+            return Tidied(
+                name, problem="has no primary metric to tell the best run by: nothing of it was removed; use --metric"
+            )
+        kept = _best_and_worst(scores)
+    copies = list(_work_copies(experiment, spares_failed=spares_failed))
+    going = [attempt for attempt, has_completed in copies if not (has_completed and attempt.parent.name in kept)]
+    others = list(_others(experiment))
+    n_bytes, problem = 0, ""
+    for attempt in going:
+        space = disk_space(attempt / "work")
+        if is_dry or remove_work_copy(attempt):
+            n_bytes += space
+        else:
+            problem = f"something of {attempt / 'work'} could not be removed: check its owner and permissions"
+    for path in others:
+        n_bytes += disk_space(path)
+        if not is_dry:
+            _remove(path)
+    return Tidied(name, len(going), len(copies) - len(going), len(others), n_bytes, problem)
+
+
+def _work_copies(experiment: Path, *, spares_failed: bool) -> Iterator[tuple[Path, bool]]:
+    """Attempts that have a work copy which may go, and whether they completed."""
+    for run in sorted(runs_folder(experiment).glob("*/")):
+        for attempt in attempt_states(run):
+            has_completed = attempt.result is not None and attempt.result.status == "completed"
+            if os.path.lexists(attempt.folder / "work") and (has_completed or not spares_failed):
+                yield attempt.folder, has_completed
+
+
+def _others(experiment: Path) -> Iterator[Path]:
+    """Temporary folders of runs on this machine, and folders of executors that died before they became attempts."""
+    for run in sorted(runs_folder(experiment).glob("*/")):
+        for attempt in attempt_states(run):
+            claim = attempt.claim
+            if claim is not None and claim.host == socket.gethostname() and _is_temporary(Path(claim.temporary)):
+                yield Path(claim.temporary)
+        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > STALE_S)
+
+
+def _best_and_worst(scores: Scores) -> set[str]:
+    """Names of the folders of the completed runs with the highest and the lowest score of each variant.
+
+    Which of the two is the best depends on the direction of the metric; both are kept, so it need not be known. A
+    variant without scores keeps nothing.
+    """
+    primary = scores.primary()
+    by_variant: dict[str, list[tuple[float, int, str]]] = {}
+    for run, it in scores.runs.items():
+        if primary in it.scores:
+            by_variant.setdefault(it.variant, []).append((it.scores[primary], it.replicate, run))
+    return {ends[2] for those in by_variant.values() for ends in (min(those), max(those))}
+
+
+def _is_temporary(path: Path) -> bool:
+    """Whether a path is that of a temporary folder that deviate made for a run, and is there."""
+    return path.is_absolute() and path.name.startswith(TEMPORARY) and path.is_dir() and not path.is_symlink()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _touched(path: Path) -> float:
+    """When a path was modified last; now for one that has gone meanwhile."""
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return time.time()
+
+
+def _facts(path: Path) -> Iterator[os.stat_result]:
+    """What the system knows of every file and folder below a path, and of itself; what cannot be seen is left out."""
+    with contextlib.suppress(OSError):
+        yield path.lstat()
+    if path.is_symlink():
+        return
+    try:
+        entries = list(os.scandir(path))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _facts(Path(entry.path))
+        else:
+            with contextlib.suppress(OSError):
+                yield entry.stat(follow_symlinks=False)
