@@ -27,7 +27,7 @@ SOURCES = (".py", ".pyc", ".so", ".json", ".txt", ".csv", ".png", ".jpg")
 """What is read most, and is no model."""
 SURE = frozenset((".ckpt", ".keras", ".pdparams"))
 """Suffixes of files that hold a model …"""
-MODELS = frozenset((".pt", ".pth", ".msgpack", ".params", ".weights", ".t7"))
+MODELS = frozenset((".pt", ".pth", ".safetensors", ".msgpack", ".params", ".weights", ".t7"))
 """… or tensors, unless their name speaks of data …"""
 CARRIERS = frozenset((".pkl", ".pickle", ".joblib", ".npz", ".npy", ".bin", ".tar", ".zip", ".h5", ".hdf5", ".dill"))
 """… or anything else: then their name has to speak of a model."""

@@ -76,6 +76,11 @@ class Guard:
         hook.__cantrace__ = False  # type: ignore[attr-defined]
         sys.addaudithook(hook)
 
+    def before_reading(self, path: str | bytes | os.PathLike[Any]) -> None:
+        """Called by adapters of readers in C with the path of a file."""
+        if self.earlier is not None:
+            self.earlier.before_reading(path)
+
     def before_writing(
         self, path: str | bytes | os.PathLike[Any], is_emptied: bool = False, is_touched: bool = False
     ) -> None:

@@ -1,6 +1,8 @@
 """A run that picks up a checkpoint of an earlier training tells so, and no other does."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -111,6 +113,31 @@ def test_a_checkpoint_that_is_written_beside_and_moved_is_known_too(tmp_path: Pa
         + "    os.replace('resnet.tmp.pt', 'resnet.pt')\n"
     )
     assert run(tmp_path, text, lines=5).of("checkpoint") == [["resnet.pt", "the run writes it again"]]
+
+
+@pytest.mark.parametrize(
+    ("library", "file", "load", "save"),
+    [
+        ("safetensors.numpy as st, numpy", "resnet.safetensors", "st.load_file(file)", "st.save_file(state, file)"),
+        ("h5py", "model.h5", "h5py.File(file)['x'][()]", "h5py.File(file, 'w')['x'] = 1"),
+    ],
+)
+def test_files_that_are_opened_in_other_languages_are_known_too(
+    tmp_path: Path, library: str, file: str, load: str, save: str
+) -> None:
+    pytest.importorskip(library.partition(".")[0])
+    text = f"""\
+import {library}
+file, state = {file!r}, {{}}
+{load}
+for epoch in range(2):
+    {save}
+"""
+    project(tmp_path)
+    made = text.replace(load, save).partition("for ")[0]
+    subprocess.run([sys.executable, "-c", made], cwd=project(tmp_path), check=True)
+    os.utime(project(tmp_path) / file, (time.time() - 3600,) * 2)
+    assert run(tmp_path, text, lines=1).of("checkpoint") == [[file, "the run writes it again"]]
 
 
 def test_a_checkpoint_outside_the_project_is_known_by_its_whole_path(tmp_path: Path) -> None:

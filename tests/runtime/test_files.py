@@ -40,6 +40,30 @@ def test_writing_parts_the_link_first(tmp_path: Path, way: str, kind: str) -> No
     assert result.of("error") == []
 
 
+IN_C = {
+    "h5py": "import h5py\nwith h5py.File('best.pt', 'w') as file: file['x'] = 1",
+    "h5py append": "import h5py\nwith h5py.File('best.pt', 'a') as file: file['y'] = 1",
+    "safetensors": "import numpy, safetensors.numpy as st; st.save_file({'x': numpy.zeros(9)}, 'best.pt')",
+}
+
+
+@pytest.mark.parametrize("way", sorted(IN_C))
+def test_writers_in_other_languages_part_the_link_first(tmp_path: Path, way: str) -> None:
+    h5py = pytest.importorskip("h5py")
+    original = tmp_path / "original" / "best.pt"
+    original.parent.mkdir()
+    with h5py.File(original, "w") as file:
+        file["x"] = 2
+    before = original.read_bytes()
+    work = tmp_path / "attempt-1" / "work" / "parent" / "project"
+    work.mkdir(parents=True)
+    os.link(original, work / "best.pt")
+    result = Child(tmp_path, IN_C[way] + "\n").run()
+    assert (result.code, result.of("error")) == (0, []), result.stderr
+    assert original.read_bytes() == before
+    assert (work / "best.pt").read_bytes() != before
+
+
 def test_reading_leaves_the_link(tmp_path: Path) -> None:
     original = tmp_path / "original.npz"
     original.write_bytes(b"data")

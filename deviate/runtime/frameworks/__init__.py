@@ -7,6 +7,7 @@ from . import (
     entropy,
     flax,
     haiku,
+    hdf5,
     importing,
     jax,
     keras,
@@ -16,6 +17,7 @@ from . import (
     pytorch,
     random,
     sklearn,
+    tensor_files,
     tensorflow,
     transformers,
 )
@@ -35,4 +37,6 @@ ADAPTERS = (
     sklearn,
     transformers,
     lightning,
+    hdf5,
+    tensor_files,
 )

@@ -1,0 +1,33 @@
+"""HDF5: h5py opens its files in C, unseen by audit hooks; so does Keras, which saves weights with it."""
+
+from __future__ import annotations
+
+from ..parts import Guest
+from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+MODULES = ("h5py",)
+EMPTYING = ("w", "w-", "x")
+
+
+def attach(module: Any, guest: Guest) -> None:
+    """Tell the guard of each file before it is opened.
+
+    Source: h5py, File Objects, Opening & creating files; without a mode, h5py 2 opens for appending.
+    """
+    original = module.File.__init__
+    default = "a" if str(module.__version__).startswith("2.") else "r"
+
+    def opened(self: Any, name: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(name, (str, bytes)) or hasattr(name, "__fspath__"):
+            mode = (args[0] if args else kwargs.get("mode")) or default
+            if mode == "r":
+                guest.guard.before_reading(name)
+            else:
+                guest.guard.before_writing(name, is_emptied=mode in EMPTYING)
+        original(self, name, *args, **kwargs)
+
+    module.File.__init__ = dress(opened, original)
