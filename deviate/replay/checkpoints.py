@@ -62,7 +62,8 @@ def checkpoint_error(name: str, reason: str) -> RunError:
     cure = f'let {fresh} start empty in each run, by [snapshot] fresh = ["{fresh}"] in deviate.toml, or delete it'
     if name.startswith("/"):
         cure = "let the script write below its working folder, or delete the file before each experiment"
-    return RunError(told(name, reason), f"{cure}; where all runs are meant to begin there: --env DEVIATE_CONTINUED=1")
+    meant = "where all runs are meant to begin there: --env DEVIATE_CONTINUED=1"
+    return RunError(f"a run {told(name, reason)}", f"{cure}; {meant}")
 
 
 def told(name: str, reason: str) -> str:
