@@ -1,9 +1,11 @@
 """Event files read back: per process what each site reported, step by step, and what else happened.
 
-A file is read line by line and folded at once, so memory grows with the number of steps, not of events.
+A file is read piece by piece and folded at once, so memory grows with the number of steps, not of events.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from array import array
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -11,9 +13,16 @@ from typing import Any, get_args
 
 from deviate.eventlog import SCHEMA, decode, number
 from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Stream, Weights
+from deviate.records.columns import NO_STEP
 
 UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not see."""
+LARGEST_STEP = 1 << 53
+VALUES = frozenset({"value", "named"})
+PIECE_CHARACTERS = 1 << 18
+"""How much of a file is read at a time."""
+BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
+"""What a line that is no event raises where it is taken apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +37,30 @@ class Source:
 
 @dataclass(slots=True)
 class Points:
-    """Measurements by main-loop step (None: outside of it); within a step the last one stands."""
+    """Measurements by main-loop step (NO_STEP: outside of it); within a step the last one stands.
 
-    steps: list[int | None] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
+    Attributes:
+        last: the last of the steps, NO_STEP where there is none.
+    """
 
-    def add(self, step: int | None, value: float) -> None:
-        steps = self.steps
-        if steps and steps[-1] == step:
-            self.values[-1] = value
-        elif step is not None and steps and (last := steps[-1]) is not None and step < last:
-            self._add_late(step, value)
-        else:
-            steps.append(step)
+    steps: "array[int]" = field(default_factory=lambda: array("q"))
+    values: "array[float]" = field(default_factory=lambda: array("d"))
+    last: int = NO_STEP
+
+    def add(self, step: int, value: float) -> None:
+        if step > self.last or step == NO_STEP != self.last or not self.steps:
+            self.steps.append(step)
             self.values.append(value)
+            self.last = step
+        elif step == self.last:
+            self.values[-1] = value
+        else:
+            self._add_late(step, value)
 
     def _add_late(self, step: int, value: float) -> None:
         """A value that was read from an accelerator after its step had ended."""
         index = len(self.steps)
-        while index and (before := self.steps[index - 1]) is not None and before > step:
+        while index and self.steps[index - 1] > step:
             index -= 1
         if index and self.steps[index - 1] == step:
             self.values[index - 1] = value
@@ -64,6 +78,7 @@ class ProcessLog:
         is_whole: whether the process left in good order, so that what is told last was told.
         n_steps: main-loop steps begun, over all times the loop was entered.
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
+        ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
         checkpoints: files of an earlier training that the run started from, each with what told so.
         draws: library to the streams from which numbers were drawn.
@@ -78,6 +93,7 @@ class ProcessLog:
     n_steps: int = 0
     n_bad: int = 0
     n_torn: int = 0
+    ways: dict[int, tuple[Place, ...]] = field(default_factory=dict)
     points: dict[str, Points] = field(default_factory=dict)
     seeds: list[SeedEvent] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
@@ -104,6 +120,7 @@ class _Steps:
         self.is_announced = False
 
     def begin(self, step: int) -> None:
+        _check(step)
         self.is_announced = True
         if step <= self.last:
             self.offset += self.last + 1
@@ -111,10 +128,17 @@ class _Steps:
 
     def at(self, step: int) -> int:
         if not self.is_announced:
+            _check(step)
             if step < self.last:
                 self.offset += self.last + 1
             self.last = step
         return self.offset + step
+
+
+def _check(step: int) -> None:
+    """One absurd step must not put those that come after it out of reach."""
+    if abs(step) > LARGEST_STEP:
+        raise ValueError("no step")
 
 
 def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str | None]) -> ProcessLog:
@@ -125,43 +149,67 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
         name: gives the metric that a source belongs to, None when its values are not wanted.
     """
     log = ProcessLog()
-    loops = {number: _Steps() for number in (main_loop, UNKNOWN_MAIN) if number is not None}
-    paths: dict[int, tuple[Place, ...]] = {}
-    targets: dict[tuple[int | str, tuple[Place, ...], str | None], Points | None] = {}
+    loops: dict[int | None, _Steps] = {number: _Steps() for number in (main_loop, UNKNOWN_MAIN) if number is not None}
+    targets: dict[tuple[int | str, int, str | None], Points | None] = {}
     seconds = 0.0
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        for line in file:
-            if not line.endswith("\n"):
-                log.n_torn += 1
-                break
-            try:
-                event = decode(line)
-                kind = event[0]
-                if kind in {"value", "named"}:
-                    _, origin, way, around, seconds, text, *rest = event
-                    value = float(number(text))
-                    key = (origin, paths[way], rest[0] if rest else None)
-                    if key not in targets:
-                        targets[key] = _target(log, Source(*_origin(kind, origin), *key[1:]), name)
-                    step = _main_step(around, loops)
-                    if (points := targets[key]) is not None:
-                        points.add(step, value)
-                elif kind == "step":
-                    seconds = event[3]
-                    if event[1] in loops:
-                        loops[event[1]].begin(event[2])
-                        log.n_steps += 1
-                elif kind == "path":
-                    paths[event[1]] = tuple(Place(str(file), int(line)) for file, line in event[2])
-                elif kind == "end":
-                    seconds = event[1]
-                    log.is_whole = True
+    main = loops.get(main_loop)
+    for event in _events(path, log):  # the hot loop of reading: what is frequent comes first, and calls nothing
+        try:
+            kind = event[0]
+            if kind == "step":
+                seconds = event[3]
+                if event[1] in loops:
+                    loops[event[1]].begin(event[2])
+                    log.n_steps += 1
+            elif kind in VALUES:
+                _, origin, way, around, seconds, value, *rest = event
+                if type(value) is not float:
+                    value = float(number(value))
+                key = (origin, way, rest[0] if rest else None)
+                if key not in targets:
+                    targets[key] = _target(log, Source(*_origin(kind, origin), log.ways[way], key[2]), name)
+                points = targets[key]
+                if main is not None and main.is_announced and around and around[0] == main_loop:
+                    step = main.offset + around[1]
                 else:
-                    RARE[kind](event, log)
-            except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
-                log.n_bad += 1
-    log.ended = log.started + (seconds if isinstance(seconds, int | float) else 0.0)
+                    step = _main_step(around, loops)
+                if points is not None:
+                    points.add(step, value)
+            else:
+                RARE[kind](event, log)
+        except BAD:
+            log.n_bad += 1
+    if not log.is_whole:
+        log.ended = log.started + (seconds if isinstance(seconds, int | float) else 0.0)
     return log
+
+
+def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
+    """The events of a file in order; what is no line of JSON, and a line that was cut off, is counted in the log.
+
+    A piece of many lines is taken apart at once, which takes a third of the time that its lines would take one by one.
+    """
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        while lines := file.readlines(PIECE_CHARACTERS):
+            if not lines[-1].endswith("\n"):
+                log.n_torn += 1
+                lines.pop()
+            try:
+                events = json.loads(f"[{','.join(lines)}]")
+            except (ValueError, RecursionError):
+                events = None
+            if events is not None and len(events) == len(lines):
+                yield from events
+            else:
+                yield from _one_by_one(lines, log)
+
+
+def _one_by_one(lines: list[str], log: ProcessLog) -> Iterator[list[Any]]:
+    for line in lines:
+        try:
+            yield decode(line)
+        except BAD:
+            log.n_bad += 1
 
 
 def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
@@ -173,13 +221,13 @@ def _target(log: ProcessLog, source: Source, name: Callable[[Source], str | None
     return None if metric is None else log.points.setdefault(metric, Points())
 
 
-def _main_step(around: list[int], loops: Mapping[int, _Steps]) -> int | None:
+def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:
     """The step of the first loop in `loops` that runs; the one the analysis found goes before a framework's own."""
     for loop, steps in loops.items():
         for index in range(0, len(around), 2):
             if around[index] == loop:
                 return steps.at(around[index + 1])
-    return None
+    return NO_STEP
 
 
 def _start(event: list[Any], log: ProcessLog) -> None:
@@ -190,6 +238,15 @@ def _start(event: list[Any], log: ProcessLog) -> None:
     log.started = float(facts["time"])
     log.environment.update({key: str(facts[key]) for key in ("python", "implementation", "platform") if key in facts})
     log.rank = None if facts.get("rank") is None else int(facts["rank"])
+
+
+def _path(event: list[Any], log: ProcessLog) -> None:
+    log.ways[event[1]] = tuple(Place(str(file), int(line)) for file, line in event[2])
+
+
+def _end(event: list[Any], log: ProcessLog) -> None:
+    log.ended = log.started + float(event[1])
+    log.is_whole = True
 
 
 def _seed(event: list[Any], log: ProcessLog) -> None:
@@ -265,6 +322,8 @@ def _environment(event: list[Any], log: ProcessLog) -> None:
 
 RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
     "start": _start,
+    "end": _end,
+    "path": _path,
     "seed": _seed,
     "control": _control,
     "draws": _draws,

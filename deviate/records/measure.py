@@ -4,8 +4,10 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from deviate.model import Metric, Place, Role, SelectedMetric, Selection, Series
+from deviate.records.columns import NO_STEP, series_of
 from deviate.records.events import Points, ProcessLog, Source
 from deviate.records.items import item_direction, item_name, item_role, snake
 from deviate.records.manifest import Manifest
@@ -149,17 +151,21 @@ class Catalog:
         return None if source.site is None else self.manifest.sites.get(source.site, (None, False))[0]
 
 
-def measure(logs: Sequence[ProcessLog]) -> dict[str, Series]:
+def measure(logs: Sequence[ProcessLog], folder: Path | None = None) -> dict[str, Series]:
     """The series of each metric in one run.
 
     Ranks of a distributed run report the same metric at the same time: the lowest rank counts, or, where ranks are
     unknown, the process that reported most. Processes that follow one another are joined.
+
+    Args:
+        folder: on whose disk long series lie while they are needed; None for the system's temporary folder.
     """
     given: dict[str, list[tuple[ProcessLog, Points]]] = {}
     for log in logs:
         for name, points in log.points.items():
             given.setdefault(name, []).append((log, points))
-    return {name: _series(_that_count(parts)) for name, parts in given.items()}
+    counted = {name: _joined(_that_count(parts)) for name, parts in given.items()}
+    return series_of({name: (points.steps, points.values) for name, points in counted.items()}, folder)
 
 
 def _that_count(parts: Iterable[tuple[ProcessLog, Points]]) -> list[Points]:
@@ -174,18 +180,15 @@ def _that_count(parts: Iterable[tuple[ProcessLog, Points]]) -> list[Points]:
     return [points for _, points in sorted(counted, key=lambda part: part[0].started)]
 
 
-def _series(parts: Sequence[Points]) -> Series:
-    joined = parts[0] if len(parts) == 1 else _followed(parts)
-    return Series(tuple(joined.steps), tuple(joined.values))
-
-
-def _followed(parts: Sequence[Points]) -> Points:
+def _joined(parts: Sequence[Points]) -> Points:
     """One process after another: steps that begin again go on where the last process ended."""
+    if len(parts) == 1:
+        return parts[0]
     joined, offset = Points(), 0
     for points in parts:
         for step, value in zip(points.steps, points.values, strict=True):
-            joined.add(None if step is None else offset + step, value)
-        offset = 1 + max((step for step in joined.steps if step is not None), default=offset - 1)
+            joined.add(step if step == NO_STEP else offset + step, value)
+        offset = 1 + max((step for step in joined.steps if step != NO_STEP), default=offset - 1)
     return joined
 
 

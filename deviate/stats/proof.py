@@ -4,6 +4,8 @@ import itertools
 import struct
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from deviate.model import Absorption, Agreement, Experiment, Parting, Repeatability, Run, Series
 from deviate.model.findings import WeightsAgreement
 
@@ -57,7 +59,7 @@ def first_parting(runs: Sequence[Run], names: Sequence[str]) -> Parting | None:
         return None
     place, order, other = found
     name = names[order]
-    values = (_by_place(first.series.get(name)).get(place), _by_place(other.series.get(name)).get(place))
+    values = (_value_at(first.series.get(name), place), _value_at(other.series.get(name), place))
     step = None if place[0] else place[1]
     return Parting(name, step, (first.replicate, other.replicate), values)
 
@@ -163,6 +165,12 @@ def _difference(one: Series | None, other: Series | None) -> Place | None:
     return outside
 
 
+def _value_at(series: Series | None, place: Place) -> float | None:
+    if series is None:
+        return None
+    return next((value for at, value in zip(_places(series), series.values, strict=True) if at == place), None)
+
+
 def _by_place(series: Series | None) -> dict[Place, float]:
     return {} if series is None else dict(zip(_places(series), series.values, strict=True))
 
@@ -173,7 +181,7 @@ def _places(series: Series) -> Iterator[Place]:
 
 
 def _bits(series: Series) -> bytes:
-    return struct.pack(f"<{len(series.values)}d", *series.values)
+    return np.asarray(series.values, dtype="<f8").tobytes()
 
 
 def _bit(value: float | None) -> bytes | None:

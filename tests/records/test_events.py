@@ -1,6 +1,7 @@
 """Event files: folded step by step, torn and bad lines counted."""
 
 import math
+import random
 import sys
 import time
 from pathlib import Path
@@ -10,6 +11,8 @@ from recorded import start, value_line
 
 from deviate.eventlog import encode
 from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
+from deviate.records import events
+from deviate.records.columns import NO_STEP
 from deviate.records.events import ProcessLog, Source, read_events
 
 
@@ -36,47 +39,48 @@ def test_floats_keep_all_bits_and_non_finite_ones_come_back(tmp_path: Path) -> N
 
 def test_within_a_step_the_last_value_stands(tmp_path: Path) -> None:
     log = read(tmp_path, value((0, 0, 1, 0), 1), value((0, 0, 1, 1), 2), value((0, 1, 1, 0), 3), value((), 4))
-    assert log.points["0 None"].steps == [0, 1, None]
-    assert log.points["0 None"].values == [2.0, 3.0, 4.0]
+    assert log.points["0 None"].steps.tolist() == [0, 1, NO_STEP]
+    assert log.points["0 None"].values.tolist() == [2.0, 3.0, 4.0]
 
 
 def test_steps_go_on_rising_when_the_main_loop_is_entered_again(tmp_path: Path) -> None:
     once = [line for step in range(3) for line in (encode("step", 0, step, 0.1), value((0, step), step))]
     rare = [encode("step", 0, 0, 0.1), encode("step", 0, 1, 0.1), value((0, 1), 9)]
     log = read(tmp_path, *once, *rare)
-    assert log.points["0 None"].steps == [0, 1, 2, 4]
+    assert log.points["0 None"].steps.tolist() == [0, 1, 2, 4]
     assert log.n_steps == 5
 
 
 def test_a_loop_of_one_step_entered_often_counts_on(tmp_path: Path) -> None:
     lines = [line for index in range(3) for line in (encode("step", 0, 0, 0.1), value((0, 0), index))]
-    assert read(tmp_path, *lines).points["0 None"].steps == [0, 1, 2]
+    assert read(tmp_path, *lines).points["0 None"].steps.tolist() == [0, 1, 2]
 
 
 def test_without_step_events_a_smaller_step_means_that_the_loop_was_entered_again(tmp_path: Path) -> None:
     log = read(tmp_path, *(value((0, step), 1) for step in (0, 1, 0, 1)))
-    assert log.points["0 None"].steps == [0, 1, 2, 3]
+    assert log.points["0 None"].steps.tolist() == [0, 1, 2, 3]
 
 
 def test_a_value_that_comes_after_its_step_takes_its_place(tmp_path: Path) -> None:
     steps = [encode("step", 0, step, 0.1) for step in range(3)]
     log = read(tmp_path, *steps, value((0, 0), 1), value((0, 2), 3), value((0, 1), 2), value((0, 0), 7))
-    assert (log.points["0 None"].steps, log.points["0 None"].values) == ([0, 1, 2], [7.0, 2.0, 3.0])
+    assert log.points["0 None"].steps.tolist() == [0, 1, 2]
+    assert log.points["0 None"].values.tolist() == [7.0, 2.0, 3.0]
 
 
 def test_the_loop_of_an_unknown_framework_counts_when_the_analysis_found_none(tmp_path: Path) -> None:
     log = read(tmp_path, encode("named", "loss", 0, [-1, 4, 7, 2], 0.1, 0.5), main_loop=None)
-    assert log.points["loss None"].steps == [4]
+    assert log.points["loss None"].steps.tolist() == [4]
 
 
 def test_the_main_loop_of_the_analysis_goes_before_a_frameworks_own(tmp_path: Path) -> None:
     log = read(tmp_path, encode("named", "loss", 0, [0, 2, -1, 4], 0.1, 0.5))
-    assert log.points["loss None"].steps == [2]
+    assert log.points["loss None"].steps.tolist() == [2]
 
 
 def test_a_torn_last_line_is_dropped_and_counted(tmp_path: Path) -> None:
     log = read(tmp_path, value((0, 0), 1), value((0, 1), 2)[:-1])
-    assert (log.points["0 None"].steps, log.n_torn, log.n_bad) == ([0], 1, 0)
+    assert (log.points["0 None"].steps.tolist(), log.n_torn, log.n_bad) == ([0], 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +96,35 @@ def test_a_torn_last_line_is_dropped_and_counted(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_bad_line_is_counted_and_loses_nothing_else(tmp_path: Path, bad: str) -> None:
     log = read(tmp_path, value((0, 0), 1), bad, value((0, 1), 2))
-    assert (log.points["0 None"].values, log.n_bad) == ([1.0, 2.0], 1)
+    assert (log.points["0 None"].values.tolist(), log.n_bad) == ([1.0, 2.0], 1)
+
+
+@pytest.mark.parametrize("bad", [['["value", 0, 0, [0, 1], 0.1\n', "1.0, null]\n"], ["1], [2\n"]])
+def test_lines_that_make_sense_only_together_are_bad(tmp_path: Path, bad: list[str]) -> None:
+    log = read(tmp_path, value((0, 0), 1), *bad, value((0, 2), 2))
+    assert (log.points["0 None"].values.tolist(), log.n_bad) == ([1.0, 2.0], len(bad))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_pieces_of_any_size_a_file_reads_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = random.Random(seed)
+    lines = []
+    for step in range(200):
+        lines.append(encode("step", 0, step, 0.1))
+        lines += [value((0, max(0, step - rng.randrange(3))), rng.random(), site=rng.randrange(2)) for _ in range(3)]
+        lines += [value((), rng.random())] * (rng.random() < 0.1)
+        lines += ["broken\n"] * (rng.random() < 0.05)
+    whole = read(tmp_path, *lines)
+    monkeypatch.setattr(events, "PIECE_CHARACTERS", rng.choice([1, 100, 1_000]))
+    assert read(tmp_path, *lines).points == whole.points
+    assert read(tmp_path, *lines).n_bad == whole.n_bad > 0
+
+
+def test_a_step_beyond_all_numbers_is_a_bad_line(tmp_path: Path) -> None:
+    log = read(tmp_path, value((0, 1), 1), value((0, 10**30), 2), value((0, 2), 3))
+    assert (log.points["0 None"].steps.tolist(), log.n_bad) == ([1, 2], 1)
 
 
 def test_sources_differ_by_path_and_label(tmp_path: Path) -> None:

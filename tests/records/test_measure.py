@@ -6,6 +6,7 @@ from pathlib import Path
 from recorded import make_metric, select, write_manifest
 
 from deviate.model import Metric, Place, Selection, Series
+from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, Source
 from deviate.records.manifest import read_manifest
 from deviate.records.measure import Catalog, measure
@@ -143,7 +144,9 @@ def test_named_values_match_by_name_and_otherwise_appear(tmp_path: Path) -> None
 
 
 def log(pid: int, span: tuple[float, float], values: dict[int | None, float], *, rank: int | None = None) -> ProcessLog:
-    points = Points(list(values), list(values.values()))
+    points = Points()
+    for step, value in values.items():
+        points.add(NO_STEP if step is None else step, value)
     return ProcessLog(pid, rank, *span, points={"acc": points})
 
 
