@@ -190,7 +190,7 @@ def _is_asked_for(place: str) -> bool:
 
 def watch(work: str, recorder: Recorder, *, has_main: bool) -> Earlier | None:
     """The watch over this run; None where the run goes on with what an attempt before it left (DEVIATE_CONTINUED)."""
-    if os.environ.get("DEVIATE_CONTINUED") == "1":
+    if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or what the user has given
         return None
     # The folder in which the work copy was made: only its making has changed it, and its clock is that of the files.
     made = os.path.dirname(os.path.dirname(os.path.abspath(work)))

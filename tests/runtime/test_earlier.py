@@ -243,10 +243,11 @@ for epoch in range(2):
     assert run(tmp_path, text, lines=1).of("checkpoint") == []
 
 
-def test_a_run_that_goes_on_in_its_own_work_copy_picks_up_what_it_has_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize("attempt", ["1", "3"])
+def test_a_run_that_goes_on_in_its_own_work_copy_picks_up_what_it_has_left(tmp_path: Path, attempt: str) -> None:
     leave(tmp_path, "checkpoint.pt")
     text = RESUME.format(path="checkpoint.pt") + WRITE.format(path="checkpoint.pt")
-    went_on = run(tmp_path, text, DEVIATE_CONTINUED="1")
+    went_on = run(tmp_path, text, DEVIATE_CONTINUED=attempt)
     assert (went_on.stdout, went_on.of("checkpoint")) == ("loss 3\nloss 4\nloss 5\n", [])
 
 
