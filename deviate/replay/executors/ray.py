@@ -1,0 +1,179 @@
+"""Runs as tasks of Ray: each starts `deviate worker` on the node that Ray chooses. Ray never starts one anew: we do."""
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deviate.errors import InputError, RunError
+from deviate.records.specs import run_id
+from deviate.replay.executors.backend import load, log_folder, worker_command
+from deviate.replay.executors.workers import LATE_S, WorkersExecutor
+from deviate.replay.updates import Order
+
+INTERVAL_S = 0.5
+RESOURCE = "resource."
+DEVICE_VARIABLES = (
+    "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS",
+    "TPU_CHIPS_PER_HOST_BOUNDS", "TPU_HOST_BOUNDS", "ONEAPI_DEVICE_SELECTOR", "NEURON_RT_VISIBLE_CORES",
+    "ASCEND_RT_VISIBLE_DEVICES", "HABANA_VISIBLE_MODULES",
+)  # fmt: skip
+"""What Ray sets so that a task sees its own devices only. Source: ray/_private/accelerators."""
+
+
+def ray_executor(options: Sequence[tuple[str, str]], *, late_s: float = LATE_S) -> WorkersExecutor:
+    """The executor for `--executor ray`.
+
+    Args:
+        options: `address` of the cluster ("auto": the one that this machine belongs to), and what each run takes:
+            `num_cpus` (1), `num_gpus` (0), `memory` in bytes, `resource.NAME` for resources of the cluster's own.
+
+    Raises:
+        InputError: ray is not installed, an option is unknown, or no cluster answers at the address.
+    """
+    return WorkersExecutor(RayBackend(options), late_s=late_s)
+
+
+class RayBackend:
+    """Tasks of one connection to a cluster; they end with it."""
+
+    def __init__(self, options: Sequence[tuple[str, str]]) -> None:
+        self._ray = load("ray", "ray")
+        given = dict(options)
+        address = given.pop("address", "auto")
+        resources = _resources(given)
+        try:
+            self._was_connected = self._ray.is_initialized()
+            if not self._was_connected:
+                self._ray.init(address=address, log_to_driver=False, logging_level="warning")
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise InputError(
+                f"no Ray cluster answers at {address}: {error}",
+                "start one with `ray start --head`, or name another one with address=HOST:PORT",
+            ) from error
+        self._task = self._ray.remote(max_retries=0, **resources)(_carrier())
+        self._references: dict[str, Any] = {}
+        self._logs: dict[str, Path] = {}
+
+    @property
+    def capacity(self) -> int | None:
+        return None
+
+    @property
+    def interval_s(self) -> float:
+        return INTERVAL_S
+
+    def start(self, orders: Sequence[Order]) -> Sequence[str]:
+        """A task for each order; Ray queues them."""
+        environment = {key: value for key, value in os.environ.items() if key not in DEVICE_VARIABLES}
+        names: list[str] = []
+        for order in orders:
+            log = log_folder(order.experiment) / f"ray-{run_id(order.spec)}.log"
+            try:
+                reference = self._task.remote(
+                    worker_command(order), environment, str(Path.cwd()), str(log), DEVICE_VARIABLES
+                )
+            except self._ray.exceptions.RayError as error:
+                raise RunError(f"Ray takes no tasks: {error}", "see `ray status`") from error
+            names.append(reference.hex())
+            self._references[names[-1]] = reference
+            self._logs[names[-1]] = log
+        return names
+
+    def over(self, jobs: Collection[str]) -> Mapping[str, str]:
+        """Tasks that returned or failed; a lost node or a killed worker is a failure."""
+        open_references = {self._references[job]: job for job in jobs if job in self._references}
+        if not open_references:
+            return {}
+        ready, _ = self._ray.wait(list(open_references), num_returns=len(open_references), timeout=0)
+        return {open_references[reference]: self._how(reference) for reference in ready}
+
+    def cancel(self, job: str, *, at_once: bool) -> None:
+        """Interrupt the task, which passes it on to its worker; at once, kill the process of the task."""
+        if job in self._references:
+            self._ray.cancel(self._references[job], force=at_once)
+
+    def log(self, job: str) -> Path | None:
+        return self._logs.get(job)
+
+    def close(self) -> None:
+        """Leave the cluster, unless deviate was called by a program that had joined it."""
+        self._references.clear()
+        if not self._was_connected:
+            self._ray.shutdown()
+
+    def _how(self, reference: object) -> str:
+        try:
+            return f"its worker ended with exit code {self._ray.get(reference)}"
+        except self._ray.exceptions.RayError as error:
+            told = str(error).strip().splitlines()
+            return f"{type(error).__name__}: {told[0]}" if told else type(error).__name__
+
+
+def _resources(given: Mapping[str, str]) -> dict[str, Any]:
+    asked: dict[str, Any] = {"num_cpus": 1.0}
+    custom: dict[str, float] = {}
+    for key, text in given.items():
+        try:
+            if key.startswith(RESOURCE):
+                custom[key.removeprefix(RESOURCE)] = float(text)
+            elif key in {"num_cpus", "num_gpus", "memory"}:
+                asked[key] = float(text)
+            else:
+                raise InputError(
+                    f"--executor ray has no option {key!r}",
+                    f"it has address, num_cpus, num_gpus, memory and {RESOURCE}NAME",
+                )
+        except ValueError as error:
+            raise InputError(f"{key}={text}: not a number", f"write it as {key}=1") from error
+    return {**asked, **({"resources": custom} if custom else {})}
+
+
+def _carrier() -> Callable[..., int]:
+    """What Ray carries to the node. It is made here, so that Ray sends its code and need not find deviate there."""
+
+    def carry_out(
+        command: Sequence[str], environment: Mapping[str, str], cwd: str, log: str, device_variables: Sequence[str]
+    ) -> int:
+        """Run the worker, with the variables of who submitted it and the devices that Ray chose; gives its exit code.
+
+        The worker is asked to end when the task is cancelled, and by the system (Linux) when the task's process dies.
+        """
+        import ctypes
+        import os
+        import signal
+        import subprocess
+        import sys
+        import time
+
+        libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+        parent = os.getpid()
+
+        def die_with_parent() -> None:
+            if libc is not None:
+                libc.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+                if os.getppid() != parent:
+                    os._exit(1)
+
+        devices = {key: os.environ[key] for key in device_variables if key in os.environ}
+        with open(log, "ab") as output:  # noqa: PTH123 - what travels is kept small
+            worker = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env={**environment, **devices},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                preexec_fn=die_with_parent,  # noqa: PLW1509 - the library is loaded before
+                start_new_session=True,
+            )
+        try:
+            while (code := worker.poll()) is None:
+                time.sleep(0.1)  # Ray's interruption is not seen in a wait
+        except BaseException:
+            worker.terminate()
+            worker.wait()
+            raise
+        return code
+
+    return carry_out

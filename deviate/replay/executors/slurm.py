@@ -1,0 +1,149 @@
+"""Runs as jobs of Slurm: one array per submission through submitit, whose elements become `deviate worker`."""
+
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from deviate.errors import InputError, RunError
+from deviate.replay.executors.backend import load, log_folder, worker_command
+from deviate.replay.executors.workers import LATE_S, WorkersExecutor
+from deviate.replay.updates import Order
+
+ARRAY_SIZE = 1000
+"""Elements of one array. Source: slurm.conf(5), MaxArraySize, 1001 by default."""
+PARALLEL = 256
+INTERVAL_S = 15.0
+"""How often squeue is called. Source: squeue(1), PERFORMANCE: calls in a loop are a load on slurmctld."""
+WARNING_S = 30
+"""How long before the time limit a job is asked to end, so that its worker can still write what happened."""
+
+GOING_ON = frozenset((
+    "PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING",
+    "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT",
+))  # fmt: skip
+"""States after which something more may come. Source: squeue(1), JOB STATE CODES."""
+KEPT = ("SLURM_CONF",)
+"""What submitit takes away with the variables of an outer job, and sbatch needs."""
+OURS = ("parallel", "setup", "interval")
+
+
+def slurm_executor(options: Sequence[tuple[str, str]], *, late_s: float = LATE_S) -> WorkersExecutor:
+    """The executor for `--executor slurm`.
+
+    Args:
+        options: those of sbatch without their dashes (`partition`, `account`, `qos`, `time`, `mem`, `gpus-per-task`,
+            `cpus-per-task`, …), and three of ours: `parallel`, elements of an array at a time (256); `setup`, what
+            the shell does before the worker starts; `interval`, seconds between calls of
+            squeue (15).
+
+    Raises:
+        InputError: submitit is not installed, there is no Slurm here, or an option of ours is no number.
+    """
+    return WorkersExecutor(SlurmBackend(options), late_s=late_s)
+
+
+class SlurmBackend:
+    """Jobs of one call of deviate: they bear one name, so one question tells of all of them."""
+
+    def __init__(self, options: Sequence[tuple[str, str]]) -> None:
+        self._submitit = load("submitit", "slurm")
+        self._name = f"deviate-{uuid.uuid4().hex[:8]}"
+        ours = {key: value for key, value in options if key in OURS}
+        given = {key.lstrip("-"): value for key, value in options if key not in OURS}
+        self._setup = ours.get("setup", "").splitlines()
+        self._parallel = int(_number(ours, "parallel", PARALLEL))
+        self.interval_s = _number(ours, "interval", INTERVAL_S)
+        self._sbatch: dict[str, Any] = {
+            **({} if "no-requeue" in given else {"requeue": True}),
+            "signal": f"TERM@{WARNING_S}",  # submitit's own signal would reach the training, which does not know it
+            **{key: value or True for key, value in given.items()},
+        }
+        # Source: sbatch(1), --cpus-per-task: srun does not take it over since Slurm 22.05.
+        self._srun = [f"--cpus-per-task={given['cpus-per-task']}"] if "cpus-per-task" in given else []
+        self._logs: dict[str, Path] = {}
+
+    @property
+    def capacity(self) -> int | None:
+        return None
+
+    def start(self, orders: Sequence[Order]) -> Sequence[str]:
+        """One array, or more where it would be too long for Slurm."""
+        names: list[str] = []
+        for begin in range(0, len(orders), ARRAY_SIZE):
+            names += self._start_array(orders[begin : begin + ARRAY_SIZE])
+        return names
+
+    def over(self, jobs: Collection[str]) -> Mapping[str, str]:
+        """Those that Slurm lists as ended, and those that it has forgotten."""
+        asked = subprocess.run(
+            ["squeue", "--noheader", "--array", "--states=all", f"--name={self._name}", "--format=%i|%T|%r"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if asked.returncode:
+            return {}  # the controller is away; its jobs go on
+        states = {
+            words[0]: words[1:] for line in asked.stdout.splitlines() if len(words := line.strip().split("|")) > 2
+        }
+        over: dict[str, str] = {}
+        for job in jobs:
+            state, reason = states.get(job, ["", ""])[:2]
+            if not state:
+                over[job] = f"Slurm no longer knows job {job}"
+            elif state not in GOING_ON:
+                over[job] = f"Slurm job {job} {state}" + (f" ({reason})" if reason not in {"", "None"} else "")
+        return over
+
+    def cancel(self, job: str, *, at_once: bool) -> None:
+        """`scancel`; at once, first with SIGKILL for every process of a job that runs."""
+        if at_once:
+            subprocess.run(["scancel", "--quiet", "--full", "--signal=KILL", job], capture_output=True, check=False)
+        subprocess.run(["scancel", "--quiet", job], capture_output=True, check=False)
+
+    def log(self, job: str) -> Path | None:
+        folder = self._logs.get(job)
+        return folder / f"{job}_0_log.err" if folder else None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _start_array(self, orders: Sequence[Order]) -> list[str]:
+        folder = log_folder(orders[0].experiment) / "slurm"
+        try:
+            executor = self._submitit.SlurmExecutor(folder=folder)
+        except RuntimeError as error:
+            raise InputError(
+                "--executor slurm: there is no srun on PATH", "start deviate on a machine from which jobs are submitted"
+            ) from error
+        executor.update_parameters(
+            job_name=self._name,
+            time=None,  # that of the partition, not the five minutes of submitit
+            setup=self._setup or None,
+            array_parallelism=self._parallel,
+            additional_parameters=self._sbatch,
+            srun_args=self._srun,
+        )
+        conf = {name: os.environ[name] for name in KEPT if name in os.environ}
+        commands = [worker_command(order) for order in orders]
+        try:
+            with self._submitit.helpers.clean_env():
+                os.environ.update(conf)
+                # The job's process becomes the worker, so that Slurm's signals reach it and nothing in between.
+                jobs = executor.map_array(os.execv, [sys.executable] * len(commands), commands)
+        except self._submitit.core.utils.FailedJobError as error:
+            raise RunError(
+                f"Slurm takes no jobs: {str(error).strip()}", "check what is given with --executor-option"
+            ) from error
+        names = [str(job.job_id) for job in jobs]
+        self._logs.update(dict.fromkeys(names, folder))
+        return names
+
+
+def _number(options: Mapping[str, str], key: str, default: float) -> float:
+    try:
+        return float(options.get(key, default))
+    except ValueError as error:
+        raise InputError(f"{key}={options[key]}: not a number", f"write it as {key}={default:g}") from error

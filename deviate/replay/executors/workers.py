@@ -1,0 +1,305 @@
+"""Executors whose runs are done elsewhere: jobs of a scheduler run `deviate worker`, and the folder tells how they go.
+
+The scheduler is believed in one thing only: that a job is over. What a run did is read from its attempts, and a run is
+given up when its executor is known to be dead, so that a new attempt never meets an old one that lives.
+"""
+
+import contextlib
+import dataclasses
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from deviate.errors import RecordError, RunError
+from deviate.model import Status
+from deviate.records import snapshot_folder
+from deviate.records.attempts import (
+    HEARTBEAT_S,
+    Claim,
+    Result,
+    is_intact,
+    read_claim,
+    read_result,
+    write_result,
+)  # fmt: skip
+from deviate.records.layout import attempts, spec_file
+from deviate.records.manifest import Manifest, read_manifest
+from deviate.records.specs import run_id, spec_hash, write_spec
+from deviate.replay.adopt import end_orphans, settled_attempt
+from deviate.replay.executors.backend import Backend
+from deviate.replay.outcomes import SETTLED, Ending, has_reported, silence
+from deviate.replay.processes import end_group, end_processes, is_alive, processes_of
+from deviate.replay.progress import Progress
+from deviate.replay.updates import Order, Outcome, RunUpdate
+
+LATE_S = 30.0
+"""How long what was written on another machine may take to be seen here.
+
+Source: nfs(5), acregmin and acdirmin: attributes of files and folders are remembered for 3 and 30 seconds.
+"""
+LOOK_S = 0.25
+LOOK_PER_ORDER_S = 0.005
+"""How often the folders are looked at: less often where there are many, for the file system has others to serve."""
+CANCEL_S = 1.0
+"""How often a scheduler is asked for the jobs that were to be ended."""
+LOG_LINES = 5
+
+
+@dataclasses.dataclass(slots=True)
+class _Job:
+    """An order and the job that carries it out.
+
+    Attributes:
+        before: attempts that there were before.
+        over: how the scheduler says that it ended, None while it has not.
+        over_since: when that was heard, by the monotonic clock.
+        is_given_up: its attempt was ended from here, so its worker writes nothing more.
+    """
+
+    order: Order
+    name: str
+    before: frozenset[Path]
+    attempt: Path | None = None
+    progress: Progress | None = None
+    over: str | None = None
+    over_since: float = 0.0
+    cancelled: Literal["", "politely", "at once"] = ""
+    is_given_up: bool = False
+
+
+class WorkersExecutor:
+    """Carries out orders as jobs of a backend."""
+
+    def __init__(self, backend: Backend, *, late_s: float = LATE_S) -> None:
+        self._backend = backend
+        self._late_s = late_s
+        self._jobs: dict[Path, _Job] = {}
+        self._manifests: dict[Path, Manifest] = {}
+        self._asked = self._looked = 0.0
+        self._news: list[RunUpdate] = []
+        self._has_heard: set[Path] = set()
+
+    @property
+    def capacity(self) -> int | None:
+        return self._backend.capacity
+
+    def submit(self, orders: Sequence[Order]) -> None:
+        """Start a job for each order. Raises RunError when the scheduler refuses them."""
+        if not orders:
+            return
+        for order in orders:
+            order.run.mkdir(parents=True, exist_ok=True)
+            if not spec_file(order.run).exists():
+                write_spec(spec_file(order.run), order.spec)  # a worker knows its run by this alone
+        before = [frozenset(attempts(order.run)) for order in orders]
+        names = self._backend.start(orders)
+        for order, name, known in zip(orders, names, before, strict=True):
+            self._jobs[order.run] = _Job(order, name, known)
+
+    def expect_reports(self, experiment: Path) -> None:
+        """Runs of this experiment have reported before: one that does not is a failure, not the end of all."""
+        self._has_heard.add(experiment)
+
+    def poll(self, timeout_s: float) -> Sequence[RunUpdate]:
+        """News, at the latest after so many seconds.
+
+        Raises:
+            RunError: workers end before they begin a run, or the guest does not report from the first one.
+            RecordError: a record is damaged.
+        """
+        until = time.monotonic() + timeout_s
+        while True:
+            pause = max(LOOK_S, LOOK_PER_ORDER_S * len(self._jobs)) - (time.monotonic() - self._looked)
+            left = until - time.monotonic()
+            time.sleep(max(0.0, min(pause, left)))
+            if pause <= left:
+                self._look()
+                self._looked = time.monotonic()
+            if self._news or time.monotonic() >= until:
+                news, self._news = self._news, []
+                return news
+
+    def cancel(self, order: Order, *, at_once: bool = False) -> None:
+        """End a run: politely, or at once by giving up its attempt, which its worker sees wherever it is."""
+        job = self._jobs.get(order.run)
+        if job is None or job.cancelled == "at once" or (job.cancelled == "politely" and not at_once):
+            return
+        job.cancelled = "at once" if at_once else "politely"
+        self._find_attempt(job)
+        if at_once and job.attempt is not None and read_result(job.attempt) is None:
+            with contextlib.suppress(RecordError):  # the scheduler ends it too
+                write_result(job.attempt, _cancelled(job))
+                job.is_given_up = True
+        self._backend.cancel(job.name, at_once=at_once)
+
+    def cancel_queued(self) -> None:
+        """Give back the orders that no worker has begun."""
+        for job in list(self._jobs.values()):
+            self._find_attempt(job)
+            if job.attempt is None:
+                self.cancel(job.order)
+
+    def close(self) -> None:
+        """End what is still under way, and wait for it as long as a scheduler that works may take."""
+        for job in list(self._jobs.values()):
+            self.cancel(job.order, at_once=True)
+        until = time.monotonic() + self._late_s
+        while self._jobs and time.monotonic() < until:
+            with contextlib.suppress(RunError, RecordError):
+                self.poll(LOOK_S)
+        self._backend.close()
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        interval_s = self._backend.interval_s
+        if any(job.cancelled for job in self._jobs.values()):
+            interval_s = min(CANCEL_S, interval_s)
+        if now - self._asked >= interval_s:
+            open_jobs = {job.name: job for job in self._jobs.values() if job.over is None}
+            for name, how in (self._backend.over(open_jobs) if open_jobs else {}).items():
+                open_jobs[name].over, open_jobs[name].over_since = how, time.monotonic()
+            self._asked = time.monotonic()
+        for job in list(self._jobs.values()):
+            self._follow(job)
+
+    def _follow(self, job: _Job) -> None:
+        if self._find_attempt(job):
+            self._news.append(self._update("started", job))
+        result = read_result(job.attempt) if job.attempt else None
+        if job.attempt and result and result.status in SETTLED and result.spec_hash == spec_hash(job.order.spec):
+            if is_intact(job.attempt, result):
+                self._finish(job, result.status, result)
+                return
+            job.over = job.over or "ended"  # its event files are not here yet, or have lost something
+            job.over_since = job.over_since or time.monotonic()
+        if job.over is not None:
+            self._end(job, result)
+        elif job.progress and job.progress.look():
+            self._has_heard.add(job.order.experiment)
+            self._news.append(self._update("progress", job))
+
+    def _end(self, job: _Job, result: Result | None) -> None:
+        """Finish a job that is over and did not settle its run, unless an attempt may be alive still."""
+        is_late = time.monotonic() - job.over_since > self._late_s
+        if result is not None and result.status in SETTLED:
+            if is_late:
+                self._finish(job, "lost", result, "what it recorded has not arrived whole")
+        elif result is not None:
+            if not (job.is_given_up and _may_live(job, is_late=is_late)):
+                self._judge(job, result)
+        elif is_late or (job.cancelled if job.attempt is None else _is_here(read_claim(job.attempt))):
+            try:
+                end_orphans([job.order.run])
+            except RunError:  # the scheduler has lost its job, which goes on; or it is another's
+                return
+            self._judge(job, read_result(job.attempt) if job.attempt else None)
+
+    def _judge(self, job: _Job, result: Result | None) -> None:
+        """Finish a job that is over for certain.
+
+        Raises:
+            RunError: the guest did not report from the first run, or its worker never began.
+        """
+        experiment, spec = job.order.experiment, job.order.spec
+        found = settled_attempt(job.order.run, spec)
+        if found is not None:  # somebody else was faster
+            job.attempt = found[0]
+            self._finish(job, found[1].status, found[1])
+        elif result is not None and result.status == "silent":
+            self._finish(job, "silent", result)
+            if job.attempt and experiment not in self._has_heard:
+                told = Ending("silent", result.exit_code, result.signal, result.reason, result.cause)
+                raise silence((*spec.wrap, *spec.command), job.attempt, told)
+        elif job.cancelled:
+            self._finish(job, "cancelled", result, "stopped before it ended")
+        elif result is not None and result.cause not in {"cancel", "node"}:
+            self._finish(job, "lost", result)
+        else:
+            self._finish(job, "lost", result, f"its job ended without a result: {job.over}")
+            if job.attempt is None and experiment not in self._has_heard:
+                raise self._never_began(job)
+
+    def _never_began(self, job: _Job) -> RunError:
+        log = self._backend.log(job.name)
+        lines: list[str] = []
+        with contextlib.suppress(OSError):
+            lines = log.read_text(errors="replace").splitlines()[-LOG_LINES:] if log else []
+        said = "\n".join(["; its last lines:", *(f"  {line}" for line in lines)]) if lines else ""
+        return RunError(
+            f"job {job.name} ended before it began its run ({job.over}){said}",
+            f"see that {sys.executable} and {job.order.experiment} are there on every machine"
+            + (f" (log: {log})" if log else ""),
+        )
+
+    def _find_attempt(self, job: _Job) -> bool:
+        """Look for the latest attempt of a job; True when there is a new one."""
+        new = [attempt for attempt in attempts(job.order.run) if attempt not in job.before]
+        if not new or new[-1] == job.attempt:
+            return False
+        experiment = job.order.experiment
+        if experiment not in self._manifests:
+            self._manifests[experiment] = read_manifest(snapshot_folder(experiment))
+        job.attempt, job.progress = new[-1], Progress(new[-1], self._manifests[experiment])
+        return True
+
+    def _finish(self, job: _Job, status: Status, result: Result | None, reason: str | None = None) -> None:
+        del self._jobs[job.order.run]
+        if job.attempt is not None and has_reported(job.attempt):
+            self._has_heard.add(job.order.experiment)
+        if job.progress:
+            job.progress.look()
+        told = result.reason if result and reason is None else reason or ""
+        wall_time_s = result.wall_time_s if result else 0.0
+        exit_code = result.exit_code if result else None
+        folder = job.attempt or job.order.run
+        spec = job.order.spec
+        outcome = Outcome(spec, run_id(spec), status, exit_code, wall_time_s, folder, told)
+        update = self._update("finished", job)
+        self._news.append(
+            dataclasses.replace(update, status=status, reason=told, wall_time_s=wall_time_s, outcome=outcome)
+        )
+
+    def _update(self, kind: Literal["started", "progress", "finished"], job: _Job) -> RunUpdate:
+        claim = read_claim(job.attempt) if job.attempt else None
+        spec = job.order.spec
+        return RunUpdate(
+            kind,
+            run_id(spec),
+            spec.replicate,
+            spec.variant,
+            job.attempt or job.order.run,
+            job.progress.step if job.progress else None,
+            job.progress.value if job.progress else "",
+            wall_time_s=max(0.0, time.time() - claim.started) if claim else 0.0,
+            device=claim.device if claim else "",
+            experiment=job.order.experiment.name,
+        )
+
+
+def _is_here(claim: Claim | None) -> bool:
+    return claim is not None and claim.host == socket.gethostname()
+
+
+def _cancelled(job: _Job) -> Result:
+    return Result(
+        spec_hash(job.order.spec), "cancelled", None, None, time.time(), 0.0, "stopped before it ended", cause="cancel"
+    )
+
+
+def _may_live(job: _Job, *, is_late: bool) -> bool:
+    """Whether a run whose attempt was given up may not have ended yet. Ends what a worker of this machine left."""
+    claim = read_claim(job.attempt) if job.attempt else None
+    if job.attempt is None or claim is None:
+        return False
+    if not _is_here(claim):
+        return not is_late and time.time() - claim.heartbeat < 3 * HEARTBEAT_S
+    if is_alive(claim.pid, claim.birth):
+        return True
+    if claim.process is not None and is_alive(claim.process, claim.process_birth):
+        end_group(claim.process, grace_s=0.0)
+    attempt = job.attempt
+    end_processes(lambda: processes_of(attempt), grace_s=0.0)
+    return claim.process is not None and is_alive(claim.process, claim.process_birth)

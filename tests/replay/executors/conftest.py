@@ -1,0 +1,121 @@
+"""Every executor, ready to take orders: on this machine, worker processes, a Slurm and a Ray of two nodes each."""
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slurm_here import missing_program, slurm_cluster
+from workers_here import WorkersHere
+
+from deviate.model import Selection, Settings
+from deviate.records import Plan, VariantPlan, create_experiment
+from deviate.replay.executors.local import LocalExecutor
+from deviate.replay.executors.protocol import Executor
+from deviate.replay.executors.ray import ray_executor
+from deviate.replay.executors.slurm import slurm_executor
+from deviate.replay.executors.workers import WorkersExecutor
+from deviate.replay.updates import Order
+from deviate.replay.variants import VARIANTS
+
+from ...conftest import Requirement, miss
+from ..conftest import Frozen
+
+NAMES = ("local", "workers", "slurm", "ray")
+LATE_S = 1.0
+"""Files are seen at once here."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where runs are carried out."""
+
+    name: str
+    make: Callable[[Settings], Executor]
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether a process of its own, which may die, looks after each run."""
+        return self.name != "local"
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The configuration of a Slurm that runs on this machine."""
+    program = missing_program()
+    if program is not None:
+        miss(program, optional=True)
+    with slurm_cluster(tmp_path_factory.mktemp("slurm")) as conf:
+        yield conf
+
+
+@pytest.fixture(scope="session")
+def ray(require: Requirement) -> Iterator[str]:
+    """The address of a Ray cluster of two nodes with one processor each."""
+    require("ray")
+    with RayHere() as cluster:
+        cluster.add_node(num_cpus=1)
+        yield cluster.address
+
+
+class RayHere:
+    """A Ray cluster with a first node of one processor; its driver leaves files open, which is not ours to warn of."""
+
+    def __enter__(self) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from ray.cluster_utils import Cluster
+
+            self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        return self.cluster
+
+    def __exit__(self, *_: object) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.cluster.shutdown()
+
+
+@pytest.fixture(params=NAMES)
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, require: Requirement) -> Place:
+    """Each executor in turn."""
+    name: str = request.param
+    if name == "local":
+        return Place(name, LocalExecutor)
+    if name == "workers":
+        return Place(name, lambda _: WorkersExecutor(WorkersHere(), late_s=LATE_S))
+    if name == "slurm":
+        require("submitit")
+        monkeypatch.setenv("SLURM_CONF", str(request.getfixturevalue("slurm")))
+        return Place(name, lambda _: slurm_executor((("interval", "1"), ("time", "5")), late_s=LATE_S))
+    address = request.getfixturevalue("ray")
+    return Place(name, lambda _: ray_executor((("address", address),), late_s=LATE_S))
+
+
+@pytest.fixture
+def orders(frozen: Callable[..., Frozen]) -> Callable[..., tuple[Order, ...]]:
+    """`orders("more of the script", runs=2)` are the orders of an experiment on disk."""
+
+    def make(
+        more: str = "",
+        *,
+        runs: int = 1,
+        settings: Settings | None = None,
+        command: tuple[str, ...] = (),
+        **options: Any,
+    ) -> tuple[Order, ...]:
+        it = frozen(more, **options)
+        words = command or (sys.executable, "train.py")
+        create_experiment(
+            it.folder,
+            Plan(
+                "base", time.time(), it.root, words, ".", 0, it.snapshot.sources_hash, (VariantPlan("as-is", runs, VARIANTS["as-is"]),),
+                Selection(()), settings=settings or Settings(),
+            ),
+        )  # fmt: skip
+        return tuple(Order(it.folder, spec) for spec in it.specs(runs, command=command))
+
+    return make
