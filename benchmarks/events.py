@@ -66,12 +66,12 @@ def experiment(deviate: Path, events: Path, n_runs: int) -> Path:
 
 
 def read(folder: Path) -> str:
-    """Seconds per part, and the peak of memory after each."""
-    marks, peaks = [time.perf_counter()], [peak_mb()]
+    """Seconds per part, the peak of memory up to its end, and what then is the process's own, not pages of files."""
+    marks, memory = [time.perf_counter()], [memory_mb()]
 
     def mark() -> None:
         marks.append(time.perf_counter())
-        peaks.append(peak_mb())
+        memory.append(memory_mb())
 
     experiments = read_experiment(folder)
     mark()
@@ -82,17 +82,18 @@ def read(folder: Path) -> str:
     render(view, "html")
     mark()
     seconds = [end - begin for begin, end in itertools.pairwise(marks)]
-    parts = zip(("read", "judge", "view", "page"), seconds, peaks[1:], strict=True)
-    return f"{', '.join(f'{part} {took:.2f} s {peak} MB' for part, took, peak in parts)} ({peaks[0]} MB before)"
+    parts = zip(("read", "judge", "view", "page"), seconds, memory[1:], strict=True)
+    told = (f"{part} {took:.2f} s (peak {peak} MB, own {own} MB)" for part, took, (peak, own) in parts)
+    return f"{', '.join(told)}; before {memory[0][0]} MB"
 
 
-def peak_mb() -> int:
-    """The most memory that this process has had in use, pages of mapped files included.
+def memory_mb() -> tuple[int, int]:
+    """The most memory that this process has had in use, and what is its own now.
 
-    Source: proc(5), VmHWM; ru_maxrss would begin at the peak of the process that started this one.
+    Source: proc(5), VmHWM and RssAnon; ru_maxrss would begin at the peak of the process that started this one.
     """
-    (line,) = (it for it in Path("/proc/self/status").read_text().splitlines() if it.startswith("VmHWM"))
-    return int(line.split()[1]) // 1024
+    facts = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return int(facts["VmHWM"].split()[0]) // 1024, int(facts["RssAnon"].split()[0]) // 1024
 
 
 def main() -> None:

@@ -19,8 +19,9 @@ UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not see."""
 LARGEST_STEP = 1 << 53
 VALUES = frozenset({"value", "named"})
-PIECE_CHARACTERS = 1 << 18
-"""How much of a file is read at a time."""
+PIECE_CHARACTERS = 1 << 14
+"""How much of a file is read at a time: so few events that the garbage collector does not begin to look at them, which
+would take longer than all the rest."""
 BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 """What a line that is no event raises where it is taken apart."""
 
@@ -153,7 +154,7 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
     targets: dict[tuple[int | str, int, str | None], Points | None] = {}
     seconds = 0.0
     main = loops.get(main_loop)
-    for event in _events(path, log):  # the hot loop of reading: what is frequent comes first, and calls nothing
+    for event in _events(path, log):  # the hot loop of reading: what is frequent comes first
         try:
             kind = event[0]
             if kind == "step":
