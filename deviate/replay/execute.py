@@ -193,8 +193,8 @@ class _Schedule:
             room = min(room, self.executor.capacity - len(self.running))
         batch = [self.waiting.popleft() for _ in range(room)]
         if batch:
+            self.executor.submit(batch)  # raises where none was taken, and then there is none to wait for
             self.running.update((order.run, order) for order in batch)
-            self.executor.submit(batch)
 
     def _take(self, update: RunUpdate) -> None:
         if update.outcome is not None:
