@@ -247,9 +247,21 @@ def _carry_out(
     more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: (),
 ) -> None:
     """Run what is missing, and let the user watch."""
-    n_runs = len(pipeline.fair_order(begun, variants, runs))
-    with display(output.people, n_runs=n_runs, jobs=settings.jobs, is_quiet=output.is_quiet) as shown:
-        listeners = Listeners(shown.show, output.say, more)
+    with display(
+        output.people,
+        n_runs=len(pipeline.fair_order(begun, variants, runs)),
+        jobs=len(replay.slots(settings)),
+        is_quiet=output.is_quiet,
+        standing=pipeline.Standing([it.folder for it in begun]),
+        expected=[pipeline.expected(it.folder, variants=variants, runs=runs) for it in begun],
+    ) as shown:
+
+        def further(outcomes: Sequence[Outcome]) -> Sequence[Order]:
+            orders = more(outcomes)
+            shown.expect(len(outcomes) + len(orders))
+            return orders
+
+        listeners = Listeners(shown.show, shown.notice, further)
         outcomes = pipeline.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
     reused = sum(outcome.is_reused for outcome in outcomes.values())
     if reused:
