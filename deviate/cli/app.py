@@ -54,8 +54,10 @@ def nearest(path: Path) -> Path:
 
 def named_folder(command: Sequence[str], here: Path) -> Path | None:
     """The folder that the user named in place of a script; None for anything else."""
+    if len(command) != 1:
+        return None
     path = (here / command[0]).resolve()
-    return path if len(command) == 1 and path.is_dir() else None
+    return path if path.is_dir() else None
 
 
 def as_json(document: object) -> str:
