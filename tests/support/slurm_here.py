@@ -20,6 +20,7 @@ SlurmUser={user}
 SlurmdUser={user}
 SlurmctldPort={port}
 AuthType=auth/none
+AuthInfo=cred_expire=5
 CredType=cred/none
 MpiDefault=none
 ProctrackType=proctrack/linuxproc

@@ -1,6 +1,7 @@
 """Runs as tasks of Ray: each starts `deviate worker` on the node that Ray chooses. Ray never starts one anew: we do."""
 
 import os
+import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from deviate.replay.executors.workers import LATE_S, WorkersExecutor
 from deviate.replay.updates import Order
 
 INTERVAL_S = 0.5
+KNOCK_S = 10.0
 RESOURCE = "resource."
 DEVICE_VARIABLES = (
     "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS",
@@ -45,8 +47,9 @@ class RayBackend:
         try:
             self._was_connected = self._ray.is_initialized()
             if not self._was_connected:
+                _knock(address)
                 self._ray.init(address=address, log_to_driver=False, logging_level="warning")
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             raise InputError(
                 f"no Ray cluster answers at {address}: {error}",
                 "start one with `ray start --head`, or name another one with address=HOST:PORT",
@@ -108,6 +111,13 @@ class RayBackend:
         except self._ray.exceptions.RayError as error:
             told = str(error).strip().splitlines()
             return f"{type(error).__name__}: {told[0]}" if told else type(error).__name__
+
+
+def _knock(address: str) -> None:
+    """Raise an OSError where nobody listens: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_S).close()
 
 
 def _resources(given: Mapping[str, str]) -> dict[str, Any]:

@@ -73,8 +73,13 @@ class SlurmBackend:
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
         """One array, or more where it would be too long for Slurm."""
         names: list[str] = []
-        for begin in range(0, len(orders), ARRAY_SIZE):
-            names += self._start_array(orders[begin : begin + ARRAY_SIZE])
+        try:
+            for begin in range(0, len(orders), ARRAY_SIZE):
+                names += self._start_array(orders[begin : begin + ARRAY_SIZE])
+        except RunError:
+            for name in names:  # all or none
+                self.cancel(name, at_once=False)
+            raise
         return names
 
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:

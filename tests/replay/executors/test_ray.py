@@ -18,7 +18,6 @@ from deviate.replay.executors.ray import ray_executor
 from deviate.replay.processes import birth
 from deviate.replay.updates import Order
 
-from ...conftest import Requirement
 from .conftest import LATE_S, RayHere
 from .test_contract import ALONE, pids_in, root_of
 
@@ -26,7 +25,7 @@ Make = Callable[..., tuple[Order, ...]]
 
 
 def test_an_experiment_survives_the_death_of_a_node_with_each_run_counted_once(
-    orders: Make, require: Requirement
+    orders: Make, require: Callable[[str], None]
 ) -> None:
     require("ray")
     six = orders(ALONE + "time.sleep(0.8)\n", runs=6)
@@ -54,9 +53,7 @@ def test_an_experiment_survives_the_death_of_a_node_with_each_run_counted_once(
     assert not (root_of(six[0]) / "two").exists()
 
 
-def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(
-    ray: str, orders: Make
-) -> None:
+def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray: str, orders: Make) -> None:
     (order,) = orders(ALONE + "if 'attempt-1' in os.getcwd():\n    time.sleep(300)\n")
     killed: list[int] = []
 
@@ -91,7 +88,7 @@ def test_resources_are_asked_for_per_run(ray: str, orders: Make) -> None:
     ],
 )
 def test_what_cannot_be_used_is_one_message(
-    require: Requirement, options: tuple[tuple[str, str], ...], message: str
+    require: Callable[[str], None], options: tuple[tuple[str, str], ...], message: str
 ) -> None:
     require("ray")
     with pytest.raises(InputError, match=message):
