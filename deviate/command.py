@@ -1,6 +1,7 @@
 """What the user's command runs: the project it belongs to, its working folder, and the script to analyse."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.errors import InputError
+
+CONFIG = "deviate.toml"
+TRAIN_KEY = '[experiment] train = "train.py"'
+COMMAND_KEY = '[experiment] command = "python train.py"'
+SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
+SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-xc"})
+SEPARATOR = re.compile(r"\n|;|&&|\|\|")
+"""Between commands of a shell script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,12 @@ class Target:
 
 
 def locate(
-    words: Sequence[str], folder: Path, python: str | None = None, *, then: Sequence[Sequence[str]] = ()
+    words: Sequence[str],
+    folder: Path,
+    python: str | None = None,
+    *,
+    then: Sequence[Sequence[str]] = (),
+    train: str | None = None,
 ) -> Target:
     """Tell what a command line means: `train.py --epochs 5`, `python -m pkg.train`, `torchrun train.py`.
 
@@ -43,14 +57,17 @@ def locate(
         folder: where the user is.
         python: interpreter for a script; by default the one on PATH that would have run it.
         then: commands that follow, of the same form; they need not run Python.
+        train: the training script relative to the project root, for a command that names none, such as `make train`.
 
     Raises:
         InputError: there is no script, it does not exist, or the project would be a home folder.
     """
     if not words:
-        raise InputError("there is nothing to run", "name a script: deviate run train.py")
-    script = _script_of(words, folder)
+        raise InputError(
+            "there is nothing to run", f"name a script: deviate run train.py; or a command in {CONFIG}: {COMMAND_KEY}"
+        )
     root = project_root(folder)
+    script = _script_of(words, folder, root, train)
     if not script.is_relative_to(root):
         raise InputError(
             f"{script} lies outside the project {root}", "change to the folder of the script's project first"
@@ -70,18 +87,22 @@ def locate(
     return Target(root, cwd, script, command, tuple(following), tuple(dict.fromkeys(scripts)))
 
 
-def _script_of(words: Sequence[str], folder: Path) -> Path:
+def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None) -> Path:
     """The Python script of a command: a file among its words, the module after `-m`, or what a shell script runs."""
     found = next(_scripts(words, folder), None)
     if found is not None:
         return found
+    if train is not None:
+        if not (root / train).is_file():
+            raise InputError(f"{CONFIG} names the script {train}, which is not there", _near(root / train))
+        return (root / train).resolve()
     if len(words) == 1 and (folder / words[0]).is_dir():
         raise InputError(f"{words[0]} is a folder", "name the training script in it")
     if len(words) == 1 and not shutil.which(words[0]):
         raise InputError(f"no script {words[0]} in {folder}", _near(folder / words[0]))
     raise InputError(
         f"no Python script in the command {shlex.join(words)}",
-        "name the training script in the command itself: deviate run -- python train.py",
+        f"name the script that it comes to in {CONFIG}: {TRAIN_KEY}; or in the command: deviate run -- python train.py",
     )
 
 
@@ -92,7 +113,9 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
         InputError: a script is named that does not exist, or a notebook.
     """
     for index, word in enumerate(words):
-        if word == "-m" and index + 1 < len(words) and index > 0:
+        if _is_shell_text(words, index):
+            yield from _of_shell(word, folder)
+        elif word == "-m" and index + 1 < len(words) and index > 0:
             found = _module(words[index + 1], folder)
             if found is not None:
                 yield found
@@ -108,15 +131,21 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
 
 
 def _of_shell_words(words: Sequence[str], folder: Path) -> Iterator[Path]:
-    for word in words:
-        if word.endswith((".sh", ".bash")) and (folder / word).is_file():
-            yield from _of_shell(folder / word, folder)
+    """The Python scripts of every shell script that a command names or holds."""
+    for index, word in enumerate(words):
+        if _is_shell_text(words, index):
+            yield from _of_shell(word, folder)
+        elif word.endswith((".sh", ".bash")) and (folder / word).is_file():
+            yield from _of_shell((folder / word).read_text(encoding="utf-8", errors="replace"), folder)
 
 
-def _of_shell(path: Path, folder: Path) -> Iterator[Path]:
+def _is_shell_text(words: Sequence[str], index: int) -> bool:
+    return index > 0 and words[index - 1] in SHELL_FLAGS and Path(words[0]).name in SHELLS
+
+
+def _of_shell(text: str, folder: Path) -> Iterator[Path]:
     """The Python scripts that a shell script runs from the folder, as far as its lines name them plainly."""
-    text = path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
-    for line in text.splitlines():
+    for line in SEPARATOR.split(text.replace("\\\n", " ")):
         try:
             words = shlex.split(line, comments=True)
         except ValueError:  # a quotation over several lines

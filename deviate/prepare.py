@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate import analysis, config, replay, saving, selection
-from deviate.command import Target, locate, project_root
+from deviate.command import CONFIG, Target, locate, project_root
 from deviate.errors import InputError
 from deviate.model import Analysis, Selection, Variant
 from deviate.review import Screen
 from deviate.review import review as look_over
-
-CONFIG = "deviate.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +70,11 @@ def find_target(
     settings = config.load(project_root(folder) / CONFIG)
     if not words and (settings.command or settings.train):
         words = shlex.split(settings.command) if settings.command else [str(settings.train)]
-    target = locate(words, folder, python, then=then)
-    if not then and settings.then and settings.is_for(target.script.relative_to(target.root).as_posix()):
-        target = locate(words, folder, python, then=[shlex.split(text) for text in settings.then])
+    target = locate(words, folder, python, then=then, train=settings.train)
+    scripts = [path.relative_to(target.root).as_posix() for path in (target.script, *target.others)]
+    if not then and settings.then and any(map(settings.is_for, scripts)):
+        following = [shlex.split(text) for text in settings.then]
+        target = locate(words, folder, python, then=following, train=settings.train)
     return target
 
 
@@ -88,9 +88,10 @@ def look(target: Target) -> Looked:
 
 
 def _analyze(target: Target) -> Analysis:
-    """All scripts of a run as one; of several in one shell script the first that trains is the training script."""
+    """All scripts of a run as one: the training script is what `deviate.toml` names, else the first that trains."""
+    train = config.load(target.root / CONFIG).train
     found = [analysis.analyze(script, target.root) for script in (target.script, *target.others)]
-    found.sort(key=lambda it: it.main_loop is None)
+    found.sort(key=lambda it: (train is None or Path(train).as_posix() != it.script, it.main_loop is None))
     return analysis.join(found)
 
 

@@ -56,6 +56,34 @@ def test_a_script_runs_with_the_python_on_the_path_or_the_one_that_is_named(proj
         locate(["python", "train.py"], project, "python3.8")
 
 
+@pytest.mark.parametrize(
+    "words", [("bash", "run.sh"), ("sh", "-c", "cd . && python prepare.py; OMP=1 python train.py --x 'a;b' || exit 1")]
+)
+def test_every_script_of_a_shell_script_is_found_in_order(project: Path, words: tuple[str, ...]) -> None:
+    write(project, "prepare.py", "train.py", "eval.py")
+    (project / "run.sh").write_text(
+        "set -e\n# python old.py\npython prepare.py\nfor x in 1; do python train.py \\\n  --lr $x; done\n"
+        "python $OTHER.py\n"
+    )
+    target = locate(words, project, then=[("python", "eval.py")])
+    assert target.script == project / "prepare.py"
+    assert target.others == (project / "train.py", project / "eval.py")
+    assert target.command == words
+    assert target.then == (("python", "eval.py"),)
+
+
+def test_a_command_that_names_no_script_runs_the_one_of_the_settings(project: Path) -> None:
+    write(project, "train.py")
+    target = locate(["make", "train"], project, train="train.py")
+    assert (target.script, target.command) == (project / "train.py", ("make", "train"))
+    with pytest.raises(InputError, match=r"deviate\.toml names the script trian\.py, which is not there") as caught:
+        locate(["make", "train"], project, train="trian.py")
+    assert "train.py" in caught.value.hint
+    with pytest.raises(InputError, match="no Python script in the command make train") as caught:
+        locate(["make", "train"], project)
+    assert "deviate.toml" in caught.value.hint
+
+
 def test_the_project_is_the_top_level_of_git(project: Path) -> None:
     write(project, "pkg/sub/train.py")
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)

@@ -8,7 +8,6 @@ import typer
 
 from deviate import analysis, entry_scripts, prepare
 from deviate.cli.app import Form, app, as_json, named_folder, nearest, width
-from deviate.command import locate
 from deviate.report.analysis_text import render_analysis
 from deviate.review import Terminal
 
@@ -40,7 +39,7 @@ def analyze_command(
             nl=not as_text,
         )
         return
-    looked = prepare.look(locate(command, here))
+    looked = prepare.look(prepare.find_target(command, here))
     if review:
         _review(looked)
         return

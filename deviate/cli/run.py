@@ -223,7 +223,7 @@ def _contenders(
         return {own: find(options.commands([text], "--versus")[0], python) for own, text in named}
     if pythons and len(pythons) > 1:
         found = [(path, find(command, path)) for path in pythons]
-        stem = name or found[0][1].target.script.stem
+        stem = name or Path(found[0][1].analysis.script).stem
         labels = pipeline.interpreter_labels(pythons)
         return {f"{stem}-{label}": it for label, (_, it) in zip(labels, found, strict=True)}
     return {None: find(command, python)}

@@ -31,7 +31,7 @@ def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | Non
         raise analysis.explain_nothing_found(prepared.analysis)
     known = {plan.name: plan for plan in records.list_experiments(folder)}
     asked = name or request.name
-    stem = _name_of(prepared.target.script)
+    stem = _name_of(Path(prepared.analysis.script))
     name = asked or stem
     if name in known:
         with _frozen_now(prepared, folder) as now:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TextIO
 
 from deviate import config, records
-from deviate.command import project_root
+from deviate.command import CONFIG, project_root
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Experiment, Findings, Metric
-from deviate.prepare import CONFIG, Prepared
+from deviate.prepare import Prepared
 from deviate.records.items import CONTAINERS
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
