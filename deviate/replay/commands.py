@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.errors import RunError
-from deviate.replay.processes import GRACE_S, end_group, signal_group
+from deviate.replay.processes import GRACE_S, end_group, end_processes, processes_of, signal_group
 
 LEFT_BEHIND_S = 2.0
 """How long processes that a command left behind may take to end after it."""
@@ -109,6 +109,7 @@ class Commands:
             code = process.wait()
             wall_time_s = time.monotonic() - began
             end_group(process.pid, grace_s=LEFT_BEHIND_S)  # a command is over when it says so
+            end_processes(lambda: processes_of(launch.attempt), grace_s=LEFT_BEHIND_S)  # with a session of their own
             if (code and code not in launch.ignored_codes) or index + 1 == len(launch.commands):
                 break
             with self._lock:

@@ -37,15 +37,25 @@ def is_alive(pid: int, born: str) -> bool:
 
 def processes_of(attempt: Path) -> list[int]:
     """Every process of this attempt that can be seen, found by the variable they inherit. Linux only, else empty."""
-    marker = b"DEVIATE_RUN_DIR=" + os.fsencode(attempt.absolute())
+    marker = b"\0DEVIATE_RUN_DIR=" + os.fsencode(attempt.absolute()) + b"\0"
     found: list[int] = []
-    for folder in PROC.glob("[0-9]*"):
-        try:
-            if marker in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-        except OSError:  # it has ended, or is somebody else's
-            continue
+    for name in os.listdir(PROC) if PROC.is_dir() else ():  # noqa: PTH208  (asked often: Path takes ten times as long)
+        if name.isdecimal():
+            with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+                file = os.open(f"{PROC}/{name}/environ", os.O_RDONLY)
+                try:
+                    if marker in b"\0" + _whole(file):
+                        found.append(int(name))
+                finally:
+                    os.close(file)
     return found
+
+
+def _whole(file: int) -> bytes:
+    pieces = []
+    while piece := os.read(file, 1 << 20):
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def signal_group(leader: int, number: int) -> bool:
@@ -66,9 +76,12 @@ def end_group(leader: int, *, grace_s: float = GRACE_S) -> None:
 def end_processes(pids: Callable[[], Iterable[int]], *, grace_s: float = GRACE_S) -> None:
     """Ask processes to end, and kill those that do not. They are looked up again, for they may start others."""
     for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, grace_s)):
-        for pid in pids():
+        found = list(pids())
+        for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
+        if not found:
+            return
         if _wait(lambda: not any(birth(pid) for pid in pids()), patience):
             return
 

@@ -112,6 +112,15 @@ def test_what_a_command_leaves_behind_is_ended_with_it(frozen: Make) -> None:
     assert birth(int((outcome.folder / "work/home/project/pid").read_text())) == ""
 
 
+def test_what_a_command_leaves_behind_in_a_session_of_its_own_is_ended_too(frozen: Make) -> None:
+    """It would meet the next attempt, and write to a record that is closed."""
+    it = frozen("import subprocess\nchild = subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
+                "open('pid', 'w').write(str(child.pid))\n")  # fmt: skip
+    (outcome,) = run(it, 1)
+    assert outcome.status == "completed"
+    assert birth(int((outcome.folder / "work/home/project/pid").read_text())) == ""
+
+
 @pytest.mark.parametrize(
     ("command", "cause"),
     [
