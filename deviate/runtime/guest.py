@@ -11,7 +11,6 @@ import sys
 from . import earlier, imports, source, taps
 from .editable import Editable
 from .files import Guard
-from .frameworks import ADAPTERS
 from .parts import Guest
 from .project import Project
 from .recorder import UNSEEN, Recorder
@@ -49,7 +48,7 @@ def start() -> None:
     recorder.at_close.append(streams.report)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)
-    imports.watch({name: adapter for adapter in (source, *ADAPTERS) for name in adapter.MODULES}, _guest)
+    imports.watch(dict.fromkeys(source.MODULES, source), _guest)
     guard.begin()
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):

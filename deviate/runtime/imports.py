@@ -7,7 +7,9 @@ the adapter put there.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
+from .frameworks import PACKAGES
 from .parts import Guest
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -22,12 +24,16 @@ class Finder:
 
     def __init__(self, adapters: dict[str, ModuleType], guest: Guest) -> None:
         self.adapters = adapters
+        self.packages = dict(PACKAGES)
         self.guest = guest
         self.busy: set[str] = set()
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        package = name.partition(".")[0]
+        if package in self.packages:
+            self.take_up(package)
         if name not in self.adapters or name in self.busy:
             return None
         self.busy.add(name)
@@ -39,6 +45,16 @@ class Finder:
         if loader is not None and hasattr(loader, "exec_module") and not isinstance(loader, type):
             self._attend(loader, name)
         return spec
+
+    def take_up(self, package: str) -> None:
+        """Import the adapters of a package, which wait for modules of it from now on."""
+        for own in self.packages.pop(package):
+            try:
+                adapter = import_part("%s.frameworks.%s" % (__package__, own))
+            except Exception as error:
+                self.guest.recorder.fault("adapter %s" % own, error)
+                continue
+            self.adapters.update((name, adapter) for name in adapter.MODULES)
 
     def _attend(self, loader: Any, name: str) -> None:
         load = loader.exec_module
@@ -81,9 +97,22 @@ def attach(adapter: ModuleType, module: ModuleType, guest: Guest) -> None:
         guest.recorder.fault("adapter of %s" % module.__name__, error)
 
 
+def import_part(name: str) -> Any:
+    """Import a part of the guest and keep its bytecode, whatever the user wants for his own: it lies in our folder."""
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = before and sys.pycache_prefix is not None
+    try:
+        return import_module(name)
+    finally:
+        sys.dont_write_bytecode = before
+
+
 def watch(adapters: dict[str, ModuleType], guest: Guest) -> None:
     """Attach now to what is loaded already, and to the rest as it gets imported."""
-    for name, adapter in adapters.items():
+    finder = Finder(adapters, guest)
+    for package in [it for it in PACKAGES if it in sys.modules]:
+        finder.take_up(package)
+    for name, adapter in list(finder.adapters.items()):
         if name in sys.modules:
             attach(adapter, sys.modules[name], guest)
-    sys.meta_path.insert(0, Finder(adapters, guest))
+    sys.meta_path.insert(0, finder)

@@ -13,12 +13,16 @@ import sys
 def _start():
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.version_info >= (3, 8) and os.environ.get("DEVIATE_RUN_DIR"):
+        writes_none = sys.dont_write_bytecode
         try:
+            sys.dont_write_bytecode = writes_none and sys.pycache_prefix is not None  # this folder is ours
             import _deviate_guest.runtime
 
+            sys.dont_write_bytecode = writes_none
             _deviate_guest.runtime.start()
         except Exception:  # the user's program must run even if the guest cannot
             pass
+        sys.dont_write_bytecode = writes_none
     # Children find the folder through PYTHONPATH; in this process the path is to be what it was without the guest.
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
     mine = sys.modules.pop("sitecustomize", None)

@@ -1,42 +1,29 @@
 """Adapters: one file per framework, each handed its module once the script has imported it.
 
-An adapter is a module with `MODULES`, the names whose import it waits for, and `attach(module, guest)`.
+An adapter is a module with `MODULES`, the names whose import it waits for, and `attach(module, guest)`. It is itself
+imported only when one of its packages is: to read all of them would take longer than many a program runs.
 """
 
-from . import (
-    entropy,
-    flax,
-    haiku,
-    hdf5,
-    importing,
-    jax,
-    keras,
-    lightning,
-    numpy,
-    optax,
-    pytorch,
-    random,
-    sklearn,
-    tensor_files,
-    tensorflow,
-    transformers,
-)
-
-ADAPTERS = (
-    random,
-    entropy,
-    importing,
-    numpy,
-    pytorch,
-    tensorflow,
-    keras,
-    jax,
-    flax,
-    haiku,
-    optax,
-    sklearn,
-    transformers,
-    lightning,
-    hdf5,
-    tensor_files,
-)
+PACKAGES = {
+    "os": ("entropy",),
+    "secrets": ("entropy",),
+    "uuid": ("entropy",),
+    "random": ("random",),
+    "rich": ("importing",),
+    "numpy": ("numpy",),
+    "torch": ("pytorch",),
+    "tensorflow": ("tensorflow", "keras"),
+    "keras": ("keras",),
+    "tf_keras": ("keras",),
+    "jax": ("importing", "jax"),
+    "flax": ("flax",),
+    "haiku": ("haiku",),
+    "optax": ("optax",),
+    "sklearn": ("sklearn",),
+    "transformers": ("transformers",),
+    "lightning": ("lightning",),
+    "pytorch_lightning": ("lightning",),
+    "h5py": ("hdf5",),
+    "safetensors": ("tensor_files",),
+}
+"""Adapters by the packages that their modules lie in."""

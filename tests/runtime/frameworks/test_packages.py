@@ -1,0 +1,19 @@
+"""The table of adapters: each is found by every package whose modules it waits for."""
+
+import importlib
+from pathlib import Path
+
+from deviate.runtime import frameworks
+from deviate.runtime.frameworks import PACKAGES
+
+FOLDER = Path(frameworks.__file__).parent
+
+
+def test_every_adapter_is_listed_under_each_package_of_its_modules() -> None:
+    adapters = {
+        path.stem: importlib.import_module(f"{frameworks.__name__}.{path.stem}")
+        for path in FOLDER.glob("[a-z]*.py")
+        if "\nMODULES = " in path.read_text()
+    }
+    needed = {(name.partition(".")[0], own) for own, adapter in adapters.items() for name in adapter.MODULES}
+    assert {(package, own) for package, those in PACKAGES.items() for own in those} == needed
