@@ -23,10 +23,12 @@ def declare(
     Raises:
         InputError: a target or looks that cannot be read, both of them, or limits that make no sense.
     """
-    from deviate import stats  # half a second of scipy, which a plain run need not wait for
-
     if until is None and (least or most):
         raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
+    if until is None and looks is None:
+        return Growth()
+    from deviate import stats  # half a second of scipy, which a plain run need not wait for
+
     if until is not None and looks is not None:
         raise InputError("--until and --looks exclude each other", "precision decides one, comparisons the other")
     if until is not None:
@@ -35,10 +37,8 @@ def declare(
         if last < first:
             raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
         return Growth(precision=stats.parse_target(until).text, least=first, most=last)
-    if looks is not None:
-        plan = stats.parse_looks(looks, runs, confidence=confidence)
-        return Growth(looks=plan.numbers, spending=plan.spending)
-    return Growth()
+    plan = stats.parse_looks(looks or "", runs, confidence=confidence)
+    return Growth(looks=plan.numbers, spending=plan.spending)
 
 
 class Further:
@@ -60,9 +60,11 @@ class Further:
 
     def _wanted(self) -> int:
         """Runs per variant that there are to be by now."""
+        growth, n_runs = self._growth, self._n_runs
+        if not growth.precision and not growth.looks:
+            return n_runs
         from deviate import stats
 
-        growth, n_runs = self._growth, self._n_runs
         if growth.precision:
             target = stats.parse_target(growth.precision)
             names = [f"{it.name}:{variant}" for it in self._begun for variant in self._variants]
