@@ -140,7 +140,7 @@ class SlurmBackend:
                 jobs = executor.map_array(os.execv, [sys.executable] * len(commands), commands)
         except self._submitit.core.utils.FailedJobError as error:
             raise RunError(
-                f"Slurm takes no jobs: {str(error).strip()}", "check what is given with --executor-option"
+                f"Slurm takes no jobs: {str(error).strip()}", "check what is given with --option"
             ) from error
         names = [str(job.job_id) for job in jobs]
         self._logs.update(dict.fromkeys(names, folder))
