@@ -11,12 +11,12 @@ import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from deviate.model import Series
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NO_STEP = -(1 << 63)
 """What stands for None among steps."""
@@ -81,7 +81,7 @@ class Values(_Column[float]):
     def __iter__(self) -> Iterator[float]:
         return iter(self._numbers)
 
-    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> "NDArray[Any]":
         return _numpy(self._numbers, dtype, copy=copy)
 
     @staticmethod
@@ -95,9 +95,11 @@ class Steps(_Column[int | None]):
     __slots__ = ()
 
     def __contains__(self, step: object) -> bool:
+        import numpy as np
+
         return bool((np.asarray(self._numbers) == (NO_STEP if step is None else step)).any())
 
-    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, *, copy: bool | None = None) -> "NDArray[Any]":
         return _numpy(tuple(self) if None in self else self._numbers, dtype, copy=copy)
 
     @staticmethod
@@ -105,8 +107,10 @@ class Steps(_Column[int | None]):
         return None if number == NO_STEP else number
 
 
-def _numpy(numbers: Any, dtype: Any, *, copy: bool | None) -> NDArray[Any]:
+def _numpy(numbers: Any, dtype: Any, *, copy: bool | None) -> "NDArray[Any]":
     """Of a file it is the very pages, where the type is the same and nobody asks for a copy."""
+    import numpy as np  # a tenth of a second that verbs which read no values need not wait for
+
     return np.array(numbers, dtype=dtype) if copy else np.asarray(numbers, dtype=dtype)
 
 
