@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import RecordError
-from deviate.model import ControlEvent, EvaluationData, Flip, SeedEvent, Series, Weights
+from deviate.model import ControlEvent, EvaluationData, Flip, SeedEvent, Series, Settings, Weights
 from deviate.records.attempts import Claim, Result, read_claim, read_result
 from deviate.records.layout import attempts
+from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
 from deviate.records.schema import SCHEMA
 from deviate.records.specs import read_spec, run_id, spec_hash
@@ -98,3 +99,28 @@ def test_a_record_of_a_newer_deviate_is_refused_with_the_cure(tmp_path: Path, na
     with pytest.raises(RecordError, match="schema 99") as caught:
         read_experiment(folder)
     assert "update deviate" in caught.value.hint
+
+
+def test_the_third_format_is_read_in_full() -> None:
+    plan = read_plan(SAMPLES / "3/base")
+    assert plan.settings == Settings(
+        "slurm", (("partition", "gpu"),), 2, ("0", "1"), 2, 1, 60.0, 30.0, 2, 3, (143,), "continue", "best"
+    )
+    assert (plan.environment, plan.prepare, plan.then, plan.wrap, plan.n_threads) == (
+        (("LEVEL", "2"),),
+        (("python", "make_data.py"),),
+        (("python", "eval.py"),),
+        ("apptainer", "exec", "image.sif"),
+        1,
+    )
+    one_bit, _ = read_experiment(SAMPLES / "3/base")
+    assert (one_bit.looks, one_bit.spending, one_bit.n_threads) == ((5, 10), "pocock", 1)
+    flipped, crashed = one_bit.runs
+    assert (flipped.status, flipped.device, flipped.n_sharing, flipped.attempt) == ("completed", "GPU 0", 1, 1)
+    assert (flipped.environment["GPU"], flipped.environment["git"]) == ("a GPU", "commit abc, clean")
+    result = read_result(crashed.folder)
+    assert result is not None
+    assert (result.cause, dict(result.events)) == ("exit", {"events-14-3.jsonl": 474})
+    claim = read_claim(crashed.folder)
+    assert claim is not None
+    assert (claim.device, claim.temporary, claim.continues) == ("GPU 0", "/tmp/deviate-x", None)
