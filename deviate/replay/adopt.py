@@ -75,14 +75,23 @@ def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Cla
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
         if attempt.exists():
-            raise _in_use(run, "another process") from error
+            raise _in_use(run, _holder(read_claim(attempt))) from error
         raise
     for earlier in attempts(run):
         if earlier != attempt and not result_file(earlier).exists():
-            gone = Result(_hash(run), "cancelled", None, None, now, 0.0, "another process was faster", cause="cancel")
-            write_result(attempt, gone)
-            raise _in_use(run, "another process")
+            give_back(attempt)
+            raise _in_use(run, _holder(read_claim(earlier)))
     return attempt, claim
+
+
+def give_back(attempt: Path) -> None:
+    """Take away an attempt in which nothing was begun. It never stands there without its claim.
+
+    A result would be the latest of the run, and would be told in place of the one that makes it done.
+    """
+    left = attempt.with_name(f"{MAKING}gone-{time.time_ns()}")
+    attempt.rename(left)
+    shutil.rmtree(left, ignore_errors=True)
 
 
 def is_claimed(run: Path) -> bool:
@@ -103,8 +112,7 @@ def holds(claim: Claim) -> bool:
 def _end_orphan(attempt: Path) -> None:
     claim = read_claim(attempt)
     if claim is not None and holds(claim) and not _is_mine(claim):
-        host = "" if claim.host == socket.gethostname() else f" on {claim.host}"
-        raise _in_use(attempt.parent, f"process {claim.pid}{host}")
+        raise _in_use(attempt.parent, _holder(claim))
     if claim is None or claim.host == socket.gethostname():
         if claim is not None and claim.process is not None and is_alive(claim.process, claim.process_birth):
             end_group(claim.process)
@@ -137,6 +145,12 @@ def _hash(run: Path) -> str:
         return spec_hash(read_spec(spec_file(run)))
     except RecordError:
         return ""
+
+
+def _holder(claim: Claim | None) -> str:
+    if claim is None:
+        return "another process"
+    return f"process {claim.pid}{'' if claim.host == socket.gethostname() else f' on {claim.host}'}"
 
 
 def _in_use(run: Path, by: str) -> InUseError:

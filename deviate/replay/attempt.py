@@ -27,7 +27,7 @@ from deviate.records.layout import (
 )
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.specs import run_id, spec_hash, write_spec
-from deviate.replay.adopt import claim_attempt
+from deviate.replay.adopt import claim_attempt, end_orphans
 from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
 from deviate.replay.containers import wrapped
@@ -104,6 +104,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
     spec, run = order.spec, run or order.run
     try:
         run.mkdir(parents=True, exist_ok=True)
+        end_orphans([run])  # of a worker that came and died since the beginning
         if not spec_file(run).exists():
             write_spec(spec_file(run), spec)
         before = _left_behind(run) if settings.requeue == "continue" else None
@@ -214,10 +215,18 @@ def recorded(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Resu
         RecordError: the disk does not take it; the attempt has no result, and will be run again.
     """
     sizes = []
-    for path in event_files(attempt.folder):  # what the result vouches for has to be on the disk before it
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-            sizes.append((path.name, os.fstat(file.fileno()).st_size))
+    try:
+        for path in event_files(attempt.folder):  # what the result vouches for has to be on the disk before it
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+                sizes.append((path.name, os.fstat(file.fileno()).st_size))
+    except OSError as error:
+        raise RecordError(
+            f"writing the events of {attempt.folder}: {error}", "check free space; then resume"
+        ) from error
+    if result_file(attempt.folder).exists():
+        attempt.is_taken = True
+        ending = dataclasses.replace(ending, status="lost", reason="another process gave it up", cause="node")
     frozen = attempt.frozen
     result = Result(
         spec_hash(attempt.spec),

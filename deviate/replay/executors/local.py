@@ -1,6 +1,7 @@
 """The local executor: runs fill the slots of this machine, and are watched over until they have ended."""
 
 import collections
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,12 +10,14 @@ from pathlib import Path
 from deviate.errors import RecordError
 from deviate.model import Settings, Status
 from deviate.records.attempts import HEARTBEAT_S, Result
+from deviate.replay.adopt import give_back, settled_attempt
 from deviate.replay.attempt import (
     Attempt,
     Frozen,
     beat,
     cancelled,
     ending_of,
+    outcome_of,
     prepare_attempt,
     read_frozen,
     recorded,
@@ -24,7 +27,7 @@ from deviate.replay.checkpoints import checkpoint_error, told
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.environment import Environments
 from deviate.replay.machine import n_killed_for_memory, refuse_full_disk
-from deviate.replay.outcomes import has_reported, silence
+from deviate.replay.outcomes import Ending, has_reported, silence
 from deviate.replay.processes import oldest_python_s
 from deviate.replay.slots import slots
 from deviate.replay.updates import Order, Outcome, RunUpdate
@@ -70,7 +73,7 @@ class LocalExecutor:
             if self._ready and self._free:
                 self._start()
             elif self._waiting and self._ready is None:  # made while the slots are busy, so that none waits for it
-                self._ready = self._prepare(self._waiting.popleft())
+                self._ready = self._take_up(self._waiting.popleft())
             else:
                 ended = self._commands.wait(min(TICK_S, max(0.0, until - time.monotonic())))
                 if ended is not None:
@@ -101,6 +104,22 @@ class LocalExecutor:
         while self._running:
             self.poll(TICK_S)
 
+    def _take_up(self, order: Order) -> Attempt | None:
+        """Make a run ready; None when another executor has brought it to an end since the beginning."""
+        try:
+            attempt = self._prepare(order)
+            found = settled_attempt(order.run, order.spec)  # asked when nobody else can begin it any more
+        except BaseException:
+            self._news.append(_gone(order, "cancelled", "never started"))
+            raise
+        if found is None:
+            return attempt
+        shutil.rmtree(attempt.claim.temporary, ignore_errors=True)
+        give_back(attempt.folder)
+        self.expect_reports(order.experiment)
+        self._tell_finished(attempt, found[1], outcome_of(order.spec, *found, is_reused=True))
+        return None
+
     def _prepare(self, order: Order) -> Attempt:
         refuse_full_disk(order.experiment)
         if order.experiment not in self._frozen:
@@ -117,8 +136,16 @@ class LocalExecutor:
         try:
             started(attempt, slot, self._commands.start)
         except BaseException:
+            if self._commands.leader(attempt.folder):  # it runs, and nobody could be told: it ends like any other
+                attempt.stopped = "cancel"
+                self._commands.stop(attempt.folder, at_once=True)
+                raise
             self._running.pop(attempt.folder)
-            self._tell_finished(attempt, *cancelled(attempt))
+            self._free.append(slot)
+            try:
+                self._tell_finished(attempt, *cancelled(attempt))
+            except RecordError:
+                self._news.append(_gone(attempt.order, "cancelled", "never started"))
             raise
         self._environments.begin(attempt.spec, attempt.launch.cwd, attempt.launch.environment)
         sharing = [other for other in self._running.values() if other.slot.device == slot.device]
@@ -130,22 +157,25 @@ class LocalExecutor:
         attempt = self._running.pop(ended.attempt)
         experiment = attempt.order.experiment
         self._free.append(attempt.slot)
-        if self._ready and experiment in self._has_heard:  # the slot is filled before the books are done
-            self._start()
-        was_out_of_memory = n_killed_for_memory() > attempt.n_killed_before
-        ending = ending_of(attempt, ended, self._settings, was_out_of_memory=was_out_of_memory)
-        earlier = attempt.checkpoints.look()
-        if earlier is not None:
-            ending = replace(ending, status="cancelled", reason=told(*earlier), cause="checkpoint")
         try:
+            if self._ready and experiment in self._has_heard:  # the slot is filled before the books are done
+                self._start()
+        finally:
+            self._settle(attempt, ended)
+
+    def _settle(self, attempt: Attempt, ended: Ended) -> None:
+        """Close the books of a run that has ended. Its end is told in any case, for it is waited for."""
+        experiment = attempt.order.experiment
+        try:
+            ending, earlier = self._judge(attempt, ended)
             self._environments.write(
                 attempt.folder, attempt.spec, attempt.frozen.manifest, attempt.launch.cwd, attempt.launch.environment,
                 started=attempt.claim.started, device=attempt.slot.device,
             )  # fmt: skip
             result, outcome = recorded(attempt, ending, ended.wall_time_s)
-        except RecordError:  # a full disk: the attempt has no result, and will be run again
+        except BaseException as error:  # a full disk: the attempt has no result, and will be run again
             self._news.append(_gone(attempt.order, "lost", "its result could not be written"))
-            if attempt.stopped == "cancel":
+            if isinstance(error, RecordError) and attempt.stopped == "cancel":
                 return
             raise
         self._tell_finished(attempt, result, outcome)
@@ -157,6 +187,15 @@ class LocalExecutor:
             raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder, ending)
         if self._settings.keep == "none" and ending.status == "completed":
             remove_work_copy(attempt.folder)
+
+    def _judge(self, attempt: Attempt, ended: Ended) -> tuple[Ending, tuple[str, str] | None]:
+        """How a run ended, and the file of an earlier training that it started from."""
+        was_out_of_memory = n_killed_for_memory() > attempt.n_killed_before
+        ending = ending_of(attempt, ended, self._settings, was_out_of_memory=was_out_of_memory)
+        earlier = attempt.checkpoints.look()
+        if earlier is not None:
+            ending = replace(ending, status="cancelled", reason=told(*earlier), cause="checkpoint")
+        return ending, earlier
 
     def _tell_finished(self, attempt: Attempt, result: Result, outcome: Outcome) -> None:
         self._news.append(

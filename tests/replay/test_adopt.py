@@ -1,0 +1,124 @@
+"""Who may run what: claims of executors that live, have died, or come at the same moment."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from frozen import TRAIN
+
+from deviate.errors import InUseError, RecordError
+from deviate.model import Settings
+from deviate.records.attempts import Claim, read_result, write_claim
+from deviate.records.layout import attempt_folder, attempts
+from deviate.replay.adopt import MAKING, claim_attempt
+from deviate.replay.execute import Listeners, carry_out, execute
+from deviate.replay.executors.local import LocalExecutor
+from deviate.replay.processes import birth, processes_of
+from deviate.replay.updates import Order, Outcome
+
+Make = Callable[..., "Frozen"]  # type: ignore[name-defined]  # noqa: F821  (of conftest.py)
+
+
+@pytest.fixture
+def other() -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that lives, and may hold a claim."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process
+        process.kill()
+
+
+def hold(run: Path, process: "subprocess.Popen[bytes]") -> Path:
+    attempt = attempt_folder(run, 1)
+    attempt.mkdir(parents=True)
+    now = time.time()
+    write_claim(attempt, Claim(socket.gethostname(), process.pid, birth(process.pid), now, now))
+    return attempt
+
+
+def carried_out(order: Order, before: Callable[[], object]) -> dict[Order, Outcome]:
+    """Carry out an order that comes when all is under way, after something else has happened."""
+    settings = Settings()
+    told: list[Order] = []
+
+    def more(_: Sequence[Outcome]) -> Sequence[Order]:
+        if not told:
+            before()
+            told.append(order)
+            return told
+        return ()
+
+    return carry_out([], LocalExecutor(settings), settings, Listeners(more=more))
+
+
+def test_who_comes_second_leaves_no_attempt_and_says_who_was_first(
+    tmp_path: Path, other: "subprocess.Popen[bytes]"
+) -> None:
+    first = hold(tmp_path / "run", other)
+    with pytest.raises(InUseError, match=f"process {other.pid}"):
+        claim_attempt(tmp_path / "run")
+    assert attempts(tmp_path / "run") == (first,)
+    assert not list((tmp_path / "run").glob(f"{MAKING}*"))
+
+
+def test_a_run_that_another_process_takes_meanwhile_is_refused_at_once(
+    frozen: Make, other: "subprocess.Popen[bytes]"
+) -> None:
+    it = frozen()
+    order = Order(it.folder, it.specs(1)[0])
+    with pytest.raises(InUseError, match=f"process {other.pid}"):
+        carried_out(order, lambda: hold(order.run, other))
+    assert len(attempts(order.run)) == 1
+
+
+def test_a_run_that_another_process_brings_to_an_end_meanwhile_is_not_run_again(frozen: Make) -> None:
+    it = frozen()
+    specs = it.specs(1)
+    order = Order(it.folder, specs[0])
+    outcomes = carried_out(order, lambda: execute(specs, it.snapshot, it.folder))
+    assert [(it.status, it.is_reused) for it in outcomes.values()] == [("completed", True)]
+    assert len(attempts(order.run)) == 1
+
+
+def test_a_run_whose_executor_comes_and_dies_meanwhile_is_run(frozen: Make, other: "subprocess.Popen[bytes]") -> None:
+    it = frozen()
+    order = Order(it.folder, it.specs(1)[0])
+
+    def die() -> None:
+        hold(order.run, other)
+        other.kill()
+        other.wait()
+
+    assert [it.status for it in carried_out(order, die).values()] == ["completed"]
+    assert [read_result(attempt).status for attempt in attempts(order.run)] == ["lost", "completed"]  # type: ignore[union-attr]
+
+
+SPOIL = (
+    TRAIN
+    + """
+import glob, os, time
+mine = os.environ["DEVIATE_RUN_DIR"]
+if os.environ["DEVIATE_REPLICATE"] == "0":
+    claims = []
+    while not claims:
+        claims = [it for it in glob.glob(f"{mine}/../../*/attempt-1/claim.json") if mine not in os.path.abspath(it)]
+    time.sleep(0.2)
+    os.remove(claims[0])
+    os.makedirs(claims[0] + "/full")  # from now on it cannot be written
+else:
+    time.sleep(60)
+"""
+)
+
+
+def test_a_run_whose_claim_the_disk_does_not_take_is_not_left_running(frozen: Make) -> None:
+    """It would meet the next attempt: the one with a result is not looked at again."""
+    it = frozen(SPOIL.removeprefix(TRAIN))
+    with pytest.raises(RecordError, match=r"claim\.json"):
+        execute(it.specs(2), it.snapshot, it.folder)
+    first, second = (Order(it.folder, spec).run for spec in it.specs(2))
+    assert read_result(attempts(first)[0]).status == "completed"  # type: ignore[union-attr]
+    time.sleep(0.3)  # a process that has just begun does not show yet what it belongs to
+    assert not processes_of(attempts(second)[0])
