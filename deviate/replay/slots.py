@@ -49,13 +49,34 @@ def _slot(gpus: Sequence[str]) -> Slot:
     HIP_VISIBLE_DEVICES alone, for numbers would be counted within ROCR_VISIBLE_DEVICES.
     """
     seen = ",".join(gpus)
-    names = ("HIP_VISIBLE_DEVICES",) if _is_rocm() else ("CUDA_VISIBLE_DEVICES",)
-    variables = {**dict.fromkeys(names, seen), "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-    return Slot(f"GPU {seen}", tuple(variables.items()))
+    if _n_tpu() and not _n_nvidia():
+        return _chip(gpus)
+    if _is_rocm():
+        return Slot(f"GPU {seen}", (("HIP_VISIBLE_DEVICES", seen),))
+    return Slot(f"GPU {seen}", (("CUDA_VISIBLE_DEVICES", seen), ("CUDA_DEVICE_ORDER", "PCI_BUS_ID")))
+
+
+def _chip(chips: Sequence[str]) -> Slot:
+    """A slot of one TPU chip, which takes one process at a time.
+
+    Source: the variables of libtpu as torch_xla sets them, torch_xla/_internal/tpu.py, configure_topology; older ones
+    read TPU_VISIBLE_DEVICES. Untested: no TPU was at hand.
+
+    Raises:
+        InputError: a run is to have several chips: how they are wired is not known here.
+    """
+    if len(chips) > 1:
+        raise InputError(
+            f"one run is to have {len(chips)} TPU chips", "give each one, or leave --gpus away and use -j 1"
+        )
+    one = "1,1,1"
+    variables = {"TPU_CHIPS_PER_PROCESS_BOUNDS": one, "TPU_PROCESS_BOUNDS": one}
+    variables |= {"TPU_VISIBLE_CHIPS": chips[0], "TPU_VISIBLE_DEVICES": chips[0]}
+    return Slot(f"TPU {chips[0]}", tuple(variables.items()))
 
 
 def find_gpus(base: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """The GPUs that a process of this user would see, as CUDA or ROCm call them; empty when there are none."""
+    """The GPUs, or else TPU chips, that a process of this user would see, by their numbers; empty for none."""
     for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"):
         if name in base:
             visible = [device.strip() for device in base[name].split(",")]
@@ -66,8 +87,7 @@ def find_gpus(base: Mapping[str, str] = os.environ) -> tuple[str, ...]:
         found = [line for line in listed.stdout.splitlines() if line.startswith("GPU ")]
         if listed.returncode == 0 and found:
             return tuple(map(str, range(len(found))))
-    n_nvidia = len([path for path in Path("/dev").glob("nvidia[0-9]*") if path.name[6:].isdecimal()])
-    return tuple(map(str, range(n_nvidia or _n_rocm())))
+    return tuple(map(str, range(_n_nvidia() or _n_rocm() or _n_tpu())))
 
 
 def choose_gpus(text: str | None) -> tuple[str, ...] | None:
@@ -108,6 +128,15 @@ def n_cores() -> int:
 
 def _is_rocm() -> bool:
     return Path("/dev/kfd").exists() and not Path("/dev/nvidiactl").exists()
+
+
+def _n_nvidia() -> int:
+    return len([path for path in Path("/dev").glob("nvidia[0-9]*") if path.name[6:].isdecimal()])
+
+
+def _n_tpu() -> int:
+    """Source: torch_xla/_internal/tpu.py, num_available_chips: TPUs are /dev/accel*."""
+    return len([path for path in Path("/dev").glob("accel[0-9]*") if path.name[5:].isdecimal()])
 
 
 def _n_rocm() -> int:
