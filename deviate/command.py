@@ -1,7 +1,7 @@
 """What the user's command runs: the project it belongs to, its working folder, and the script to analyse."""
 
+import itertools
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -17,8 +17,6 @@ TRAIN_KEY = '[experiment] train = "train.py"'
 COMMAND_KEY = '[experiment] command = "python train.py"'
 SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-xc"})
-SEPARATOR = re.compile(r"\n|;|&&|\|\|")
-"""Between commands of a shell script."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +143,19 @@ def _is_shell_text(words: Sequence[str], index: int) -> bool:
 
 def _of_shell(text: str, folder: Path) -> Iterator[Path]:
     """The Python scripts that a shell script runs from the folder, as far as its lines name them plainly."""
-    for line in SEPARATOR.split(text.replace("\\\n", " ")):
+    for line in text.replace("\\\n", " ").splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
         try:
-            words = shlex.split(line, comments=True)
+            tokens = list(lexer)
         except ValueError:  # a quotation over several lines
             continue
-        try:
-            yield from _scripts([word for word in words if not word.endswith((".sh", ".bash"))], folder)
-        except InputError:  # a name that only the shell can tell
-            continue
+        for is_end, words in itertools.groupby(tokens, lambda token: set(token) <= set("();<>|&")):
+            plain = [] if is_end else [word for word in words if not word.endswith((".sh", ".bash"))]
+            try:
+                yield from _scripts(plain, folder)
+            except InputError:  # a name that only the shell can tell
+                continue
 
 
 def _module(name: str, folder: Path) -> Path | None:

@@ -90,9 +90,7 @@ def look(target: Target) -> Looked:
 def _analyze(target: Target) -> Analysis:
     """All scripts of a run as one: the training script is what `deviate.toml` names, else the first that trains."""
     train = config.load(target.root / CONFIG).train
-    found = [analysis.analyze(script, target.root) for script in (target.script, *target.others)]
-    found.sort(key=lambda it: (train is None or Path(train).as_posix() != it.script, it.main_loop is None))
-    return analysis.join(found)
+    return analysis.analyze_together((target.script, *target.others), target.root, train=train)
 
 
 def _read_config(target: Target, found: Analysis) -> Looked:

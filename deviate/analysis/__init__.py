@@ -4,7 +4,7 @@ from .additions import add_site, normalised
 from .analyze import analyze
 from .document import explain_nothing_found, to_document
 from .entries import Entries, rank_scripts
-from .joined import join
+from .joined import analyze_together
 from .statements import Statements, read_statements
 
 __all__ = [
@@ -12,8 +12,8 @@ __all__ = [
     "Statements",
     "add_site",
     "analyze",
+    "analyze_together",
     "explain_nothing_found",
-    "join",
     "normalised",
     "rank_scripts",
     "read_statements",

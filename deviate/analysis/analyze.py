@@ -1,13 +1,14 @@
 """Analysis of a training script: main loop, metrics with evidence, rejected values, seeds, outputs and hazards."""
 
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 import libcst as cst
 
 from deviate.errors import InputError
-from deviate.model import Analysis, Loop, Metric, Rejected, Role, Site
+from deviate.model import Analysis, Loop, Metric, Rejected, Role, Site, Span
 
 from .calls import CallGraph, Way
 from .collect import Collector, Judged
@@ -33,6 +34,7 @@ from .words import direction_of, words
 DEEPEST = 4000
 """Levels of calls of our own that an analysis may need: one for each level of nesting in the script, a few times."""
 UNTOLD = "nothing marks it"
+REACHED = "reached by the calls at lines"
 UNTAPPABLE = ("name:", "constant", "object:", "ignored:")
 
 
@@ -45,12 +47,14 @@ class _Found:
     context: Context
 
 
-def analyze(script: Path, root: Path) -> Analysis:
+def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = ()) -> Analysis:
     """Find what a script trains and reports. Nothing of the script is run.
 
     Args:
         script: the entry script.
         root: the project folder; files are named relative to it.
+        shared: files and spans of sites that other scripts of the run come to as well: what this script reports there
+            is told by its label and by the way there, even where the script has no other.
 
     Raises:
         InputError: the script is missing, outside the project, or no Python.
@@ -60,7 +64,7 @@ def analyze(script: Path, root: Path) -> Analysis:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEEPEST))
     try:
-        return _analyze(CallGraph(Project(source, root)), root, file)
+        return _analyze(CallGraph(Project(source, root)), root, file, shared)
     except RecursionError:
         raise InputError(f"{file}: expressions are nested too deeply to be read", "Split the deepest one.") from None
     finally:
@@ -78,7 +82,7 @@ def _relative(script: Path, root: Path) -> str:
         raise InputError(f"{script} is outside the project {root}", "Run deviate in the project's folder.") from None
 
 
-def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
+def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[str, Span]]) -> Analysis:
     judged = Collector(graph, Judge(Origins(graph))).collect()
     trainings = _trainings(graph, judged)
     outer = trainings.outer
@@ -98,7 +102,7 @@ def _analyze(graph: CallGraph, root: Path, file: str) -> Analysis:
         if is_drawn and not reason:
             found.append(_Found(item, None, Context(reached.ways[0], (), item.candidate.value.name)))
         elif site is not None and not reason:
-            told = contexts(item, reached.ways, outer, graph)
+            told = contexts(item, reached.ways, outer, graph, is_shared=(site.file, site.span) in shared)
             if all(context.label is None for context in told) and not tells_keys(site.label, item.candidate, graph):
                 site = _without_label(site)
             found += [_Found(item, site.id, context) for context in told]
@@ -231,7 +235,7 @@ def _metric(item: _Found, name: str) -> Metric:
     if context.label is not None and item.site is not None:
         evidence = (*evidence, f'where {candidate.label} is "{context.label}"')
     if context.path:
-        evidence = (*evidence, f"reached by the calls at lines {' → '.join(str(place.line) for place in context.path)}")
+        evidence = (*evidence, f"{REACHED} {' → '.join(str(place.line) for place in context.path)}")
     if context.is_final:
         evidence = (*evidence, "reported after the main loop")
     return Metric(

@@ -91,8 +91,13 @@ def _is_after(way: Way, trainings: Sequence[Training], graph: CallGraph) -> bool
     )
 
 
-def contexts(judged: Judged, ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph) -> list[Context]:
-    """The contexts of a site; a single one when no reader could tell them apart, or when they are too many."""
+def contexts(
+    judged: Judged, ways: Sequence[Way], trainings: Sequence[Training], graph: CallGraph, *, is_shared: bool = False
+) -> list[Context]:
+    """The contexts of a site; a single one when no reader could tell them apart, or when they are too many.
+
+    Of a site that other scripts come to as well, each context keeps its label and the way there.
+    """
     found: list[Context] = []
     label = judged.candidate.label
     told = _told(ways, trainings, graph)
@@ -104,14 +109,15 @@ def contexts(judged: Judged, ways: Sequence[Way], trainings: Sequence[Training],
                 found.append(Context(way, path, text, is_final=is_final))
     if len(found) > MOST_CONTEXTS:
         return [_whole(found, label=None)]
-    if len({context.path for context in found}) == 1:
+    if len({context.path for context in found}) == 1 and not is_shared:
         found = [dataclasses.replace(context, path=()) for context in found]
     by_label: dict[str | None, list[Context]] = {}
     for context in found:
         by_label.setdefault(context.label, []).append(context)
     kept = [context for group in by_label.values() for context in _hinted(group, graph)]
-    if len(by_label) == 1:
-        return kept if len(kept) > 1 else [_whole(found, label=None)]
+    if len(by_label) == 1 and not (is_shared and found[0].label):
+        end = _common_end([context.path for context in found]) if is_shared else ()
+        return kept if len(kept) > 1 else [dataclasses.replace(_whole(found, label=None), path=end)]
     return [_labelled(context) for context in kept]
 
 

@@ -1,23 +1,72 @@
 """Several scripts of one run as one analysis: the training script, and those that follow it in the same work copy."""
 
+import collections
 import dataclasses
 import itertools
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from deviate.model import Analysis, Loop, Metric, Site
+
+from .analyze import REACHED, analyze
+from .words import PHASES, words
+
+
+def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None = None) -> Analysis:
+    """Find what the scripts of one run report, in the order in which they run.
+
+    Args:
+        train: the training script relative to the root; by default the first one that has a main loop.
+
+    Raises:
+        InputError: a script is missing, outside the project, or no Python.
+    """
+    found = [analyze(script, root) for script in scripts]
+    places = [{(site.file, site.span) for site in it.sites} for it in found]
+    shared = {place for one, other in itertools.combinations(places, 2) for place in one & other}
+    if shared:  # `evaluate()` that training and evaluation call is two metrics
+        found = [analyze(script, root, shared=shared) for script in scripts]
+    found.sort(key=lambda it: (train is None or PurePosixPath(train).as_posix() != it.script, it.main_loop is None))
+    return join(found)
 
 
 def join(analyses: Sequence[Analysis]) -> Analysis:
     """The first analysis with what the others add: their sites, loops and metrics, under ids and names of their own.
 
     The main loop is that of the first script: a script that follows evaluates. A place that several scripts share is
-    tapped once; what is reported there counts for the metric of the script that has it first.
+    tapped once; what each of them reports there is a metric of its own where its label or the way there tells.
     """
-    joined, *others = analyses
+    joined, *others = map(_told_apart, analyses) if len(analyses) > 1 else analyses
+    joined = _without_paths(joined) if others else joined
     for other in others:
         joined = _with(joined, other)
     return joined
+
+
+def _told_apart(found: Analysis) -> Analysis:
+    """One script's metrics by what tells them from those of another: where the label alone does, it is in the name."""
+    n_of = collections.Counter(metric.site for metric in found.metrics)
+    names = {metric.name for metric in found.metrics}
+    metrics = []
+    for metric in found.metrics:
+        label = words(metric.label or "")
+        if label and n_of[metric.site] == 1 and not set(label) & set(words(metric.name)):
+            name = "_".join([*(PHASES.get(word, word) for word in label), metric.name])
+            metric = metric if name in names else dataclasses.replace(metric, name=name)  # noqa: PLW2901
+        metrics.append(metric)
+    return dataclasses.replace(found, metrics=tuple(metrics))
+
+
+def _without_paths(first: Analysis) -> Analysis:
+    """The training script with paths only where they tell its own metrics apart: those of other scripts are longer."""
+    n_of = collections.Counter((metric.site, metric.label) for metric in first.metrics)
+    metrics = [
+        dataclasses.replace(metric, path=(), evidence=tuple(it for it in metric.evidence if not it.startswith(REACHED)))
+        if n_of[metric.site, metric.label] == 1
+        else metric
+        for metric in first.metrics
+    ]
+    return dataclasses.replace(first, metrics=tuple(metrics))
 
 
 def _with(first: Analysis, other: Analysis) -> Analysis:
@@ -42,7 +91,9 @@ def _with(first: Analysis, other: Analysis) -> Analysis:
     new_metrics: list[Metric] = []
     for metric in other.metrics:
         at = None if metric.site is None else site_ids[metric.site]
-        if at in shared and any(it.site == at and it.label == metric.label for it in first.metrics):
+        if at in shared and any(
+            (it.site, it.label, it.path) == (at, metric.label, metric.path) for it in first.metrics
+        ):
             continue
         name = _free(metric.name, names, PurePosixPath(other.script).stem)
         names.add(name)
@@ -82,6 +133,6 @@ def _free(name: str, taken: set[str], script: str) -> str:
     """The name, or that with the script's before it, or that numbered: whichever is free first."""
     if name not in taken:
         return name
-    own = f"{script}_{name}"
+    own = name if name.startswith(f"{script}_") else f"{script}_{name}"
     numbered = (f"{own}_{number}" for number in itertools.count(2))
     return next(it for it in itertools.chain((own,), numbered) if it not in taken)

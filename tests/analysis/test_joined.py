@@ -1,0 +1,51 @@
+"""Several scripts of one run are one analysis, in which nothing of theirs is lost or counted twice."""
+
+from pathlib import Path
+
+from deviate import analysis
+from deviate.model import Place
+
+EVALUATE = 'def evaluate(split):\n    acc = sum(range(9)) / 90\n    print(f"{split} acc {acc:.4f}")\n'
+UNLABELLED = 'def evaluate():\n    acc = sum(range(9)) / 90\n    print(f"acc {acc:.4f}")\n'
+TRAIN = "from shared import evaluate\nfor epoch in range(3):\n    evaluate({})\n"
+EVAL = "from shared import evaluate\nevaluate({})\n"
+
+
+def write(root: Path, **texts: str) -> tuple[Path, ...]:
+    for name, text in texts.items():
+        (root / f"{name}.py").write_text(text)
+    return tuple(root / f"{name}.py" for name in texts if name != "shared")
+
+
+def test_what_both_scripts_report_in_one_place_is_two_metrics_by_their_labels(project: Path) -> None:
+    scripts = write(project, shared=EVALUATE, train=TRAIN.format('"val"'), eval=EVAL.format('"test"'))
+    found = analysis.analyze_together(scripts, project)
+    assert [(it.name, it.label) for it in found.metrics] == [("val_acc", "val"), ("test_acc", "test")]
+    assert len(found.sites) == 1
+
+
+def test_what_no_label_tells_apart_is_told_by_the_way_there(project: Path) -> None:
+    scripts = write(project, shared=UNLABELLED, train=TRAIN.format(""), final=EVAL.format(""))
+    found = analysis.analyze_together(scripts, project)
+    (site,) = found.sites
+    assert {it.site for it in found.metrics} == {site.id}
+    assert [(it.name, it.path) for it in found.metrics] == [
+        ("eval_acc", ()),
+        ("final_eval_acc", (Place("final.py", 2),)),
+    ]
+
+
+def test_the_script_that_trains_comes_first_unless_another_one_is_named(project: Path) -> None:
+    loop = "for epoch in range(3):\n    loss = epoch / 3\n    print('loss', loss)\n"
+    scripts = write(project, prepare="n_bad = 3 / 7\nprint(f'share {n_bad:.3f}')\n", train=loop, tune=loop)
+    found = analysis.analyze_together(scripts, project)
+    assert found.script == "train.py"
+    assert [it.name for it in found.metrics if it.file != "prepare.py"] == ["loss", "tune_loss"]
+    assert [loop.file for loop in found.loops if loop.is_main] == ["train.py"]
+    assert len({it.id for it in found.metrics}) == len(found.metrics)
+    assert analysis.analyze_together(scripts, project, train="tune.py").script == "tune.py"
+
+
+def test_one_script_alone_is_its_own_analysis(project: Path) -> None:
+    scripts = write(project, shared=EVALUATE, train=TRAIN.format('"val"'))
+    assert analysis.analyze_together(scripts, project) == analysis.analyze(scripts[0], project)
