@@ -104,7 +104,7 @@ if os.environ["DEVIATE_REPLICATE"] == "0":
     claims = []
     while not claims:
         claims = [it for it in glob.glob(f"{mine}/../../*/attempt-1/claim.json") if mine not in os.path.abspath(it)]
-    time.sleep(0.2)
+    time.sleep(1.0)  # the first heartbeat is over, the next one is far
     os.remove(claims[0])
     os.makedirs(claims[0] + "/full")  # from now on it cannot be written
 else:
