@@ -1,23 +1,112 @@
 """`deviate list`: what is on record."""
 
 import shlex
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from deviate import pipeline, records
-from deviate.cli.app import app
+from deviate.cli.app import Form, app, as_json
+from deviate.cli.clean import size_text
+from deviate.cli.columns import aligned
+from deviate.errors import RecordError
+from deviate.model import Unavailable
+from deviate.pipeline import Mean, RunState
+from deviate.records import Plan
+from deviate.records.layout import event_files
+from deviate.redaction import redacted_words
+from deviate.report.format import decimals, duration, number, with_unit
+
+MOST_BYTES = 8_000_000
+"""Means are shown as long as there is no more than this to read for an experiment: about half a second."""
 
 
-@app.command("list", epilog="Example: deviate list")
-def list_command() -> None:
-    """List the experiments on record."""
+@app.command("list", epilog="Example: deviate list --size")
+def list_command(
+    size: Annotated[bool, typer.Option("--size", help="Show how much disk space each experiment takes.")] = False,
+    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+) -> None:
+    """List the experiments on record, a line for each variant."""
     folder = pipeline.records_folder(Path.cwd().resolve())
     plans = records.list_experiments(folder)
+    entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]
+    if form is Form.json:
+        typer.echo(as_json(entries))
+        return
     if not plans:
         typer.echo(f"No experiments under {folder}. Run one: deviate run train.py")
-    for plan in plans:
-        for experiment in records.read_experiment(records.find_experiment(folder, plan.name)):
-            done = sum(run.status == "completed" for run in experiment.runs)
-            told = f"{plan.name}  {experiment.variant}  {done}/{experiment.n_planned} completed"
-            typer.echo(f"{told}  {shlex.join(plan.command)}")
+        return
+    head = ("name", "variant", "done", "failed", "running", "mean ± SD", "age", "size", "command")
+    typer.echo(aligned([head, *(_row(entry) for entry in entries)]))
+
+
+def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any]]:
+    """One for each variant; damage is told in it, so that the others are still listed."""
+    try:
+        states, problem = pipeline.run_states(folder, plan), ""
+        means = {mean.variant: mean for mean in _means(folder, states)}
+    except RecordError as error:
+        states, means, problem = (), {}, error.message
+    n_bytes = pipeline.size(folder) if has_size else None
+    for variant in plan.variants:
+        own = [it for it in states if it.variant == variant.name]
+        yield {
+            "name": plan.name,
+            "variant": variant.name,
+            "n_runs": variant.n_runs,
+            "n_completed": sum(it.state == "completed" for it in own),
+            "n_failed": sum(it.state == "failed" for it in own),
+            "n_running": sum(it.state == "running" for it in own),
+            "mean": _mean(means[variant.name]) if variant.name in means else None,
+            "created": plan.created,
+            "n_bytes": n_bytes,
+            "command": list(redacted_words(plan.command)),
+            "problem": problem,
+        }
+
+
+def _means(folder: Path, states: tuple[RunState, ...]) -> tuple[Mean, ...]:
+    """The primary metric of each variant, if there is one and it is read in no time."""
+    completed = [it.folder for it in states if it.state == "completed" and it.folder is not None]
+    to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
+    if not completed or to_read > MOST_BYTES:
+        return ()
+    scores = pipeline.Scores(folder)
+    scores.read()
+    primary = scores.primary()
+    return tuple(it for it in scores.means(0.95, most=1) if it.metric == primary)
+
+
+def _mean(mean: Mean) -> dict[str, Any]:
+    return {
+        "metric": mean.metric,
+        "unit": mean.unit,
+        "n": mean.n,
+        "mean": mean.mean,
+        "sd": None if isinstance(mean.sd, Unavailable) else mean.sd,
+    }
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        entry["name"],
+        entry["variant"],
+        entry["problem"] or f"{entry['n_completed']}/{entry['n_runs']} completed",
+        f"{entry['n_failed']} failed" if entry["n_failed"] else "",
+        f"{entry['n_running']} running" if entry["n_running"] else "",
+        _mean_text(entry["mean"]),
+        duration(max(0.0, time.time() - entry["created"])),
+        "" if entry["n_bytes"] is None else size_text(entry["n_bytes"]),
+        shlex.join(entry["command"]),
+    )
+
+
+def _mean_text(mean: dict[str, Any] | None) -> str:
+    if mean is None:
+        return ""
+    places = decimals(mean["sd"] / mean["n"] ** 0.5) if mean["sd"] is not None else None
+    spread = f" ± {number(mean['sd'], places)}" if places is not None else ""
+    return f"{mean['metric']} {with_unit(number(mean['mean'], places) + spread, mean['unit'])}"

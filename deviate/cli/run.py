@@ -285,5 +285,10 @@ def _conclude(
         findings = pipeline.describe(experiments, judging)
     publish(findings, experiments, folder, output.html, output.json, output.csv)
     pipeline.tell_reported([it.folder for it in begun], is_comparison=len(begun) > 1)
+    if begun[0].plan.settings.keep == "best":
+        names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate
+        for tidied in pipeline.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
+            if tidied.problem:
+                output.say(f"Note     {tidied.name} {tidied.problem}")
     if any(run.status != "completed" for experiment in experiments for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)

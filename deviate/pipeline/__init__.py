@@ -26,6 +26,7 @@ from deviate.pipeline.judge import (
 from deviate.pipeline.request import Begun, Growth, Request
 from deviate.pipeline.standing import Mean, Scores, Standing
 from deviate.pipeline.states import (
+    AttemptState,
     Expected,
     RunState,
     attempt_states,
@@ -38,6 +39,7 @@ from deviate.pipeline.states import (
 from deviate.pipeline.tidy import Tidied, size, tidy, tidy_cache
 
 __all__ = [
+    "AttemptState",
     "Begun",
     "Expected",
     "Further",

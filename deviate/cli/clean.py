@@ -1,0 +1,75 @@
+"""`deviate clean`: gives back disk space, and keeps logs and records."""
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import pipeline, records
+from deviate.cli.app import FAILED, Aggregate, Metric, app
+from deviate.report.format import counted
+
+UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+class Keep(enum.StrEnum):
+    """Whose work copies stay."""
+
+    best = "best"
+    none = "none"
+
+
+@app.command("clean", epilog="Example: deviate clean train --keep best --dry-run")
+def clean_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME...]", help="Experiments. Default: all, and the cache.")
+    ] = None,
+    keep: Annotated[
+        Keep, typer.Option(help="best: of each variant, keep those of the runs with the best and the worst score.")
+    ] = Keep.none,
+    metric: Metric = None,
+    aggregate: Aggregate = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what and how much; remove nothing.")] = False,
+) -> None:
+    """Remove the work copies of runs that have ended, with all files that the runs wrote there.
+
+    Logs and records stay, so that reports and comparisons stay as they are. An experiment that is being run is left
+    alone.
+    """
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
+    tidied = [
+        *pipeline.tidy(folder, chosen, keep.value, metric=metric, aggregate=aggregate, is_dry=dry_run),
+        *([] if names else [pipeline.tidy_cache(folder, is_dry=dry_run)]),
+    ]
+    for it in tidied:
+        if parts := _parts(it):
+            typer.echo(f"{it.name}  {', '.join(parts)}  {size_text(it.n_bytes)}")
+        if it.problem:
+            typer.echo(f"{it.name} {it.problem}", err=True)
+    freed = size_text(sum(it.n_bytes for it in tidied))
+    typer.echo(f"{freed} would be freed; nothing was removed." if dry_run else f"{freed} freed.")
+    if names and any(it.problem for it in tidied):
+        raise typer.Exit(FAILED)
+
+
+def size_text(n_bytes: int) -> str:
+    """A size in the unit that suits it, decimal.
+
+    >>> size_text(0), size_text(1_234_567)
+    ('0 B', '1.2 MB')
+    """
+    value, index = float(n_bytes), 0
+    while value >= 999.5 and index < len(UNITS) - 1:
+        value, index = value / 1000, index + 1
+    return f"{value:.0f} {UNITS[index]}" if value >= 10 or not index else f"{value:.1f} {UNITS[index]}"
+
+
+def _parts(it: pipeline.Tidied) -> list[str]:
+    copies = (it.n_copies, "work copy" if it.n_copies == 1 else "work copies")
+    return [
+        *([f"{copies[0]} {copies[1]}"] if it.n_copies else []),
+        *([f"{it.n_kept} kept"] if it.n_kept else []),
+        *([counted(it.n_others, "other folder")] if it.n_others else []),
+    ]

@@ -1,0 +1,96 @@
+"""`deviate show`: one experiment, variant or run in full, also while it runs."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import pipeline, records
+from deviate.cli.app import Confidence, Form, app, as_json
+from deviate.cli.shown import experiment_document, experiment_text, look
+from deviate.cli.shown_run import find_runs, run_document, run_text
+from deviate.errors import InputError
+from deviate.pipeline import RunState
+from deviate.records.layout import log_files
+
+PIECE_BYTES = 1 << 20
+FOLLOW_S = 0.25
+"""How often a log that is followed is looked at."""
+
+
+@app.command("show", epilog="Example: deviate show train --run 3 --log")
+def show_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment by name, or NAME:VARIANT.")],
+    run: Annotated[str | None, typer.Option(help="One run: number of the replicate, or beginning of its id.")] = None,
+    log: Annotated[bool, typer.Option("--log", help="Print what the run wrote to standard output, as it is.")] = False,
+    stderr: Annotated[bool, typer.Option("--stderr", help="The same of standard error.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on printing it until the run has ended.")] = False,
+    confidence: Confidence = 0.95,
+    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+) -> None:
+    """Show an experiment, a variant or a run in full, from what is on record.
+
+    Reads the folder alone: it may be called from another shell, or another machine, while the runs go on.
+    """
+    plain, _, variant = name.partition(":")
+    folder = records.find_experiment(pipeline.records_folder(Path.cwd().resolve()), plain)
+    there = [it.name for it in records.read_plan(folder).variants]
+    if variant and variant not in there:
+        raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {', '.join(there)}")
+    if run is None:
+        if log or stderr or follow:
+            raise InputError("a log is that of one run", f"name it: deviate show {name} --run 0 --log")
+        shown = look(folder, variant, confidence=confidence)
+        typer.echo(as_json(experiment_document(shown)) if form is Form.json else experiment_text(shown))
+        return
+    states = [it for it in pipeline.run_states(folder, records.read_plan(folder)) if variant in {"", it.variant}]
+    found = find_runs(states, run, name)
+    if log or stderr or follow:
+        if log and stderr:
+            raise InputError("--log and --stderr are two streams", "ask for one of them")
+        _print_log(_only(found, plain), is_stderr=stderr, follows=follow)
+    elif form is Form.json:
+        typer.echo(as_json([run_document(folder, it) for it in found]))
+    else:
+        typer.echo("\n\n".join(run_text(folder, it) for it in found))
+
+
+def _only(found: tuple[RunState, ...], name: str) -> Path:
+    """The attempt of the one run that was found."""
+    if len(found) > 1:
+        told = ", ".join(f"{name}:{it.variant}" for it in found)
+        raise InputError(f"{len(found)} variants have that replicate", f"name one of them: {told}")
+    if found[0].folder is None:
+        raise InputError(f"replicate {found[0].replicate} has not begun", "it has no output yet")
+    return found[0].folder
+
+
+def _print_log(attempt: Path, *, is_stderr: bool, follows: bool) -> None:
+    """Byte for byte, to standard output. A reader that has seen enough, as `head`, ends it."""
+    try:
+        for piece in _pieces(attempt, log_files(attempt)[is_stderr], follows=follows):
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
+
+
+def _pieces(attempt: Path, path: Path, *, follows: bool) -> Iterator[bytes]:
+    at = 0
+    while True:
+        has_ended = not follows or not any(
+            it.is_held for it in pipeline.attempt_states(attempt.parent) if it.folder == attempt
+        )  # asked first: what was written until then is printed below
+        if path.exists():
+            with path.open("rb") as file:
+                file.seek(at)
+                while piece := file.read(PIECE_BYTES):
+                    at += len(piece)
+                    yield piece
+        if has_ended:
+            return
+        time.sleep(FOLLOW_S)
