@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
 from threading import RLock
@@ -121,6 +120,8 @@ class Guard:
         is_way_out = stat.S_ISLNK(status.st_mode) and target.startswith(self.root) and not target.startswith(self.work)
         if not is_hard_link and not is_way_out:
             return None if target.startswith(self.work) else target
+        import shutil  # loads every kind of compression, and few runs write to a link
+
         copy = "%s.%d.deviate" % (place, os.getpid())
         if is_emptied:
             with open(copy, "wb"):

@@ -9,7 +9,6 @@ Where regions nest, the outermost counts, but for `init`: a layer that a forward
 
 from __future__ import annotations
 
-import hashlib
 import operator
 import os
 from threading import get_ident
@@ -32,7 +31,9 @@ def derive(*parts: object) -> int:
     Source: SHA-256, so that neighbouring seeds have nothing in common; Python's hash() differs between processes.
     """
     text = "\x1f".join(str(part) for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode("utf-8")).digest()[:4], "big")
+    from hashlib import sha256  # loads OpenSSL, which many a process of the user never needs
+
+    return int.from_bytes(sha256(text.encode("utf-8")).digest()[:4], "big")
 
 
 def spelled(asked: Any) -> str:
