@@ -47,6 +47,15 @@ def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | Non
                     )
                 number += 1
                 name = f"{stem}-{number}"
+    place = records.place_of(folder, name)
+    with records.locked(place, waits=False):
+        if not records.experiment_file(place).exists():
+            return _make(prepared, request, folder, name)
+    return begin(prepared, request, folder, name=asked)  # somebody made it since we looked
+
+
+def _make(prepared: Prepared, request: Request, folder: Path, name: str) -> Begun:
+    """Freeze the project into a new experiment. Its plan is written last: without it there is no experiment."""
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
     snapshot = instrument.freeze(

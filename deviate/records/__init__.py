@@ -1,7 +1,8 @@
 """The folder format: plans, specs, attempts and events, written and read back."""
 
 from deviate.records.environment import Platform
-from deviate.records.layout import deviate_folder, experiments_folder, snapshot_folder
+from deviate.records.files import locked
+from deviate.records.layout import deviate_folder, experiment_file, experiments_folder, snapshot_folder
 from deviate.records.misfits import environment_changed, environment_misfits
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 from deviate.records.plans import (
@@ -10,6 +11,7 @@ from deviate.records.plans import (
     find_experiment,
     list_experiments,
     new_experiment_folder,
+    place_of,
     read_plan,
     tell_reported,
 )
@@ -26,11 +28,14 @@ __all__ = [
     "deviate_folder",
     "environment_changed",
     "environment_misfits",
+    "experiment_file",
     "experiments_folder",
     "find_experiment",
     "list_experiments",
+    "locked",
     "log_end",
     "new_experiment_folder",
+    "place_of",
     "read_experiment",
     "read_plan",
     "snapshot_folder",

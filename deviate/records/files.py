@@ -3,12 +3,20 @@
 import contextlib
 import json
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from deviate.errors import RecordError
+from deviate.errors import InUseError, RecordError
 from deviate.records.schema import SCHEMA, FileFormat, check_schema
+
+try:
+    import fcntl
+except ImportError:  # no POSIX: nobody is kept out there
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = ".lock"
 
 
 def write_json(path: Path, file_format: FileFormat, document: dict[str, Any], *, is_durable: bool = True) -> None:
@@ -21,7 +29,7 @@ def write_json(path: Path, file_format: FileFormat, document: dict[str, Any], *,
         RecordError: the disk does not take it.
     """
     text = json.dumps({"schema": SCHEMA[file_format], **document}, allow_nan=False, indent=1)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}")  # machines share numbers and folders
     try:
         with partial.open("w", encoding="utf-8") as file:
             file.write(text + "\n")
@@ -53,6 +61,45 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
         raise RecordError(f"{path} is damaged: it holds no object", "restore it from a backup, or delete it")
     check_schema(document, file_format, path)
     return document
+
+
+@contextlib.contextmanager
+def locked(folder: Path, *, waits: bool) -> Iterator[None]:
+    """Be the only one that changes what a folder holds; it is made where there is none.
+
+    The system gives the lock back when its holder dies. Not every file system can lock, and then nobody is kept out.
+
+    Args:
+        waits: until the other one has done; for changes that take no time.
+
+    Raises:
+        InUseError: another process has the lock, and is not waited for.
+        RecordError: the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / LOCK).open("a+")
+    except OSError as error:
+        raise RecordError(
+            f"writing to {folder}: {error.strerror or error}", "check free space and permissions"
+        ) from error
+    with file:
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        except BlockingIOError:
+            file.seek(0)
+            raise InUseError(
+                f"{folder} is being written by process {file.read().strip() or 'unknown'}",
+                "wait until that has ended, then try again",
+            ) from None
+        except OSError:
+            pass
+        with contextlib.suppress(OSError):  # only for the message above
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+        yield
 
 
 @contextlib.contextmanager

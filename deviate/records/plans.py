@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RecordError
-from deviate.records.files import read_json, reading, write_json
+from deviate.records.files import locked, read_json, reading, write_json
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.plan import Change, Plan, Reported
 from deviate.records.plan_documents import from_document, to_document
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=-]{0,99}")
+
+
+def place_of(deviate: Path, name: str) -> Path:
+    """The folder that an experiment of this name has, or would have. Raises InputError where nothing can bear it."""
+    if not NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot name an experiment", "use letters, digits and . _ + = - only, beginning with a letter"
+        )
+    return experiments_folder(deviate) / name
 
 
 def new_experiment_folder(deviate: Path, name: str) -> Path:
@@ -21,11 +30,7 @@ def new_experiment_folder(deviate: Path, name: str) -> Path:
     Raises:
         InputError: the name cannot be used, or an experiment has it already.
     """
-    if not NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot name an experiment", "use letters, digits and . _ + = - only, beginning with a letter"
-        )
-    folder = experiments_folder(deviate) / name
+    folder = place_of(deviate, name)
     if experiment_file(folder).exists():
         raise InputError(
             f"an experiment named {name} exists already",
@@ -58,24 +63,26 @@ def create_experiment(folder: Path, plan: Plan) -> None:
 
 def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
     """Give fields of the plan new values, and keep what changed; gives the new plan."""
-    plan = read_plan(folder)
-    new = dataclasses.replace(plan, **changes)
-    before, after = to_document(plan), to_document(new)
-    fields = {key: value for key, value in after.items() if value != before[key]}
-    if not fields:
-        return plan
-    new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))
-    write_json(experiment_file(folder), "experiment", to_document(new))
-    return new
+    with locked(folder, waits=True):
+        plan = read_plan(folder)
+        new = dataclasses.replace(plan, **changes)
+        before, after = to_document(plan), to_document(new)
+        fields = {key: value for key, value in after.items() if value != before[key]}
+        if not fields:
+            return plan
+        new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))
+        write_json(experiment_file(folder), "experiment", to_document(new))
+        return new
 
 
 def tell_reported(folder: Path, *, time: float, is_comparison: bool) -> None:
     """Write down that results were shown: runs that are added from now on were not planned without knowing them."""
-    plan = read_plan(folder)
-    if any(it.n_runs == plan.n_runs and it.is_comparison >= is_comparison for it in plan.reported):
-        return
-    new = dataclasses.replace(plan, reported=(*plan.reported, Reported(time, plan.n_runs, is_comparison)))
-    write_json(experiment_file(folder), "experiment", to_document(new))
+    with locked(folder, waits=True):
+        plan = read_plan(folder)
+        if any(it.n_runs == plan.n_runs and it.is_comparison >= is_comparison for it in plan.reported):
+            return
+        new = dataclasses.replace(plan, reported=(*plan.reported, Reported(time, plan.n_runs, is_comparison)))
+        write_json(experiment_file(folder), "experiment", to_document(new))
 
 
 def read_plan(folder: Path) -> Plan:

@@ -1,0 +1,44 @@
+"""Files of a record when several processes write them, or one that dies."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from deviate.errors import InUseError
+from deviate.records.files import locked
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from deviate.records.files import locked
+with locked(Path(sys.argv[1]), waits=True):
+    print("locked", flush=True)
+    time.sleep(60)
+"""
+
+
+def hold(folder: Path) -> "subprocess.Popen[str]":
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "locked\n"
+    return process
+
+
+def test_a_lock_tells_who_has_it_and_is_free_when_its_holder_is_killed(tmp_path: Path) -> None:
+    with hold(tmp_path / "base") as other:
+        with pytest.raises(InUseError, match=f"process {other.pid}"), locked(tmp_path / "base", waits=False):
+            pass
+        other.kill()
+    with locked(tmp_path / "base", waits=False):
+        assert (tmp_path / "base" / ".lock").read_text() == str(os.getpid())
+
+
+def test_a_short_change_waits_for_the_lock(tmp_path: Path) -> None:
+    with hold(tmp_path) as other, subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {other.pid}"]):
+        began = time.monotonic()
+        with locked(tmp_path, waits=True):
+            assert time.monotonic() - began > 0.2
