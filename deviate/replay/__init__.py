@@ -1,6 +1,7 @@
 """From a snapshot to run folders: variants, plans, and the executors that carry them out."""
 
 from deviate.replay.definitions import define_variant
+from deviate.replay.environment import current_platform
 from deviate.replay.execute import Listeners, carry_out, execute, work
 from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.executors.protocol import Executor
@@ -23,6 +24,7 @@ __all__ = [
     "carry_out",
     "choose_gpus",
     "choose_variants",
+    "current_platform",
     "default_jobs",
     "define_variant",
     "execute",

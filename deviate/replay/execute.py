@@ -132,7 +132,7 @@ class _Schedule:
     lost: collections.Counter[Order] = field(default_factory=collections.Counter)
     n_failed: int = 0
     is_draining: bool = False
-    is_over: bool = False
+    is_closed: bool = False
 
     def admit(self, orders: Iterable[Order]) -> None:
         """Take up orders: what is on record is an outcome, the rest waits."""
@@ -143,12 +143,13 @@ class _Schedule:
                 continue
             attempt, result = found
             self.outcomes[order] = outcome_of(order.spec, attempt, result, is_reused=True)
-            if isinstance(self.executor, LocalExecutor):
-                self.executor.expect_reports(order.experiment)
+            self.executor.expect_reports(order.experiment)
 
     def run(self) -> None:
         while True:
             self._stop_starting_in_time()
+            if self.is_draining and not self.is_closed:
+                self._close("No new runs; those that are running finish. Interrupt again to end them; nothing is lost.")
             if not self.is_closed:
                 if not self.waiting and not self.running:
                     self.waiting.extend(
@@ -161,17 +162,12 @@ class _Schedule:
             for update in self.executor.poll(POLL_S):
                 self._take(update)
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether no further run is started."""
-        return self.is_draining or self.is_over
-
-    def drain(self) -> None:
+    def _close(self, notice: str) -> None:
         """Start no further run; those that no slot has taken yet are given back."""
-        self.is_draining = True
-        n_running = len(self.running)
-        told = f"{n_running} running {'run finishes' if n_running == 1 else 'runs finish'}"
-        self.listeners.on_notice(f"No new runs; {told}. Interrupt again to end them now; nothing is lost.")
+        self.is_closed = True
+        self.waiting.clear()
+        self.executor.withdraw()
+        self.listeners.on_notice(notice)
 
     def stop(self) -> None:
         """End what runs, politely unless interrupted again; all of it will be run again."""
@@ -206,17 +202,15 @@ class _Schedule:
 
     def _end(self, order: Order, outcome: Outcome) -> None:
         self.outcomes[order] = outcome
-        if outcome.status == "lost" and self.lost[order] < self.settings.retries:
+        if outcome.status == "lost" and not self.is_closed and self.lost[order] < self.settings.retries:
             self.lost[order] += 1
             self.outcomes.pop(order)
             self.waiting.append(order)
             return
         self.n_failed += outcome.status in FAILED
         most = self.settings.max_failures
-        if most is not None and self.n_failed >= most and not self.is_over:
-            self.is_over = True
-            self._give_back()
-            self.listeners.on_notice(f"No new runs: {self.n_failed} have failed, and --max-failures is {most}.")
+        if most is not None and self.n_failed >= most and not self.is_closed:
+            self._close(f"No new runs: {self.n_failed} have failed, and --max-failures is {most}.")
 
     def _stop_starting_in_time(self) -> None:
         """Within a budget, start nothing that would not end; at its end, end what runs."""
@@ -224,17 +218,11 @@ class _Schedule:
             return
         left = self.budget_s - (time.monotonic() - self.began)
         times = [it.wall_time_s for it in self.outcomes.values() if it.status == "completed"]
-        if not self.is_over and self.waiting and left < max(times, default=0.0):
-            self.is_over = True
-            self._give_back()
-            self.listeners.on_notice(f"No new runs: {left:.0f} s of the budget are left, too few for another run.")
+        if not self.is_closed and self.waiting and left < max(times, default=0.0):
+            self._close(f"No new runs: {max(left, 0.0):.0f} s of the budget are left, too few for another run.")
         if left < 0:
-            self.is_over = True
             for order in self.running.values():
                 self.executor.cancel(order)
-
-    def _give_back(self) -> None:
-        self.waiting.clear()
 
 
 @contextmanager
@@ -249,7 +237,7 @@ def _interrupts(schedule: _Schedule, *, drains: bool) -> Iterator[None]:
     def take(number: int, frame: FrameType | None) -> None:
         if schedule.is_draining or not schedule.running:
             signal.default_int_handler(number, frame)
-        schedule.drain()
+        schedule.is_draining = True  # no more than that: the executor may be at work under this very handler
 
     signal.signal(signal.SIGINT, take)
     try:

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import RunError
+from deviate.model import Settings
 from deviate.records.attempts import Claim, write_claim
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.specs import run_id, write_spec
-from deviate.replay import Outcome, RunUpdate, execute
+from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, carry_out, execute
 from deviate.replay.processes import birth, is_alive
 
 from .conftest import Frozen
@@ -267,3 +268,54 @@ def test_a_python_that_trains_on_without_the_guest_is_not_waited_for(
             jobs=1,
         )
     assert time.monotonic() - began < 5
+
+
+SLEEPER = "import os, time\ntime.sleep(0.8)\n"
+
+
+def test_the_first_interrupt_lets_running_runs_finish_and_starts_no_other(frozen: Make) -> None:
+    it, notices = frozen(SLEEPER), []
+    settings = Settings(jobs=2)
+    orders = [Order(it.folder, spec) for spec in it.specs(6)]
+    threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(orders, LocalExecutor(settings), settings, Listeners(on_notice=notices.append), drains=True)
+    results = [json.loads(path.read_text())["status"] for path in it.folder.glob("runs/*/*/result.json")]
+    assert results.count("completed") == 2
+    assert set(results) <= {"completed", "cancelled"}
+    assert notices[0].startswith("No new runs")
+
+
+def test_a_second_interrupt_ends_them_and_the_next_call_does_what_is_missing(frozen: Make) -> None:
+    it = frozen("import os, time\nif not os.path.exists(os.environ['DEVIATE_ROOT'] + '/go'):\n    time.sleep(60)\n")
+    settings = Settings(jobs=2)
+    orders = [Order(it.folder, spec) for spec in it.specs(3)]
+    for delay in (0.7, 1.4):
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(orders, LocalExecutor(settings), settings, drains=True)
+    assert time.monotonic() - began < 10
+    (it.root / "go").touch()
+    outcomes = carry_out(orders, LocalExecutor(settings), settings)
+    assert [outcomes[order].status for order in orders] == ["completed"] * 3
+
+
+def test_after_so_many_failures_no_further_run_is_started(frozen: Make) -> None:
+    it = frozen("import sys\nsys.exit(1)\n")
+    settings = Settings(jobs=1, max_failures=2)
+    orders = [Order(it.folder, spec) for spec in it.specs(8)]
+    outcomes = carry_out(orders, LocalExecutor(settings), settings)
+    n_crashed = [outcome.status for outcome in outcomes.values()].count("crashed")
+    assert 2 <= n_crashed <= 3  # one more may have been started while the second one was judged
+
+
+def test_a_budget_starts_no_run_that_would_not_end_in_it(frozen: Make) -> None:
+    it = frozen(SLEEPER)
+    settings = Settings(jobs=1)
+    orders = [Order(it.folder, spec) for spec in it.specs(50)]
+    began = time.monotonic()
+    outcomes = carry_out(orders, LocalExecutor(settings), settings, budget_s=3.0)
+    assert time.monotonic() - began < 6
+    completed = [outcome for outcome in outcomes.values() if outcome.status == "completed"]
+    assert 1 <= len(completed) <= 3

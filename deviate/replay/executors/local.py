@@ -64,7 +64,6 @@ class LocalExecutor:
         self._waiting.extend(orders)
 
     def expect_reports(self, experiment: Path) -> None:
-        """Runs of this experiment have reported before: one that does not is a failure, not the end of all."""
         self._has_heard.add(experiment)
 
     def poll(self, timeout_s: float) -> Sequence[RunUpdate]:
@@ -97,6 +96,10 @@ class LocalExecutor:
             if attempt.order == order and (attempt.stopped is None or at_once):
                 attempt.stopped = attempt.stopped or "cancel"
                 self._commands.stop(attempt.folder, at_once=at_once)
+
+    def withdraw(self) -> None:
+        for order in [*self._waiting, *([self._ready.order] if self._ready else [])]:
+            self.cancel(order)
 
     def close(self) -> None:
         for order in [attempt.order for attempt in (*self._running.values(), *filter(None, [self._ready]))]:

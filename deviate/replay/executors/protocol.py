@@ -1,6 +1,7 @@
 """What every executor does: it takes orders for runs, and tells how they go."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from deviate.replay.updates import Order, RunUpdate
@@ -30,6 +31,12 @@ class Executor(Protocol):
 
     def cancel(self, order: Order, *, at_once: bool = False) -> None:
         """Ask a run to end, or kill it; its last update tells `cancelled`. An order unknown here is left alone."""
+
+    def withdraw(self) -> None:
+        """Give back the orders that wait for a slot; each ends with an update that tells `cancelled`."""
+
+    def expect_reports(self, experiment: Path) -> None:
+        """Runs of this experiment have reported before: one that does not is a failure, not the end of all."""
 
     def close(self) -> None:
         """Give back what the executor holds; runs that are still under way are killed."""

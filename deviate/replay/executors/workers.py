@@ -135,7 +135,7 @@ class WorkersExecutor:
                 job.is_given_up = True
         self._backend.cancel(job.name, at_once=at_once)
 
-    def cancel_queued(self) -> None:
+    def withdraw(self) -> None:
         """Give back the orders that no worker has begun."""
         for job in list(self._jobs.values()):
             self._find_attempt(job)
