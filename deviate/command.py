@@ -45,6 +45,7 @@ def locate(
     folder: Path,
     python: str | None = None,
     *,
+    default: str | None = None,
     then: Sequence[Sequence[str]] = (),
     train: str | None = None,
 ) -> Target:
@@ -53,7 +54,8 @@ def locate(
     Args:
         words: a script with its arguments, or a whole command.
         folder: where the user is.
-        python: interpreter for a script; by default the one on PATH that would have run it.
+        python: interpreter for a script, where the user named one.
+        default: interpreter where none is named; by default the one on PATH that would have run the script.
         then: commands that follow, of the same form; they need not run Python.
         train: the training script relative to the project root, for a command that names none, such as `make train`.
 
@@ -70,14 +72,13 @@ def locate(
         raise InputError(
             f"{script} lies outside the project {root}", "change to the folder of the script's project first"
         )
-    command = tuple(words)
-    if words[0].endswith(".py"):
-        command = (python or default_python(), *words)
-    elif python is not None:
+    own = python or default or default_python()
+    command = with_interpreter(words, own)
+    if python is not None and command == tuple(words):
         raise InputError("--python is for a script", "name the interpreter in the command itself")
     following, scripts = [], list(_of_shell_words(words, folder))
     for others in then:
-        following.append((python or default_python(), *others) if others[0].endswith(".py") else tuple(others))
+        following.append(with_interpreter(others, own))
         found = next(_scripts(others, folder), None)
         scripts += [found] if found is not None else []
     scripts = [found for found in scripts if found.is_relative_to(root) and found != script]
@@ -189,6 +190,17 @@ def project_root(folder: Path) -> Path:
     return root
 
 
-def default_python() -> str:
-    """The interpreter that runs a script unless another one is named: the one on PATH that would have run it."""
+def with_interpreter(words: Sequence[str], python: str) -> tuple[str, ...]:
+    """The command, with the interpreter before a script that stands alone."""
+    return (python, *words) if words[0].endswith(".py") else tuple(words)
+
+
+def default_python(*, has_container: bool = False) -> str:
+    """The interpreter that runs a script unless another one is named: the one on PATH that would have run it.
+
+    Args:
+        has_container: the path of an interpreter here would mean nothing in there.
+    """
+    if has_container:
+        return "python"
     return shutil.which("python") or shutil.which("python3") or sys.executable

@@ -54,14 +54,19 @@ class Looked:
 
 
 def find_target(
-    words: Sequence[str], folder: Path, python: str | None = None, *, then: Sequence[Sequence[str]] = ()
+    words: Sequence[str],
+    folder: Path,
+    python: str | None = None,
+    *,
+    default: str | None = None,
+    then: Sequence[Sequence[str]] = (),
 ) -> Target:
     """What a command line means, with what `deviate.toml` has to add: the command itself, and those that follow.
 
     Args:
         words: a script with its arguments, or a whole command; nothing for the one that `deviate.toml` names.
         folder: where the user is.
-        python: interpreter for a script.
+        python, default: interpreter for a script, as in `locate`.
         then: commands that follow; by default those of `deviate.toml`, where it is for the script.
 
     Raises:
@@ -70,11 +75,11 @@ def find_target(
     settings = config.load(project_root(folder) / CONFIG)
     if not words and (settings.command or settings.train):
         words = shlex.split(settings.command) if settings.command else [str(settings.train)]
-    target = locate(words, folder, python, then=then, train=settings.train)
+    target = locate(words, folder, python, default=default, then=then, train=settings.train)
     scripts = [path.relative_to(target.root).as_posix() for path in (target.script, *target.others)]
     if not then and settings.then and any(map(settings.is_for, scripts)):
         following = [shlex.split(text) for text in settings.then]
-        target = locate(words, folder, python, then=following, train=settings.train)
+        target = locate(words, folder, python, default=default, then=following, train=settings.train)
     return target
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Sequence
 from typing import Annotated, Literal, cast
 
@@ -98,6 +99,14 @@ def pair(text: str, flag: str, form: str) -> tuple[str, str]:
     return name, value
 
 
+def interpreters(paths: Sequence[str] | None, *, has_container: bool) -> Sequence[str]:
+    """Those of `--python`. Raises InputError for one that is not here; what is in a container cannot be seen."""
+    for path in paths or ():
+        if not has_container and shutil.which(path) is None:
+            raise InputError(f"--python {path}: there is no such interpreter", "name one as python3.12, or by its path")
+    return paths or ()
+
+
 def commands(texts: Sequence[str] | None, flag: str) -> tuple[tuple[str, ...], ...]:
     """Commands as a shell would take them apart. Raises InputError for a quotation without end, or nothing."""
     found = []
@@ -117,6 +126,15 @@ def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
     plain, secret = split_secrets([pair(text, "--env", "KEY=VALUE") for text in texts or ()])
     os.environ.update(secret)
     return tuple(plain)
+
+
+def _refuse_idle(*, has_options: bool, has_gpus: bool, per_gpu: int, gpus_per_run: int) -> None:
+    """Raises InputError for what would do nothing on this machine."""
+    if has_options:
+        raise InputError("--option is for another executor", "add --executor slurm or --executor ray")
+    if not has_gpus and (per_gpu > 1 or gpus_per_run > 1):
+        flag = "--per-gpu" if per_gpu > 1 else "--gpus-per-run"
+        raise InputError(f"{flag} shares out GPUs, and none are given", "add --gpus auto, or --gpus 0,1")
 
 
 def settings(
@@ -145,9 +163,12 @@ def settings(
     except ValueError:
         raise InputError(f"--ignore-failure {ignore_failure} is no list of exit codes", "write 1 or 1,143") from None
     devices = replay.choose_gpus(gpus)
+    named = tuple(pair(text, "--option", "KEY=VALUE") for text in option or ())
+    if choice(executor, "--executor", ("local", "slurm", "ray")) == "local":
+        _refuse_idle(has_options=bool(named), has_gpus=bool(devices), per_gpu=per_gpu, gpus_per_run=gpus_per_run)
     return Settings(
-        executor=choice(executor, "--executor", ("local", "slurm", "ray")),
-        options=tuple(pair(text, "--option", "KEY=VALUE") for text in option or ()),
+        executor=executor,
+        options=named,
         jobs=jobs or (len(devices) * per_gpu // gpus_per_run if devices else replay.default_jobs()),
         gpus=devices,
         per_gpu=per_gpu,

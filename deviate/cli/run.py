@@ -16,6 +16,7 @@ from deviate.announce import announcement
 from deviate.cli import options
 from deviate.cli.app import SOME_RUNS_FAILED, Aggregate, Confidence, Csv, Html, Json, Metric, app, named_folder, width
 from deviate.cli.publish import publish, takes_stdout
+from deviate.command import default_python, with_interpreter
 from deviate.display import display
 from deviate.errors import InputError
 from deviate.model import Settings
@@ -110,8 +111,10 @@ def run_command(
     folder = named_folder(command or (), here)
     if folder is not None:
         raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
-    target_of = _finder(here, options.commands(then, "--then"), has_container=wrap is not None)
-    contenders = _contenders(command or (), versus, python, name, target_of)
+    container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
+    target_of = _finder(here, options.commands(then, "--then"), has_container=bool(container))
+    pythons = options.interpreters(python, has_container=bool(container))
+    contenders = _contenders(command or (), versus, pythons, name, target_of)
     first = next(iter(contenders.values()))
     chosen = replay.choose_variants(
         variants.split(",") if variants else first.config.variants or (DEFAULT_VARIANT,),
@@ -133,17 +136,21 @@ def run_command(
         seed=seed,
         settings=settings,
         environment=options.variables(env),
-        prepare=options.commands(prepare_commands, "--prepare"),
-        wrap=tuple(shlex.split(wrap)) if wrap else (),
+        prepare=tuple(
+            with_interpreter(words, default_python(has_container=bool(container)))
+            for words in options.commands(prepare_commands, "--prepare")
+        ),
+        wrap=container,
         n_threads=_thread_limit(settings),
         growth=growth,
         budget_s=options.seconds(budget, "--budget"),
+        is_strict=strict,
     )
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
     for prepared in contenders.values():
         if not quiet or dry_run:
             typer.echo(announcement(prepared, request, width()), file=output.people)
-        if warning := pipeline.foresee(prepared, judging):
+        for warning in pipeline.foresee(prepared, judging, growth):
             typer.echo(f"Warning: {warning}", err=True)
     if dry_run:
         return
@@ -197,8 +204,8 @@ def _finder(
     here: Path, then: Sequence[Sequence[str]], *, has_container: bool
 ) -> Callable[[Sequence[str], str | None], Prepared]:
     def find(words: Sequence[str], python: str | None) -> Prepared:
-        inside = "python" if has_container else None  # the path of an interpreter here means nothing in there
-        return prepare.prepare(prepare.find_target(words, here, python or inside, then=then))
+        default = default_python(has_container=has_container)
+        return prepare.prepare(prepare.find_target(words, here, python, default=default, then=then))
 
     return find
 
@@ -206,22 +213,25 @@ def _finder(
 def _contenders(
     command: Sequence[str],
     versus: Sequence[str] | None,
-    pythons: Sequence[str] | None,
+    pythons: Sequence[str],
     name: str | None,
     find: Callable[[Sequence[str], str | None], Prepared],
 ) -> dict[str | None, Prepared]:
     """What is run side by side, by the name of the experiment, None for the one that has not got any yet."""
-    python = pythons[0] if pythons and len(pythons) == 1 else None
+    python = pythons[0] if len(pythons) == 1 else None
     if versus:
         if command:
             raise InputError(f"{shlex.join(command)} stands beside --versus", "name each command in a --versus")
-        if len(versus) < 2 or (pythons and len(pythons) > 1):
+        if len(versus) < 2:
             raise InputError("--versus needs two commands at least", 'add another one: --versus "new=python new.py"')
+        if len(pythons) > 1 or name is not None:
+            flag = "--name" if name is not None else "several --python"
+            raise InputError(f"{flag} cannot stand beside --versus", "each --versus has its own: NAME=COMMAND")
         named = [options.pair(text, "--versus", "NAME=COMMAND") for text in versus]
         if len({own for own, _ in named}) < len(named):
             raise InputError("two --versus have the same name", "give each its own: base=…, new=…")
         return {own: find(options.commands([text], "--versus")[0], python) for own, text in named}
-    if pythons and len(pythons) > 1:
+    if len(pythons) > 1:
         found = [(path, find(command, path)) for path in pythons]
         stem = name or Path(found[0][1].analysis.script).stem
         labels = pipeline.interpreter_labels(pythons)

@@ -63,7 +63,7 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str) -> Begu
     )
     if request.prepare:
         snapshot = replay.prepare_tree(
-            snapshot, place, request.prepare, cwd=target.cwd, environment=request.environment
+            snapshot, place, request.prepare, cwd=target.cwd, environment=request.environment, wrap=request.wrap
         )
         instrument.note_prepared(snapshot)
     plan = Plan(
@@ -155,6 +155,9 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
     for variant in request.variants:
         before = planned.get(variant.name, VariantPlan(variant.name, 0, variant))
         planned[variant.name] = dataclasses.replace(before, n_runs=max(request.runs, before.n_runs))
+    notes = list(environment_notes(place, plan)) if tuple(planned.values()) != plan.variants else []
+    if notes and request.is_strict:
+        raise InputError(f"--strict: {notes[0]}", "restore the environment, or run anew under another --name")
     changed = records.change_experiment(
         place,
         time=time.time(),
@@ -164,9 +167,17 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
         settings=request.settings,
         **({"precision": request.growth.precision} if request.growth.precision else {}),
     )
-    notes = [*_selection_notes(plan, prepared), *_looks_notes(plan, request)]
+    notes += [*_selection_notes(plan, prepared), *_looks_notes(plan, request)]
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
     return Begun(plan.name, place, snapshot, changed, tuple(notes))
+
+
+def environment_notes(place: Path, plan: Plan) -> Iterator[str]:
+    """What runs that are added now would find otherwise than those on record."""
+    now = replay.current_platform(plan.command, plan.root / plan.cwd, wrap=plan.wrap)
+    differences = records.environment_changed(place, now, has_machine=plan.settings.executor == "local")
+    if differences:
+        yield f"runs are added in another environment than those on record: {'; '.join(differences)}"
 
 
 def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:

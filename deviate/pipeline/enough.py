@@ -38,6 +38,8 @@ def declare(
             raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
         return Growth(precision=stats.parse_target(until).text, least=first, most=last)
     plan = stats.parse_looks(looks or "", runs, confidence=confidence)
+    if runs is not None and runs != plan.numbers[-1]:
+        raise InputError(f"--runs {runs} is not the last of --looks {looks}", "leave --runs away, or let them agree")
     return Growth(looks=plan.numbers, spending=plan.spending)
 
 

@@ -11,6 +11,7 @@ from deviate import config, records
 from deviate.command import CONFIG, project_root
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Experiment, Findings, Metric
+from deviate.pipeline.request import Growth
 from deviate.prepare import Prepared
 from deviate.records.items import CONTAINERS
 
@@ -30,25 +31,34 @@ class Judging:
     analysis_seed: int = 0
 
 
-def foresee(prepared: Prepared, judging: Judging) -> str:
+def foresee(prepared: Prepared, judging: Judging, growth: Growth) -> tuple[str, ...]:
     """Whether what is asked of the runs can be answered, before the first of them.
 
-    Returns: a warning, where only the runs can tell whether there is such a metric; else an empty text.
+    Returns: warnings, where only the runs can tell whether there is such a metric.
 
     Raises:
         InputError: no run can report such a metric, or there is no such aggregate.
     """
     if judging.aggregate is not None:
         config.refuse_aggregate(judging.aggregate, "--aggregate")
+    asked = {"--metric": judging.metric}
+    if growth.precision:
+        from deviate import stats
+
+        asked["--until"] = stats.parse_target(growth.precision).metric
     names = [item.name for item in prepared.selection.metrics]
-    if judging.metric is None or judging.metric in names:
-        return ""
-    if not any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics):
-        raise InputError(
-            f"no metric named {judging.metric!r} will be recorded of {prepared.analysis.script}",
-            f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
-        )
-    return f"--metric {judging.metric} is not among the metrics above; the runs may report it under that name"
+    may_be_more = any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics)
+    missing = {flag: name for flag, name in asked.items() if name is not None and name not in names}
+    for flag, name in missing.items():
+        if not may_be_more:
+            raise InputError(
+                f"no metric named {name!r} will be recorded of {prepared.analysis.script}, as {flag} asks",
+                f"Name one of {', '.join(names)}, or add it to {CONFIG}.",
+            )
+    return tuple(
+        f"{flag} {name} is not among the metrics above; the runs may report it under that name"
+        for flag, name in missing.items()
+    )
 
 
 def _may_hold_more(metric: Metric, found: Analysis) -> bool:

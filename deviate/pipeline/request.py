@@ -42,6 +42,7 @@ class Request:
         n_threads: to how many threads each run is limited, None for no limit.
         growth: what decides whether runs are added.
         budget_s: seconds for all runs of this call, None for no limit.
+        is_strict: add no runs in another environment than that of those on record.
     """
 
     runs: int
@@ -55,6 +56,7 @@ class Request:
     n_threads: int | None = None
     growth: Growth = field(default_factory=Growth)
     budget_s: float | None = None
+    is_strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class Commands:
         except OSError as error:
             raise RunError(
                 f"starting {launch.commands[0][0]!r}: {os.strerror(error.errno or 0)}",
-                "check the command after --, and that its program is on PATH",
+                "check the command, and that its program is on PATH",
             ) from error
         self._groups[launch.attempt] = process.pid
         threading.Thread(target=self._follow, args=(launch, process, time.monotonic()), daemon=True).start()

@@ -28,6 +28,7 @@ def prepare_tree(
     *,
     cwd: str,
     environment: Sequence[tuple[str, str]] = (),
+    wrap: Sequence[str] = (),
 ) -> Snapshot:
     """Run commands in a work copy of the snapshot, which then takes the place of the snapshot's tree.
 
@@ -39,7 +40,10 @@ def prepare_tree(
         RunError: one of them cannot be started, or fails.
     """
     first, *others = (tuple(words) for words in commands)
-    spec = Spec(snapshot.sources_hash, first, cwd, FOLDER, 0, environment=tuple(environment), then=tuple(others))
+    spec = Spec(
+        snapshot.sources_hash, first, cwd, FOLDER, 0,
+        environment=tuple(environment), then=tuple(others), wrap=tuple(wrap),
+    )  # fmt: skip
     order = Order(experiment, spec)
     attempt = prepare_attempt(order, read_frozen(experiment), Settings(), run=experiment / FOLDER)
     running = Commands()
@@ -53,10 +57,12 @@ def prepare_tree(
         raise
     recorded(attempt, judge(ended.code, stopped=None, has_reported=True), ended.wall_time_s)
     if ended.code:
-        said = "\n".join(f"  {line}" for line in stderr_tail(attempt.folder / "stderr.log")[-5:])
+        tail = stderr_tail(attempt.folder / "stderr.log")[-5:]
+        said = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
+        ending = f": {ended.problem}" if ended.problem else f" ended with code {ended.code}"
         raise RunError(
-            f"--prepare {shlex.join(commands[ended.command])} ended with code {ended.code}; its last lines:\n{said}",
-            f"its output is in {attempt.folder}",
+            f"--prepare {shlex.join(commands[ended.command])}{ending}{said}",
+            f"repair it and run again; its output is in {attempt.folder}",
         )
     tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"
     tree.rename(before)
