@@ -9,6 +9,7 @@ from deviate import replay
 from deviate.model import Analysis
 from deviate.pipeline import Request
 from deviate.prepare import Prepared
+from deviate.redaction import redacted_words
 from deviate.report.analysis_text import render_analysis
 from deviate.report.format import clean
 
@@ -39,7 +40,7 @@ def announcement(prepared: Prepared, request: Request, width: int) -> str:
     if found.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
     lines += [f"Note     {note}" for note in prepared.notes]
-    return "\n".join([*lines, f"Running  {request.runs} x {shlex.join(prepared.target.command)}", ""])
+    return "\n".join([*lines, f"Running  {request.runs} x {shlex.join(redacted_words(prepared.target.command))}", ""])
 
 
 def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
