@@ -221,6 +221,8 @@ def test_a_record_that_is_read_run_by_run_tells_the_same_in_the_end(project: Pat
     counts = [[mean.n for mean in hasty()] for _ in range(5)]
     assert counts == [[1], [2], [3], [4], [4]]
     assert hasty() == pipeline.Standing([folder], patience_s=60.0)()
+    more = deviate("run", "train.py", "-r", "6", "-j", "1")
+    assert re.findall(r"^\[(\d)/(\d)\]", more.out, re.MULTILINE) == [("5", "6"), ("6", "6")]
     told = pipeline.expected(folder, runs=3)
     assert (told.n_runs, told.n_done, told.n_steps) == (3, 3, 5)
     assert told.mean_s is not None

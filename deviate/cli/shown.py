@@ -15,7 +15,7 @@ from deviate.model import Settings, Unavailable
 from deviate.pipeline import Mean, RunState
 from deviate.records import Plan
 from deviate.records.manifest import read_manifest
-from deviate.redaction import redacted, redacted_variables, redacted_words
+from deviate.redaction import redacted_variables, redacted_words
 from deviate.report.format import clean, counted, duration, instant, replicates
 
 LABEL_WIDTH = 12
@@ -28,7 +28,6 @@ class Shown:
 
     Attributes:
         used_by: who runs it now, in words; empty where nobody does.
-        diverged: names of the folders of runs that completed with a metric that is no number.
     """
 
     folder: Path
@@ -37,7 +36,6 @@ class Shown:
     used_by: str
     states: tuple[RunState, ...]
     means: tuple[Mean, ...]
-    diverged: frozenset[str]
     warnings: tuple[str, ...]
 
 
@@ -54,7 +52,7 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
     states = pipeline.run_states(folder, plan)
     scores = pipeline.Scores(folder)
     scores.read()
-    diverged = frozenset(run for run, it in scores.runs.items() if it.is_diverged)
+    diverged = {run for run, it in scores.runs.items() if it.is_diverged}
     chosen = tuple(
         dataclasses.replace(it, state="failed", status="diverged", reason="a metric ended NaN or infinite")
         if it.run_id in diverged and it.state == "completed"
@@ -63,9 +61,7 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
         if variant in {"", it.variant}
     )
     means = tuple(it for it in scores.means(confidence) if variant in {"", it.variant})
-    return Shown(
-        folder, plan, variant, pipeline.in_use(folder), chosen, means, diverged, tuple(_warnings(folder, chosen))
-    )
+    return Shown(folder, plan, variant, pipeline.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
 
 
 def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
@@ -268,8 +264,5 @@ def _attempts(it: RunState) -> tuple[pipeline.AttemptState, ...]:
 
 
 def _mean_document(it: Mean) -> dict[str, Any]:
-    return {
-        field.name: None if isinstance(value, Unavailable) else redacted(value) if isinstance(value, str) else value
-        for field in dataclasses.fields(it)
-        for value in (getattr(it, field.name),)
-    }
+    values = {field.name: getattr(it, field.name) for field in dataclasses.fields(it)}
+    return {name: None if isinstance(value, Unavailable) else value for name, value in values.items()}
