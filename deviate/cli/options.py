@@ -125,6 +125,8 @@ def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
     """`--env` without its secrets: those go to the runs through our own environment, and into no record."""
     plain, secret = split_secrets([pair(text, "--env", "KEY=VALUE") for text in texts or ()])
     os.environ.update(secret)
+    if secret:
+        os.environ[replay.SECRETS] = ",".join(dict(secret))
     return tuple(plain)
 
 

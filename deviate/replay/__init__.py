@@ -1,5 +1,6 @@
 """From a snapshot to run folders: variants, plans, and the executors that carry them out."""
 
+from deviate.replay.containers import SECRETS
 from deviate.replay.definitions import define_variant
 from deviate.replay.environment import current_platform
 from deviate.replay.execute import Listeners, carry_out, execute, work
@@ -14,6 +15,7 @@ from deviate.replay.variants import VARIANTS, choose_variants, find_variant, tel
 
 __all__ = [
     "OFFLINE",
+    "SECRETS",
     "VARIANTS",
     "Executor",
     "Listeners",

@@ -8,7 +8,9 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-RUNNERS = ("docker", "podman")
+SECRETS = "DEVIATE_SECRETS"
+"""Names of variables that the user hands to the runs and that no record tells of, with commas."""
+RUNNERS = ("docker", "podman", "nerdctl")
 """Programs that hand nothing in by themselves."""
 SHELLS = {"apptainer": "APPTAINERENV_", "singularity": "SINGULARITYENV_"}
 """Programs that hand the environment in unless asked not to, and the prefix of variables that always go in."""
@@ -33,14 +35,15 @@ def wrapped(
     """
     if not wrap:
         return tuple(command), dict(environment)
-    program = os.path.basename(wrap[0])  # noqa: PTH119  (a word of a command)
     words, variables = list(wrap), dict(environment)
+    bare = [os.path.basename(word) for word in words]  # noqa: PTH119  (words of a command, such as `sudo docker`)
+    program = next((word for word in bare if word in RUNNERS or word in SHELLS), "")
     known = [name for name in names if name in environment]
     if program in RUNNERS and "run" in words:
         options = [word for folder in folders for word in ("-v", f"{folder}:{folder}")]
         options += ["-w", str(cwd), *(word for name in known for word in ("-e", name))]
         if not any(word in {"-u", "--user"} or word.startswith("--user=") for word in words):
-            options += ["-u", f"{os.getuid()}:{os.getgid()}"]  # what a run writes has to be the user's
+            options += ["-u", _owner(program)]
         at = words.index("run") + 1
         words[at:at] = options
     elif program in SHELLS:
@@ -48,3 +51,11 @@ def wrapped(
         words[at:at] = ["--bind", ",".join(map(str, folders)), "--pwd", str(cwd)]
         variables |= {f"{SHELLS[program]}{name}": environment[name] for name in known}
     return (*words, *command), variables
+
+
+def _owner(program: str) -> str:
+    """Who the command has to be inside, so that what it writes is the user's: with Podman, root stands for the user.
+
+    Source: podman-run(1), Rootless containers.
+    """
+    return "0:0" if program == "podman" and os.getuid() else f"{os.getuid()}:{os.getgid()}"
