@@ -2,7 +2,7 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from deviate import replay
@@ -40,7 +40,22 @@ def announcement(prepared: Prepared, request: Request, width: int) -> str:
     if found.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
     lines += [f"Note     {note}" for note in prepared.notes]
-    return "\n".join([*lines, f"Running  {request.runs} x {shlex.join(redacted_words(prepared.target.command))}", ""])
+    return "\n".join([*lines, *_commands(prepared, request), ""])
+
+
+def _commands(prepared: Prepared, request: Request) -> Iterator[str]:
+    """What is run, in this order."""
+    for words in request.prepare:
+        yield f"Prepare  once: {_command(words)}"
+    yield f"Running  {request.runs} x {_command(prepared.target.command)}"
+    for words in prepared.target.then:
+        yield f"Then     {_command(words)}"
+    if request.wrap:
+        yield f"Inside   {_command(request.wrap)}"
+
+
+def _command(words: Sequence[str]) -> str:
+    return shlex.join(redacted_words(words))
 
 
 def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:

@@ -177,9 +177,11 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
 
 
 def _judged(run: Run, catalog: Catalog) -> Run:
-    """A run that completed with a quality metric at NaN or infinity has diverged."""
+    """A run that completed with a quality metric at NaN or infinity has diverged; one may have reported nothing."""
     if run.status != "completed":
         return run
+    if not run.series:
+        return dataclasses.replace(run, reason="reported none of the metrics")
     broken = [
         f"{metric.name} ended {run.series[metric.name].values[-1]}"
         for metric in catalog.metrics
