@@ -10,12 +10,32 @@ import os
 import sys
 
 
+def _read_cut_bytecode_from_source(here):
+    """A disk that runs full leaves bytecode cut off, and every later import of it would fail: the guest would be lame.
+
+    Source: CPython issue 126606, importlib writes incomplete pyc files.
+    """
+    external = sys.modules["_frozen_importlib_external"]
+
+    class Loader(external.SourceFileLoader):
+        def get_code(self, fullname):
+            try:
+                return super().get_code(fullname)
+            except Exception:
+                return self.source_to_code(self.get_data(self.path), self.path)
+
+    for folder, inner, _ in os.walk(here):
+        inner[:] = [name for name in inner if name != "__pycache__"]
+        sys.path_importer_cache[folder] = external.FileFinder(folder, (Loader, [".py"]))
+
+
 def _start():
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.version_info >= (3, 8) and os.environ.get("DEVIATE_RUN_DIR"):
         writes_none = sys.dont_write_bytecode
         try:
             sys.dont_write_bytecode = writes_none and sys.pycache_prefix is not None  # this folder is ours
+            _read_cut_bytecode_from_source(here)
             import _deviate_guest.runtime
 
             sys.dont_write_bytecode = writes_none
