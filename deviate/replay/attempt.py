@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shlex
 import shutil
 import socket
 import tempfile
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from deviate.errors import RecordError
 from deviate.eventlog import CUT, decode
@@ -27,10 +28,12 @@ from deviate.records.layout import (
 )
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.specs import run_id, spec_hash, write_spec
+from deviate.redaction import redacted_words
 from deviate.replay.adopt import claim_attempt, end_orphans
 from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
-from deviate.replay.containers import wrapped
+from deviate.replay.containers import SECRETS, wrapped
+from deviate.replay.machine import is_disk_full
 from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, judge
 from deviate.replay.processes import birth
 from deviate.replay.progress import Progress
@@ -149,6 +152,7 @@ def started(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> Non
     environment = {**attempt.launch.environment, **ours}
     if attempt.spec.wrap:
         names = {*ours, *dict(attempt.spec.environment), "PYTHONPATH", "TMPDIR", "PWD"}
+        names |= set(filter(None, environment.get(SECRETS, "").split(",")))
         names |= {name for name in environment if name.startswith("DEVIATE_")}
         inside = [
             wrapped(
@@ -197,13 +201,15 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
         was_out_of_memory=was_out_of_memory,
         ignored_codes=settings.ignored_codes,
     )
-    ending = explain(ending, log_end(attempt.folder / "stderr.log"), dict(attempt.spec.controls), attempt.n_sharing)
-    if ended.problem:
-        return dataclasses.replace(ending, reason=ended.problem)
+    ending = explain(
+        ending, log_end(attempt.folder / "stderr.log"), dict(attempt.spec.controls), attempt.n_sharing,
+        is_disk_full=is_disk_full(attempt.folder),
+    )  # fmt: skip
     if ending.status != "completed" and ended.command:
-        return dataclasses.replace(ending, reason=f"--then command {ended.command}: {ending.reason}")
+        command = shlex.join(redacted_words(attempt.spec.then[ended.command - 1]))
+        return dataclasses.replace(ending, reason=f"--then {command}: {ended.problem or ending.reason}")
     cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not _is_whole(path)]
-    if ending.status in {"completed", "crashed"} and cut:
+    if ending.status in {"completed", "crashed", "silent"} and cut:
         return Ending("lost", ending.exit_code, ending.signal, f"{cut[0].name} lacks what was recorded", "disk")
     return ending
 
@@ -272,14 +278,22 @@ def _left_behind(run: Path) -> int | None:
 def _is_whole(path: Path) -> bool:
     """Whether a file is as long as its writer said when it left; who did not say, left in another way."""
     with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - END_BYTES))
-        last = file.read().removesuffix(b"\n").rpartition(b"\n")[2]
+        size, last = os.fstat(file.fileno()).st_size, _last_line(file)
     try:
         event = decode(last)
     except ValueError:
         return False
     return event[0] != "end" or len(event) < 3 or int(event[2]) == size - len(last) - 1
+
+
+def _last_line(file: BinaryIO) -> bytes:
+    size, length = os.fstat(file.fileno()).st_size, END_BYTES
+    while True:  # who became another program leaves a start event as its last line, which is longer
+        file.seek(max(0, size - length))
+        _, newline, last = file.read().removesuffix(b"\n").rpartition(b"\n")
+        if newline or length >= size:
+            return last
+        length *= 8
 
 
 def _filled(word: str, places: dict[str, str]) -> str:

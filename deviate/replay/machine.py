@@ -12,10 +12,20 @@ LEAST_FREE_SHARE = 0.01
 """A disk with less free than the smaller of the two is as good as full: stop while records can still be written."""
 
 
+def is_disk_full(folder: Path) -> bool:
+    """Whether the disk of a folder is nearly full."""
+    usage = shutil.disk_usage(folder)
+    return usage.free < _least(usage.total)
+
+
+def _least(total: int) -> float:
+    return min(LEAST_FREE_BYTES, LEAST_FREE_SHARE * total)
+
+
 def refuse_full_disk(folder: Path) -> None:
     """Raise RecordError when the disk of a folder is nearly full."""
     usage = shutil.disk_usage(folder)
-    least = min(LEAST_FREE_BYTES, LEAST_FREE_SHARE * usage.total)
+    least = _least(usage.total)
     if usage.free < least:
         raise RecordError(
             f"the disk of {folder} is nearly full: {usage.free / 1e6:.0f} MB left, {least / 1e6:.0f} MB needed",

@@ -53,6 +53,12 @@ Source: torch.OutOfMemoryError, c10/cuda/CUDACachingAllocator.cpp; tf.errors.Res
 in XLA; the Python reference, MemoryError.
 """
 
+OUT_OF_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\[Errno 27\] File too large")
+"""How the system tells a program that the disk, a share of it, or a limit of file sizes is used up.
+
+Source: errno(3), ENOSPC, EDQUOT and EFBIG, in the words of strerror(3).
+"""
+
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
 
@@ -115,16 +121,25 @@ def judge(
     return Ending("completed", code, None, "")
 
 
-def explain(ending: Ending, said: str, controls: Mapping[str, str], n_sharing: int = 0) -> Ending:
-    """The ending with the reason why a run crashed, where what it said tells: want of memory, or a missing kernel.
+def explain(
+    ending: Ending, said: str, controls: Mapping[str, str], n_sharing: int = 0, *, is_disk_full: bool = False
+) -> Ending:
+    """The ending with the reason why a run crashed, where what it said tells: want of memory or room, a missing kernel.
 
     Args:
         said: the end of what the command wrote to stderr.
         controls: of the spec: without deterministic kernels asked for, the script's own wish ended it.
         n_sharing: other runs that shared the device: then the want of memory is theirs, and the run is lost.
+        is_disk_full: then it may not even have been able to say so.
     """
+    if ending.status == "silent" and is_disk_full:
+        return dataclasses.replace(ending, status="lost", reason="the disk is full", cause="disk")
     if ending.status != "crashed":
         return ending
+    room = max(OUT_OF_SPACE.finditer(said), key=re.Match.start, default=None)
+    if is_disk_full or (room is not None and not said[room.end() :].count("Traceback")):
+        reason = "the disk is full" if room is None else f"no room to write: {room[0]}"
+        return dataclasses.replace(ending, status="lost", reason=reason, cause="disk")
     memory = max(OUT_OF_MEMORY.finditer(said), key=re.Match.start, default=None)
     if memory is not None and not said[memory.end() :].count("Traceback"):
         if n_sharing:

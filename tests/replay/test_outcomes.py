@@ -188,3 +188,22 @@ def test_a_control_run_that_a_framework_ends_names_the_operation(
     as_is, control = execute(specs, it.snapshot, it.folder, jobs=2)
     assert (as_is.status, control.status) == ("completed", "crashed")
     assert control.reason.startswith(f"{operation} has no deterministic version: ")
+
+
+@pytest.mark.parametrize("said", [
+    "Traceback (most recent call last):\nOSError: [Errno 28] No space left on device: 'best.pt'\n",
+    "OSError: [Errno 122] Disk quota exceeded\n",
+    "RuntimeError: PytorchStreamWriter failed writing file data/3\nNo space left on device\n",
+])  # fmt: skip
+def test_a_script_that_found_no_room_to_write_is_lost_and_has_not_failed(said: str) -> None:
+    ending = explain(CRASHED, said, {})
+    assert (ending.status, ending.cause) == ("lost", "disk")
+
+
+def test_room_that_was_wanted_before_another_error_is_not_its_reason() -> None:
+    said = "OSError: [Errno 28] No space left on device\nTraceback (most recent call last):\nKeyError: 'x'\n"
+    assert explain(CRASHED, said, {}) == CRASHED
+
+
+def test_a_crash_that_a_full_disk_leaves_speechless_is_lost() -> None:
+    assert explain(CRASHED, "", {}, is_disk_full=True).cause == "disk"
