@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from deviate.errors import RecordError
 from deviate.model import Spec
 from deviate.records.files import read_json, reading, write_json
 
@@ -25,6 +26,16 @@ def run_id(spec: Spec) -> str:
 def write_spec(path: Path, spec: Spec) -> None:
     """Not waited for: a spec that a power cut takes is computed again from the plan."""
     write_json(path, "spec", {**_document(spec), "spec_hash": spec_hash(spec)}, is_durable=False)
+
+
+def keep_spec(path: Path, spec: Spec) -> None:
+    """Write the spec where there is none, and anew where it is damaged: a power cut may have taken it."""
+    try:
+        if read_spec(path) == spec:
+            return
+    except RecordError:
+        pass
+    write_spec(path, spec)
 
 
 def read_spec(path: Path) -> Spec:

@@ -52,9 +52,8 @@ def end_orphans(runs: Iterable[Path]) -> None:
         for attempt in attempts(run):
             if not result_file(attempt).exists():
                 _end_orphan(attempt)
-        for left in run.glob(f"{MAKING}*"):
-            if time.time() - int(left.name.rpartition("-")[2]) / 1e9 > STALE_S:  # its maker died
-                shutil.rmtree(left, ignore_errors=True)
+                _remove_left_over(attempt)
+        _remove_left_over(run)
 
 
 def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Claim]:
@@ -67,7 +66,7 @@ def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Cla
     attempt = attempt_folder(run, 1 + (attempt_number(before[-1]) or 0 if before else 0))
     now = time.time()
     claim = Claim(socket.gethostname(), os.getpid(), birth(os.getpid()), now, now, continues=continues)
-    making = run / f"{MAKING}{claim.host}-{claim.pid}-{time.time_ns()}"
+    making = _making(run)
     making.mkdir(parents=True)
     write_claim(making, claim)
     try:
@@ -89,7 +88,7 @@ def give_back(attempt: Path) -> None:
 
     A result would be the latest of the run, and would be told in place of the one that makes it done.
     """
-    left = attempt.with_name(f"{MAKING}gone-{time.time_ns()}")
+    left = _making(attempt.parent)
     attempt.rename(left)
     shutil.rmtree(left, ignore_errors=True)
 
@@ -133,6 +132,23 @@ def _end_orphan(attempt: Path) -> None:
             device=claim.device if claim else "",
         ),
     )
+
+
+def _making(run: Path) -> Path:
+    return run / f"{MAKING}{time.time_ns()}.{socket.gethostname()}-{os.getpid()}"
+
+
+def _remove_left_over(folder: Path) -> None:
+    """Remove what was being written when its writer died, who is told by the end of its name."""
+    for left in folder.glob(".*"):
+        host, _, pid = left.name.rpartition("-")
+        is_here = host.endswith(f".{socket.gethostname()}") and pid.isdecimal()
+        if birth(int(pid)) if is_here else time.time() - left.lstat().st_mtime < STALE_S:
+            continue
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _is_mine(claim: Claim) -> bool:

@@ -16,18 +16,19 @@ from deviate.errors import RecordError
 from deviate.eventlog import CUT, decode
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import log_end
-from deviate.records.attempts import Claim, Result, read_result, write_claim, write_result
+from deviate.records.attempts import Claim, Result, read_claim, read_result, write_claim, write_result
 from deviate.records.layout import (
     attempt_folder,
     attempt_number,
     attempts,
     event_files,
+    log_files,
     result_file,
     snapshot_folder,
     spec_file,
 )
 from deviate.records.manifest import Manifest, read_manifest
-from deviate.records.specs import run_id, spec_hash, write_spec
+from deviate.records.specs import keep_spec, run_id, spec_hash
 from deviate.redaction import redacted_words
 from deviate.replay.adopt import claim_attempt, end_orphans
 from deviate.replay.checkpoints import CheckpointWatch
@@ -108,8 +109,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
     try:
         run.mkdir(parents=True, exist_ok=True)
         end_orphans([run])  # of a worker that came and died since the beginning
-        if not spec_file(run).exists():
-            write_spec(spec_file(run), spec)
+        keep_spec(spec_file(run), spec)
         before = _left_behind(run) if settings.requeue == "continue" else None
         folder, claim = claim_attempt(run, continues=before)
         temporary = tempfile.mkdtemp(prefix="deviate-")  # a short path: names of sockets have 108 bytes at most
@@ -267,11 +267,12 @@ def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) ->
 
 
 def _left_behind(run: Path) -> int | None:
-    """The attempt that was lost last, if its work copy is still there."""
+    """The attempt that was lost last, if its work copy is still there, and was whole: else nothing ran in it."""
     for attempt in reversed(attempts(run)):
-        result = read_result(attempt)
+        result, claim = read_result(attempt), read_claim(attempt)
         if result is not None and result.status in {"lost", "cancelled"} and (attempt / "work").is_dir():
-            return attempt_number(attempt)
+            has_begun = log_files(attempt)[0].exists() or (claim is not None and claim.continues is not None)
+            return attempt_number(attempt) if has_begun else None
     return None
 
 

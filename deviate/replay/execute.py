@@ -13,7 +13,8 @@ from types import FrameType
 
 from deviate.errors import DeviateError
 from deviate.model import Settings, Snapshot, Spec
-from deviate.records.layout import runs_folder
+from deviate.records.layout import runs_folder, spec_file
+from deviate.records.specs import keep_spec
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
 from deviate.replay.executors.local import LocalExecutor
@@ -142,6 +143,7 @@ class _Schedule:
                 self.waiting.append(order)
                 continue
             attempt, result = found
+            keep_spec(spec_file(order.run), order.spec)
             self.outcomes[order] = outcome_of(order.spec, attempt, result, is_reused=True)
             self.executor.expect_reports(order.experiment)
 

@@ -1,5 +1,6 @@
 """Who may run what: claims of executors that live, have died, or come at the same moment."""
 
+import os
 import socket
 import subprocess
 import time
@@ -12,7 +13,8 @@ from frozen import TRAIN
 from deviate.errors import InUseError, RecordError
 from deviate.model import Settings
 from deviate.records.attempts import Claim, read_result, write_claim
-from deviate.records.layout import attempt_folder, attempts
+from deviate.records.layout import attempt_folder, attempts, spec_file
+from deviate.records.specs import read_spec
 from deviate.replay.adopt import MAKING, claim_attempt
 from deviate.replay.execute import Listeners, carry_out, execute
 from deviate.replay.executors.local import LocalExecutor
@@ -93,6 +95,57 @@ def test_a_run_whose_executor_comes_and_dies_meanwhile_is_run(frozen: Make, othe
 
     assert [it.status for it in carried_out(order, die).values()] == ["completed"]
     assert [read_result(attempt).status for attempt in attempts(order.run)] == ["lost", "completed"]  # type: ignore[union-attr]
+
+
+def test_a_spec_that_a_power_cut_took_is_written_anew(frozen: Make) -> None:
+    it = frozen()
+    specs = it.specs(2)
+    execute(specs[:1], it.snapshot, it.folder)
+    for spec in specs:
+        path = spec_file(Order(it.folder, spec).run)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    assert [it.status for it in execute(specs, it.snapshot, it.folder)] == ["completed"] * 2
+    assert [read_spec(spec_file(Order(it.folder, spec).run)) for spec in specs] == list(specs)
+
+
+def test_what_an_executor_that_died_was_writing_is_removed(frozen: Make, other: "subprocess.Popen[bytes]") -> None:
+    it = frozen()
+    (spec,) = it.specs(1)
+    run = Order(it.folder, spec).run
+    attempt = hold(run, other)
+    other.kill()
+    other.wait()
+    (attempt / f".claim.json.{socket.gethostname()}-{other.pid}").touch()
+    (run / f".spec.json.{socket.gethostname()}-{other.pid}").touch()
+    (run / f"{MAKING}{time.time_ns()}.{socket.gethostname()}-{other.pid}").mkdir()
+    (run / f".spec.json.{socket.gethostname()}-{os.getpid()}").touch()
+    assert [outcome.status for outcome in execute([spec], it.snapshot, it.folder)] == ["completed"]
+    assert not [path for path in run.glob(".*") if str(other.pid) in path.name]
+    assert not list(attempt.glob(".*"))
+
+
+def test_what_a_living_executor_is_writing_stays(frozen: Make, other: "subprocess.Popen[bytes]") -> None:
+    it = frozen()
+    (spec,) = it.specs(1)
+    run = Order(it.folder, spec).run
+    making = run / f"{MAKING}{time.time_ns()}.{socket.gethostname()}-{other.pid}"
+    making.mkdir(parents=True)
+    execute([spec], it.snapshot, it.folder)
+    assert making.exists()
+
+
+def test_a_work_copy_that_was_never_whole_is_not_continued(frozen: Make, other: "subprocess.Popen[bytes]") -> None:
+    """A run that goes on in half a copy would fail, or see half of the data."""
+    it = frozen()
+    (spec,) = it.specs(1)
+    attempt = hold(Order(it.folder, spec).run, other)
+    (attempt / "work/home/project").mkdir(parents=True)
+    other.kill()
+    other.wait()
+    settings = Settings(requeue="continue")
+    outcomes = carry_out([Order(it.folder, spec)], LocalExecutor(settings), settings)
+    assert [it.status for it in outcomes.values()] == ["completed"]
 
 
 SPOIL = (

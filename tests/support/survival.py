@@ -245,22 +245,24 @@ class Ordeal:
         """A process that carries out the experiment: the one that lives, or a new one."""
         if self.parent is not None and self.parent.poll() is None:
             return self.parent
-        if self.parent is not None:
-            self._look_at(self.parent)
+        self._look_at(self.parent)
         self.figures.n_started += 1
         experiment = self.arena.experiment / "experiment.json"
-        if experiment.exists() and self._n_missing():
+        n_planned = records.read_plan(self.arena.experiment).n_runs if experiment.exists() else 0
+        if self._n_missing() and n_planned == self.n_runs:
             self.parent = self.arena.start("resume", "train", "-q", "--jobs", str(self.rng.choice([1, 2, 3])))
         else:
-            if experiment.exists():
+            if n_planned == self.n_runs:
                 self.n_runs += 4  # all have ended: more are needed to kill
             self.parent = self.arena.start(
                 "run", "train.py", "-r", str(self.n_runs), "--seed", "7", "-j", "2", "-q", "--retries", "1"
             )  # fmt: skip
         return self.parent
 
-    def _look_at(self, process: "subprocess.Popen[str]") -> None:
+    def _look_at(self, process: "subprocess.Popen[str] | None") -> None:
         """What a process that ended by itself said must be one of the few things that may be said."""
+        if process is None or (process.stdout is not None and process.stdout.closed):
+            return
         said = process.communicate(timeout=60)[0]
         assert not is_fault(said), said
         if process.returncode not in (0, 3, -signal.SIGKILL):
@@ -279,7 +281,7 @@ class Ordeal:
         if process.poll() is not None:
             return False
         process.kill()
-        process.wait()
+        process.communicate()
         self.figures.kills["parent"] += 1
         return True
 
@@ -291,7 +293,7 @@ class Ordeal:
             return False
         mine = self.arena.processes() if self.rng.random() < 0.5 else []
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.communicate()
         self.rng.shuffle(mine)
         for pid in mine:
             with contextlib.suppress(ProcessLookupError):
@@ -336,10 +338,10 @@ class Ordeal:
         self._wait()
         if worker.poll() is not None:
             said = worker.communicate()[0]
-            assert worker.returncode in (0, 75), said
+            assert worker.returncode in (0, 75) or "has no index" in said, said
             return False
         worker.kill()
-        worker.wait()
+        worker.communicate()
         self.figures.kills["worker"] += 1
         return True
 
