@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from deviate.errors import InUseError, RecordError
 from deviate.records.schema import SCHEMA, FileFormat, check_schema
@@ -95,11 +95,21 @@ def locked(folder: Path, *, waits: bool) -> Iterator[None]:
             ) from None
         except OSError:
             pass
-        with contextlib.suppress(OSError):  # only for the message above
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
-        yield
+        if not waits:
+            _note(file, str(os.getpid()))
+        try:
+            yield
+        finally:
+            if not waits:
+                _note(file, "")
+
+
+def _note(file: IO[str], text: str) -> None:
+    """Say in a lock who has it: only for a message, so that it does not matter where the disk does not take it."""
+    with contextlib.suppress(OSError):
+        file.truncate(0)
+        file.write(text)
+        file.flush()
 
 
 @contextlib.contextmanager
