@@ -91,7 +91,10 @@ def run_command(
     trackers: options.Trackers = "offline",
     strict: options.Strict = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be recorded and run; start nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be recorded and run; write and start nothing.")
+    ] = False,
+    plan_only: Annotated[
+        bool, typer.Option("--plan-only", help="Freeze and plan, and start nothing: the runs are for `deviate worker`.")
     ] = False,
     metric: Metric = None,
     aggregate: Aggregate = None,
@@ -159,6 +162,11 @@ def run_command(
     for note in [note for it in begun for note in it.notes]:
         output.say(f"Note     {note}")
     names = [variant.name for variant in chosen]
+    if plan_only:
+        for it in begun:
+            n_runs = len(pipeline.specs_of(it.plan, it.snapshot))
+            output.say(f"Planned  {it.name}: deviate worker {it.name} --index 0 … {n_runs - 1}")
+        return
     more = pipeline.Further(begun, names, request, judging)
     _carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
     _conclude(begun, names, judging, output, is_strict=strict)
@@ -300,5 +308,6 @@ def _conclude(
         for tidied in pipeline.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
             if tidied.problem:
                 output.say(f"Note     {tidied.name} {tidied.problem}")
-    if any(run.status != "completed" for experiment in experiments for run in experiment.runs):
+    fine = {"completed", "cancelled"}  # what a budget or the user has ended is none that failed
+    if any(run.status not in fine for experiment in experiments for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)

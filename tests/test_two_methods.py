@@ -1,0 +1,164 @@
+"""Two methods at once, and how many runs there are: pairs, budgets, precision, looks, and runs that are added."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+TRAIN = """\
+import random, sys, time
+better = 3 if "--better" in sys.argv else 0
+for epoch in range(2):
+    acc = 90 + better + random.random()
+    print("acc", acc)
+time.sleep(float(sys.argv[-1]) if sys.argv[-1][0].isdigit() else 0)
+"""
+
+
+@pytest.fixture
+def deviate(project: Path, deviate_in):  # type: ignore[no-untyped-def]
+    """Runs `deviate …` in a project with a script that can be made better."""
+    (project / "train.py").write_text(TRAIN)
+    return deviate_in(project)
+
+
+def versus(*more: str) -> tuple[str, ...]:
+    return ("--versus", f"base={' '.join(('python train.py', *more))}", "--versus",
+            f"new={' '.join(('python train.py --better', *more))}")  # fmt: skip
+
+
+def order(project: Path, *names: str) -> list[tuple[str, int]]:
+    """Experiments and replicates in the order in which they were started."""
+    found = []
+    for name in names:
+        for result in (project / ".deviate/experiments" / name / "runs").glob("*/attempt-*/result.json"):
+            document, spec = json.loads(result.read_text()), json.loads((result.parents[1] / "spec.json").read_text())
+            found.append((document["started"], name, spec["replicate"]))
+    return [(name, replicate) for _, name, replicate in sorted(found)]
+
+
+def test_two_methods_run_in_pairs_of_random_order_and_are_compared(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    answer = deviate("run", *versus(), "--runs", "6", "--jobs", "1")
+    assert answer.code == 0, answer.both
+    assert "Verdict: better   acc +3.00" in answer.out
+    started = order(project, "base", "new")
+    assert [replicate for _, replicate in started] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    firsts = [name for name, _ in started[::2]]
+    assert set(firsts) == {"base", "new"}, "neither of them always goes first"
+    other = deviate(
+        "run", "--versus", "b=python train.py", "--versus", "n=python train.py --better", "--runs", "6", "-q"
+    )
+    assert other.code == 0
+    again = [{"b": "base", "n": "new"}[name] for name, _ in order(project, "b", "n")[::2]]
+    assert again == firsts, "the order comes from the experiment seed"
+
+
+def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    command = ("run", *versus("0.3"), "--runs", "4", "--jobs", "2")
+    stopped = deviate(*command, "--budget", "1.2s")
+    assert stopped.code == 0, stopped.both
+    assert "No new runs:" in stopped.out
+    numbers = Counter(name for name, _ in order(project, "base", "new"))
+    assert 1 <= numbers["base"] < 4
+    assert abs(numbers["base"] - numbers["new"]) <= 2
+    whole = deviate(*command)
+    assert "Baseline   base   algo+impl · 4/4 completed" in whole.out
+    assert "Candidate  new   algo+impl · 4/4 completed" in whole.out
+
+
+def test_runs_are_added_until_the_interval_is_narrow_enough(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    narrow = deviate("run", "train.py", "--until", "acc ±0.35", "--max-runs", "30", "--name", "narrow")
+    assert narrow.code == 0, narrow.both
+    n_runs = len(order(project, "narrow"))
+    assert 5 <= n_runs < 30
+    assert "number of runs decided by precision, ±0.35" in narrow.out
+    never = deviate(
+        "run", "train.py", "--until", "acc ±0.01", "--min-runs", "3", "--max-runs", "4", "--name", "never", "--quiet"
+    )
+    assert "(not reached)" in never.out
+    assert len(order(project, "never")) == 4
+
+
+def test_declared_looks_stop_at_the_first_that_decides(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    clear = deviate("run", *versus(), "--looks", "5,8", "--quiet")
+    assert clear.code == 0, clear.both
+    assert "look 1 of 2" in clear.out
+    assert len(order(project, "base")) == len(order(project, "new")) == 5
+    same = deviate(
+        "run", "--versus", "a=python train.py", "--versus", "b=python train.py x", "--looks", "5,8", "--quiet"
+    )
+    assert "Verdict: undecided" in same.out
+    assert "look 2 of 2" in same.out
+    assert len(order(project, "a")) == len(order(project, "b")) == 8
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("--env", "A=1"), "with another --env: none"),
+        (("--seed", "1"), "with another experiment seed: 0"),
+        (("--then", "python -V"), "with another --then: none"),
+        (("--", "--better"), "with another command"),
+    ],
+)
+def test_runs_are_added_only_to_what_is_the_same(change: tuple[str, ...], told: str, project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    assert deviate("run", "train.py", "--runs", "1", "--name", "x", "--quiet").code == 0
+    answer = deviate("run", "train.py", "--runs", "2", "--name", "x", *change)
+    assert answer.code == 1
+    assert told in answer.err
+    assert len(order(project, "x")) == 1
+
+
+def test_runs_that_are_added_say_where_the_environment_has_changed(
+    project: Path, deviate, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    assert deviate("run", "train.py", "--runs", "1", "--quiet").code == 0
+    assert "another environment" not in deviate("run", "train.py", "--runs", "2").out
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false")
+    refused = deviate("run", "train.py", "--runs", "3", "--strict")
+    assert refused.code == 1
+    assert "--strict: runs are added in another environment than those on record" in refused.err
+    assert len(order(project, "train")) == 2
+    assert deviate("run", "train.py", "--runs", "2", "--strict").code == 0, "nothing is added"
+    added = deviate("run", "train.py", "--runs", "3")
+    assert added.code == 0
+    assert "Note     runs are added in another environment" in added.out
+    assert "XLA_FLAGS" in added.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("train.py", *versus()), "stands beside --versus"),
+        (versus()[:2], "--versus needs two commands at least"),
+        ((*versus()[:2], *versus()[:2]), "two --versus have the same name"),
+        ((*versus(), "--name", "x"), "--name cannot stand beside --versus"),
+        (("--versus", "train.py", "--versus", "b=train.py"), "is not of the form NAME=COMMAND"),
+        (("train.py", "--until", "accu ±0.5"), "no metric named 'accu'"),
+        (("train.py", "--until", "acc 0.5"), "no metric with the half-width"),
+        (("train.py", "--until", "acc ±1", "--looks", "5,10"), "exclude each other"),
+        (("train.py", "--min-runs", "5"), "are for --until"),
+        (("train.py", "--until", "acc ±1", "--min-runs", "9", "--max-runs", "8"), "is below --min-runs"),
+        (("train.py", "--looks", "5,10", "--runs", "7"), "is not the last of --looks"),
+        (("train.py", "--budget", "soon"), "--budget soon is no time"),
+        (("train.py", "--wrap", ""), "--wrap is empty"),
+        (("train.py", "--then", "python 'eval.py"), "No closing quotation"),
+        (("train.py", "--python", "no-such-python"), "there is no such interpreter"),
+        (("train.py", "--option", "partition=gpu"), "--option is for another executor"),
+        (("train.py", "--gpus-per-run", "2"), "--gpus-per-run shares out GPUs"),
+        (("train.py", "--gpus", "0,0"), "does not name each device once"),
+        (("train.py", "--gpus", "0", "--gpus-per-run", "2"), "one run is to have 2 GPUs"),
+        (("train.py", "--requeue", "later"), "--requeue later is none of fresh, continue"),
+        (("train.py", "--ignore-failure", "x"), "is no list of exit codes"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_written(
+    arguments: tuple[str, ...], told: str, project: Path, deviate
+) -> None:  # type: ignore[no-untyped-def]
+    answer = deviate("run", *arguments)
+    assert answer.code == 1, answer.both
+    assert told in answer.err
+    assert len(answer.err[answer.err.index("Error: ") :].strip().splitlines()) == 2, answer.err
+    assert not (project / ".deviate").exists()
