@@ -229,7 +229,10 @@ class Recorder:
         if stack:
             if stack[-1].code is not None:
                 self._prune(stack, frame)
-            loops = ", ".join([loop.head + str(loop.step) for loop in stack])
+            if len(stack) == 1:
+                loops = f"{stack[0].head}{stack[0].step}"
+            else:
+                loops = ", ".join([loop.head + str(loop.step) for loop in stack])
         else:
             loops = ""
         way: list[int] = []
@@ -237,19 +240,20 @@ class Recorder:
         caller = frame.f_back
         while caller is not None:
             code = caller.f_code  # raises an audit event, so it is asked for once
-            way += id(code), caller.f_lasti
-            if way[-2] not in codes:  # the reference keeps the id from being reused
-                codes[way[-2]] = (code, self.place(code))
+            number_of_code = id(code)
+            way += number_of_code, caller.f_lasti
+            if number_of_code not in codes:  # the reference keeps the id from being reused
+                codes[number_of_code] = (code, self.place(code))
             caller = caller.f_back
         key = tuple(way)
-        start = f"{head}{self.ways.get(key) or self._declare(key, frame)}{loops}{self.stamp}"
+        way_text = self.ways.get(key) or self._declare(key, frame)
         if type(number) is Later:
-            self.pending.append((start, number, tail))
+            self.pending.append((f"{head}{way_text}{loops}{self.stamp}", number, tail))
             return
         text = repr(number)
-        if text[-1] in "fn":  # inf, nan
+        if text[-1] > "9":  # inf, nan
             text = f'"{text}"'
-        self.buffer.append(f"{start}{text}{tail}")
+        self.buffer.append(f"{head}{way_text}{loops}{self.stamp}{text}{tail}")
         if now - self.window >= WINDOW_S or self.in_window < EAGER:
             self._keep_up(now)
 

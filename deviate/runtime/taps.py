@@ -50,7 +50,7 @@ def install(recorder: Recorder, names: Any) -> None:
 
 
 def log(site: int, value: Any, label: object = None) -> Any:
-    if is_compiling():
+    if is_compiling is not _never and is_compiling():  # a call costs more than the question whether there is one
         return value
     try:
         if type(value) is float and label is None:  # nearly all: spares them the general way
