@@ -78,7 +78,7 @@ def locked(folder: Path, *, waits: bool) -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / LOCK).open("a+")
+        file = (folder / LOCK).open("ab+", buffering=0)
     except OSError as error:
         raise RecordError(
             f"writing to {folder}: {error.strerror or error}", "check free space and permissions"
@@ -90,7 +90,7 @@ def locked(folder: Path, *, waits: bool) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             raise InUseError(
-                f"{folder} is being written by process {file.read().strip() or 'unknown'}",
+                f"{folder} is being written by process {file.read().decode() or 'unknown'}",
                 "wait until that has ended, then try again",
             ) from None
         except OSError:
@@ -104,12 +104,11 @@ def locked(folder: Path, *, waits: bool) -> Iterator[None]:
                 _note(file, "")
 
 
-def _note(file: IO[str], text: str) -> None:
+def _note(file: IO[bytes], text: str) -> None:
     """Say in a lock who has it: only for a message, so that it does not matter where the disk does not take it."""
     with contextlib.suppress(OSError):
         file.truncate(0)
-        file.write(text)
-        file.flush()
+        file.write(text.encode())
 
 
 @contextlib.contextmanager
