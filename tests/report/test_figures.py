@@ -107,6 +107,11 @@ def test_a_run_that_diverged_is_dashed_and_does_not_flatten_the_others() -> None
     assert "e+" not in svg
 
 
+def test_values_too_large_to_be_drawn_break_a_curve_and_not_the_report() -> None:
+    runs = [run(i, {"loss": Series((0, 1), (3.3e307, 1.1e308))}) for i in range(3)]
+    assert "<svg" in draw_curves(_curves(experiment("a", runs, [selected("loss")])), 50)
+
+
 def test_curves_over_magnitudes_say_that_their_axis_is_logarithmic() -> None:
     falling = Series(tuple(range(7)), tuple(10.0**-i for i in range(7)))
     svg = draw_curves(_curves(experiment("a", [run(i, {"loss": falling}) for i in range(2)], [selected("loss")])), 50)

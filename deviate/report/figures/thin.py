@@ -12,6 +12,9 @@ from deviate.model import Series
 
 Floats = NDArray[np.float64]
 
+LARGEST = 1e150
+"""Spans and squares of larger numbers overflow, in the band as in the axis."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -33,14 +36,14 @@ class Band:
 
 
 def line_of(series: Series) -> Line:
-    """The values inside the main loop; what is not finite becomes NaN."""
+    """The values inside the main loop; what is not finite, or too large to be drawn, becomes NaN."""
     if None in series.steps:
         pairs = [(step, value) for step, value in zip(series.steps, series.values, strict=True) if step is not None]
         x = np.array([step for step, _ in pairs], dtype=float)
         y = np.array([value for _, value in pairs], dtype=float)
     else:
         x, y = np.array(series.steps, dtype=float), np.array(series.values, dtype=float)
-    return Line(x, np.where(np.isfinite(y), y, np.nan))
+    return Line(x, np.where(np.abs(y) <= LARGEST, y, np.nan))
 
 
 def thin(line: Line, n_points: int) -> Line:
