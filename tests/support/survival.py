@@ -65,7 +65,7 @@ if replicate % 3:
         start_new_session=replicate % 3 == 2,
     )
 loss = 1.0
-for step in range(STEPS):
+for epoch in range(STEPS):
     time.sleep(0.04)
     batch = float(loader.stdout.readline()) if loader else 0.5
     loss = 0.7 * loss + 0.1 * batch + 0.01 * random.random()
