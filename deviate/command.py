@@ -91,7 +91,12 @@ def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None
     found = next(_scripts(words, folder), None)
     if found is not None:
         return found
-    if train is not None:
+    if len(words) == 1 and len(words[0].split()) > 1 and not (folder / words[0]).exists():
+        raise InputError(f"{words[0]!r} is one word", f"write a command after --: deviate run -- {words[0]}")
+    shell = words[1] if len(words) > 1 and Path(words[0]).name in SHELLS else ""
+    if shell.endswith((".sh", ".bash")) and not (folder / shell).is_file():
+        raise InputError(f"no script {shell} in {folder}", _near(folder / shell, "*.sh"))
+    if train is not None and (shutil.which(words[0]) or (folder / words[0]).is_file()):
         if not (root / train).is_file():
             raise InputError(f"{CONFIG} names the script {train}, which is not there", _near(root / train))
         return (root / train).resolve()
@@ -118,7 +123,7 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
             found = _module(words[index + 1], folder)
             if found is not None:
                 yield found
-        elif word.endswith(".py"):
+        elif word.endswith(".py") and (len(words) > 1 or len(word.split()) == 1 or (folder / word).is_file()):
             path = folder / word
             if not path.is_file():
                 raise InputError(f"no script {word} in {folder}", _near(path))
@@ -170,8 +175,8 @@ def _module(name: str, folder: Path) -> Path | None:
     return None
 
 
-def _near(path: Path) -> str:
-    there = sorted(found.name for found in path.parent.glob("*.py"))[:8] if path.parent.is_dir() else []
+def _near(path: Path, pattern: str = "*.py") -> str:
+    there = sorted(found.name for found in path.parent.glob(pattern))[:8] if path.parent.is_dir() else []
     return f"there are: {', '.join(there)}" if there else "check the path"
 
 

@@ -79,6 +79,8 @@ def test_a_command_that_names_no_script_runs_the_one_of_the_settings(project: Pa
     with pytest.raises(InputError, match=r"deviate\.toml names the script trian\.py, which is not there") as caught:
         locate(["make", "train"], project, train="trian.py")
     assert "train.py" in caught.value.hint
+    with pytest.raises(InputError, match="no script mkae"):
+        locate(["mkae"], project, train="train.py")
     with pytest.raises(InputError, match="no Python script in the command make train") as caught:
         locate(["make", "train"], project)
     assert "deviate.toml" in caught.value.hint
@@ -105,6 +107,9 @@ def test_a_home_folder_is_never_a_project(project: Path, monkeypatch: pytest.Mon
         (["nope.py"], r"no script nope\.py"),
         (["pkg"], "is a folder"),
         (["bash", "run.sh"], "no Python script"),
+        (["bash", "nope.sh"], r"no script nope\.sh"),
+        (["python train.py"], "is one word"),
+        (["no-such-program"], "no script no-such-program"),
         (["../elsewhere.py"], "outside the project"),
         (["book.ipynb"], "notebook"),
     ],
