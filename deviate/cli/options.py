@@ -17,55 +17,101 @@ from deviate.redaction import split_secrets
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)")
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
-Runs = Annotated[int | None, typer.Option("--runs", "-r", min=1, help="How many runs of each variant. Default: 5.")]
+Runs = Annotated[
+    int | None, typer.Option("--runs", "-r", min=1, metavar="N", help="How many runs of each variant. Default: 5.")
+]
 Variants = Annotated[
     str | None,
     typer.Option(
+        metavar="NAMES",
         help=f"What varies: {', '.join(replay.VARIANTS)}, a combination as init+shuffle, or one of deviate.toml; "
-        "several with commas. Default: algo+impl."
+        "several with commas. Default: algo+impl.",
     ),
 ]
 WarnOnly = Annotated[
     bool,
     typer.Option("--warn-only", help="Where kernels are held: list operations without a deterministic version."),
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time. Default: one per two cores.")]
-Gpus = Annotated[
-    str | None, typer.Option(help="Devices for the runs: auto, none, or numbers as 0,1. Default: as the script finds.")
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time. Default: one per two cores.")
 ]
-PerGpu = Annotated[int, typer.Option(min=1, help="Runs that share one GPU.")]
-GpusPerRun = Annotated[int, typer.Option(min=1, help="GPUs that one run gets, for torchrun and the like.")]
-Timeout = Annotated[str | None, typer.Option(help="End a run after this time: 30s, 20m, 8h.")]
-StallTimeout = Annotated[str | None, typer.Option(help="End a run that gives no value and no output for this time.")]
-Retries = Annotated[int, typer.Option(min=0, help="How often a lost run is started anew. Failed training never is.")]
-MaxFailures = Annotated[int | None, typer.Option(min=1, help="Start no further run after this many failures.")]
-IgnoreFailure = Annotated[str | None, typer.Option(help="Exit codes that count as success: 1,143.")]
-Requeue = Annotated[str, typer.Option(help="What a run that was lost begins with: fresh, or continue its files.")]
-Keep = Annotated[str, typer.Option(help="Work copies that stay: all, best (and worst), or none.")]
-Executor = Annotated[str, typer.Option(help="Where runs are carried out: local, slurm or ray.")]
+Gpus = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DEVICES", help="Devices for the runs: auto, none, or numbers as 0,1. Default: as the script finds."
+    ),
+]
+PerGpu = Annotated[int, typer.Option(min=1, metavar="N", help="Runs that share one GPU.")]
+GpusPerRun = Annotated[int, typer.Option(min=1, metavar="N", help="GPUs that one run gets, for torchrun and the like.")]
+Timeout = Annotated[str | None, typer.Option(metavar="TIME", help="End a run after this time: 30s, 20m, 8h.")]
+StallTimeout = Annotated[
+    str | None, typer.Option(metavar="TIME", help="End a run that gives no value and no output for this time.")
+]
+Retries = Annotated[
+    int, typer.Option(min=0, metavar="N", help="How often a lost run is started anew. Failed training never is.")
+]
+MaxFailures = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Start no further run after this many failures.")
+]
+IgnoreFailure = Annotated[str | None, typer.Option(metavar="CODES", help="Exit codes that count as success: 1,143.")]
+Requeue = Annotated[
+    str,
+    typer.Option(metavar="fresh|continue", help="What a run that was lost begins with: fresh, or continue its files."),
+]
+Keep = Annotated[
+    str, typer.Option(metavar="all|best|none", help="Work copies that stay: all, best (and worst), or none.")
+]
+Executor = Annotated[
+    str, typer.Option(metavar="local|slurm|ray", help="Where runs are carried out: local, slurm or ray.")
+]
 Option = Annotated[
-    list[str] | None, typer.Option("--option", "-o", help="Setting of the executor: partition=gpu. May be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--option", "-o", metavar="KEY=VALUE", help="Setting of the executor: partition=gpu. May be repeated."
+    ),
 ]
 Budget = Annotated[
-    str | None, typer.Option(help="Time for all runs together: 8h. None is started that would not end in it.")
+    str | None,
+    typer.Option(metavar="TIME", help="Time for all runs together: 8h. None is started that would not end in it."),
 ]
-Until = Annotated[str | None, typer.Option(help='Add runs until an interval is that narrow: "test_acc ±0.5".')]
-MinRuns = Annotated[int | None, typer.Option(min=2, help="With --until: runs of the first look. Default: 5.")]
-MaxRuns = Annotated[int | None, typer.Option(min=2, help="With --until: most runs. Default: 30.")]
+Until = Annotated[
+    str | None, typer.Option(metavar="TARGET", help='Add runs until an interval is that narrow: "test_acc ±0.5".')
+]
+MinRuns = Annotated[
+    int | None, typer.Option(min=2, metavar="N", help="With --until: runs of the first look. Default: 5.")
+]
+MaxRuns = Annotated[int | None, typer.Option(min=2, metavar="N", help="With --until: most runs. Default: 30.")]
 Looks = Annotated[
-    str | None, typer.Option(help='Numbers of runs at which you mean to compare: "5,10,20", or "4" of them.')
+    str | None,
+    typer.Option(metavar="NUMBERS", help='Numbers of runs at which you mean to compare: "5,10,20", or "4" of them.'),
 ]
 Versus = Annotated[
-    list[str] | None, typer.Option(help='NAME=COMMAND, twice or more: run in pairs and compare. "base=python train.py"')
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=COMMAND", help='NAME=COMMAND, twice or more: run in pairs and compare. "base=python train.py"'
+    ),
 ]
-Prepare = Annotated[list[str] | None, typer.Option(help="Command to run once before all runs. May be repeated.")]
-Then = Annotated[list[str] | None, typer.Option(help="Command after training, in the same files. May be repeated.")]
+Prepare = Annotated[
+    list[str] | None,
+    typer.Option("--prepare", metavar="COMMAND", help="Command to run once before all runs. May be repeated."),
+]
+Then = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COMMAND", help="Command after training, in the same files. May be repeated."),
+]
 Python = Annotated[
-    list[str] | None, typer.Option(help="Interpreter for the script; several are compared. Default: python on PATH.")
+    list[str] | None,
+    typer.Option(metavar="PATH", help="Interpreter for the script; several are compared. Default: python on PATH."),
 ]
-Wrap = Annotated[str | None, typer.Option(help='Container for each command: "apptainer exec --nv image.sif".')]
-Env = Annotated[list[str] | None, typer.Option(help="Variable for every run: KEY=VALUE. May be repeated.")]
-Trackers = Annotated[str, typer.Option(help="Experiment trackers in the runs: offline, or as-is.")]
+Wrap = Annotated[
+    str | None, typer.Option(metavar="COMMAND", help='Container for each command: "apptainer exec --nv image.sif".')
+]
+Env = Annotated[
+    list[str] | None, typer.Option(metavar="KEY=VALUE", help="Variable for every run: KEY=VALUE. May be repeated.")
+]
+Trackers = Annotated[
+    str, typer.Option(metavar="offline|as-is", help="Experiment trackers in the runs: offline, or as-is.")
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse runs whose environments differ.")]
 
 

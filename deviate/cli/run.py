@@ -60,12 +60,14 @@ def run_command(
     runs: options.Runs = None,
     variants: options.Variants = None,
     warn_only: options.WarnOnly = False,
-    name: Annotated[str | None, typer.Option(help="Name of the experiment. Default: the script's.")] = None,
-    seed: Annotated[int, typer.Option(help="The experiment seed: experiments with the same one pair.")] = 0,
-    versus: options.Versus = None,
-    prepare_commands: Annotated[
-        list[str] | None, typer.Option("--prepare", help="Command to run once before all runs. May be repeated.")
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the experiment. Default: the script's.")
     ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The experiment seed: experiments with the same one pair.")
+    ] = 0,
+    versus: options.Versus = None,
+    prepare_commands: options.Prepare = None,
     then: options.Then = None,
     python: options.Python = None,
     wrap: options.Wrap = None,
