@@ -55,16 +55,16 @@ def test_two_methods_run_in_pairs_of_random_order_and_are_compared(project: Path
 
 
 def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
-    command = ("run", *versus("0.3"), "--runs", "4", "--jobs", "2")
-    stopped = deviate(*command, "--budget", "1.2s")
+    command = ("run", *versus("0.4"), "--runs", "9", "--jobs", "2")
+    stopped = deviate(*command, "--budget", "2s")
     assert stopped.code == 0, stopped.both
     assert "No new runs:" in stopped.out
     numbers = Counter(name for name, _ in order(project, "base", "new"))
-    assert 1 <= numbers["base"] < 4
+    assert 1 <= numbers["base"] < 9
     assert abs(numbers["base"] - numbers["new"]) <= 2
     whole = deviate(*command)
-    assert "Baseline   base   algo+impl · 4/4 completed" in whole.out
-    assert "Candidate  new   algo+impl · 4/4 completed" in whole.out
+    assert "Baseline   base   algo+impl · 9/9 completed" in whole.out
+    assert "Candidate  new   algo+impl · 9/9 completed" in whole.out
 
 
 def test_runs_are_added_until_the_interval_is_narrow_enough(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
