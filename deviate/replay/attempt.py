@@ -209,8 +209,10 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
         command = shlex.join(redacted_words(attempt.spec.then[ended.command - 1]))
         return dataclasses.replace(ending, reason=f"--then {command}: {ended.problem or ending.reason}")
     cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not _is_whole(path)]
-    if ending.status in {"completed", "crashed", "silent"} and cut:
-        return Ending("lost", ending.exit_code, ending.signal, f"{cut[0].name} lacks what was recorded", "disk")
+    attempt.progress.look()
+    if ending.status in {"completed", "crashed", "silent"} and (cut or attempt.progress.has_shrunk):
+        name = cut[0].name if cut else "an event file"
+        return Ending("lost", ending.exit_code, ending.signal, f"{name} lacks what was recorded", "disk")
     return ending
 
 

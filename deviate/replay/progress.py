@@ -21,6 +21,7 @@ class Progress:
     Attributes:
         step: the main-loop step it is in, None before the first.
         value: the last value of a metric of quality with its name.
+        has_shrunk: whether an event file became shorter than it had been: somebody else has written to it.
         stirred: when it last wrote events or output, by the monotonic clock; at first when it began to be followed.
     """
 
@@ -28,6 +29,7 @@ class Progress:
         self.step: int | None = None
         self.value = ""
         self.stirred = time.monotonic()
+        self.has_shrunk = False
         self._written = 0
         self._attempt = attempt
         self._main_loops = (manifest.main_loop, UNKNOWN_MAIN)
@@ -42,6 +44,9 @@ class Progress:
             with contextlib.suppress(OSError):
                 size = path.stat().st_size
                 written += size
+                if size < self._sizes.get(path, 0):
+                    self.has_shrunk = True
+                    self._sizes[path] = size
                 if size != self._sizes.get(path, 0):
                     self._read(path, max(self._sizes.get(path, 0), size - TAIL_BYTES), size)
         if written != self._written:

@@ -95,6 +95,17 @@ def test_a_run_that_is_always_killed_stays_lost_and_is_tried_again_next_time(fro
     assert [(outcome.status, outcome.folder.name) for outcome in run(it, 1)] == [("lost", "attempt-4")]
 
 
+def test_a_run_whose_events_were_cut_off_under_way_is_lost_even_where_it_leaves_without_a_word(frozen: Make) -> None:
+    it = frozen(
+        "import glob, os, time\ntime.sleep(0.8)\n"
+        "(path,) = glob.glob(os.environ['DEVIATE_RUN_DIR'] + '/events-*')\n"
+        "lines = open(path, 'rb').read().splitlines(keepends=True)\n"
+        "os.truncate(path, len(b''.join(lines[:-1])))\nos._exit(0)\n"
+    )
+    (outcome,) = run(it, 1)
+    assert (outcome.status, outcome.reason) == ("lost", "an event file lacks what was recorded")
+
+
 def test_a_time_out_ends_the_run_and_all_it_started(frozen: Make) -> None:
     it = frozen("import subprocess, time\nchild = subprocess.Popen(['sleep', '60'])\n"
                 "open('pid', 'w').write(str(child.pid))\ntime.sleep(60)\n")  # fmt: skip
