@@ -65,6 +65,7 @@ def results(project: Path, name: str = "train") -> dict[tuple[int, int], dict[st
     [
         (("--gpus", "0,1", "--per-gpu", "2"), ["0", "0", "1", "1"]),
         (("--gpus", "0,1,2,3", "--gpus-per-run", "2"), ["0,1", "0,1", "2,3", "2,3"]),
+        (("--gpus", "0,1", "--jobs", "1"), ["0"] * 4),
         (("--jobs", "2"), ["None"] * 4),
     ],
 )

@@ -126,6 +126,7 @@ def test_runs_that_are_added_say_where_the_environment_has_changed(
     assert added.code == 0
     assert "Note     runs are added in another environment" in added.out
     assert "XLA_FLAGS" in added.out
+    assert "another environment" not in deviate("resume", "train").out, "there is nothing to run"
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,11 @@ def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(plain)
 
 
+def default_jobs(devices: Sequence[str] | None, per_gpu: int, gpus_per_run: int) -> int:
+    """Runs at a time where the user does not say: as many as there is room for on the devices, else by the cores."""
+    return max(1, len(devices) // gpus_per_run * per_gpu) if devices else replay.default_jobs()
+
+
 def _refuse_idle(*, has_options: bool, has_gpus: bool, per_gpu: int, gpus_per_run: int) -> None:
     """Raises InputError for what would do nothing on this machine."""
     if has_options:
@@ -217,7 +222,7 @@ def settings(
     return Settings(
         executor=executor,
         options=named,
-        jobs=jobs or (len(devices) * per_gpu // gpus_per_run if devices else replay.default_jobs()),
+        jobs=jobs or default_jobs(devices, per_gpu, gpus_per_run),
         gpus=devices,
         per_gpu=per_gpu,
         gpus_per_run=gpus_per_run,

@@ -198,13 +198,17 @@ def resume_command(
     takes_stdout(html, json_file, csv_file)
     begun = pipeline.find(pipeline.records_folder(Path.cwd().resolve()), name)
     before = begun.plan.settings
+    devices = replay.choose_gpus(gpus) if gpus else before.gpus
+    n_jobs = options.default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
     settings = dataclasses.replace(
         before,
-        jobs=jobs or before.jobs,
-        gpus=replay.choose_gpus(gpus) if gpus else before.gpus,
+        jobs=jobs or n_jobs,
+        gpus=devices,
         timeout_s=options.seconds(timeout, "--timeout") or before.timeout_s,
         retries=before.retries if retries is None else retries,
     )
+    for note in pipeline.environment_notes(begun):
+        output.say(f"Note     {note}")
     _carry_out([begun], settings, output, budget_s=options.seconds(budget, "--budget"))
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
     _conclude([begun], [variant.name for variant in begun.plan.variants], judging, output)

@@ -1,6 +1,6 @@
 """The way through all rooms: from a command to findings. Knows every room; prints nothing, and ends nothing."""
 
-from deviate.pipeline.begin import begin
+from deviate.pipeline.begin import begin, environment_notes
 from deviate.pipeline.carry import (
     carry_out,
     fair_order,
@@ -56,6 +56,7 @@ __all__ = [
     "carry_out",
     "declare",
     "describe",
+    "environment_notes",
     "expected",
     "fair_order",
     "find",

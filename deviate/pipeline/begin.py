@@ -11,6 +11,7 @@ from pathlib import Path
 from deviate import analysis, instrument, records, replay
 from deviate.errors import InputError
 from deviate.model import Snapshot, Variant
+from deviate.pipeline.carry import specs_of
 from deviate.pipeline.request import Begun, Request
 from deviate.prepare import Prepared
 from deviate.records import Plan, VariantPlan
@@ -155,7 +156,7 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
     for variant in request.variants:
         before = planned.get(variant.name, VariantPlan(variant.name, 0, variant))
         planned[variant.name] = dataclasses.replace(before, n_runs=max(request.runs, before.n_runs))
-    notes = list(environment_notes(place, plan)) if tuple(planned.values()) != plan.variants else []
+    notes = list(_environment_notes(place, plan)) if tuple(planned.values()) != plan.variants else []
     if notes and request.is_strict:
         raise InputError(f"--strict: {notes[0]}", "restore the environment, or run anew under another --name")
     changed = records.change_experiment(
@@ -172,7 +173,14 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
     return Begun(plan.name, place, snapshot, changed, tuple(notes))
 
 
-def environment_notes(place: Path, plan: Plan) -> Iterator[str]:
+def environment_notes(begun: Begun) -> tuple[str, ...]:
+    """What the runs that are still to be carried out would find otherwise than those on record; nothing without any."""
+    orders = [replay.Order(begun.folder, spec) for spec in specs_of(begun.plan, begun.snapshot)]
+    is_whole = all(replay.settled_attempt(order.run, order.spec) for order in orders)
+    return () if is_whole else tuple(_environment_notes(begun.folder, begun.plan))
+
+
+def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
     """What runs that are added now would find otherwise than those on record."""
     now = replay.current_platform(plan.command, plan.root / plan.cwd, wrap=plan.wrap)
     differences = records.environment_changed(place, now, has_machine=plan.settings.executor == "local")

@@ -1,5 +1,6 @@
 """From a snapshot to run folders: variants, plans, and the executors that carry them out."""
 
+from deviate.replay.adopt import settled_attempt
 from deviate.replay.containers import SECRETS
 from deviate.replay.definitions import define_variant
 from deviate.replay.environment import current_platform
@@ -33,6 +34,7 @@ __all__ = [
     "find_variant",
     "plan",
     "prepare_tree",
+    "settled_attempt",
     "slots",
     "tell",
     "threads_per_run",

@@ -25,7 +25,7 @@ class Slot:
 
 
 def slots(settings: Settings) -> tuple[Slot, ...]:
-    """The slots of this machine, devices in turn, so that few runs spread over all of them.
+    """The slots of this machine, devices in turn, so that few runs spread over all of them, and no more than `jobs`.
 
     Raises:
         InputError: one run is to have more GPUs than there are.
@@ -39,7 +39,7 @@ def slots(settings: Settings) -> tuple[Slot, ...]:
             f"one run is to have {size} GPUs, and there are {len(settings.gpus)}",
             "give more with --gpus, or fewer to each run with --gpus-per-run",
         )
-    return tuple(_slot(group) for _ in range(settings.per_gpu) for group in groups)
+    return tuple(_slot(group) for _ in range(settings.per_gpu) for group in groups)[: max(1, settings.jobs)]
 
 
 def _slot(gpus: Sequence[str]) -> Slot:
