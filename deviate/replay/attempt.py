@@ -250,9 +250,9 @@ def recorded(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Resu
         attempt.n_sharing,
         tuple(sizes),
     )
+    shutil.rmtree(attempt.claim.temporary, ignore_errors=True)  # first, for nobody looks at an attempt with a result
     if not attempt.is_taken:
         write_result(attempt.folder, result)
-    shutil.rmtree(attempt.claim.temporary, ignore_errors=True)
     attempt.progress.look()
     return result, outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
 
