@@ -1,50 +1,28 @@
-"""`deviate run` and `deviate resume`: a script many times, and what is missing of it."""
+"""`deviate run`: a script many times."""
 
 import dataclasses
 import os
 import shlex
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
 from deviate import analysis, entry_scripts, pipeline, prepare, records, replay
 from deviate.announce import announcement
 from deviate.cli import options
-from deviate.cli.app import SOME_RUNS_FAILED, Aggregate, Confidence, Csv, Html, Json, Metric, app, named_folder, width
-from deviate.cli.publish import publish, takes_stdout
+from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Metric, app, named_folder, width
+from deviate.cli.carry import Output, carry_out, conclude
+from deviate.cli.publish import takes_stdout
 from deviate.command import default_python, with_interpreter
-from deviate.display import display
 from deviate.errors import InputError
 from deviate.model import Settings
-from deviate.pipeline import Begun, Judging, Request
+from deviate.pipeline import Judging, Request
 from deviate.prepare import Prepared
-from deviate.replay import Listeners, Order, Outcome
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Where results go."""
-
-    html: Path | None
-    json: Path | None
-    csv: Path | None
-    is_quiet: bool
-
-    @property
-    def people(self) -> TextIO:
-        """What a person reads: standard output, unless a document goes there."""
-        return sys.stderr if takes_stdout(self.html, self.json, self.csv) else sys.stdout
-
-    def say(self, text: str) -> None:
-        if not self.is_quiet:
-            typer.echo(text, file=self.people)
 
 
 @app.command("run", epilog="Example: deviate run train.py --runs 10 -- --epochs 5")
@@ -170,48 +148,8 @@ def run_command(
             output.say(f"Planned  {it.name}: deviate worker {it.name} --index 0 … {n_runs - 1}")
         return
     more = pipeline.Further(begun, names, request, judging)
-    _carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
-    _conclude(begun, names, judging, output, is_strict=strict)
-
-
-@app.command("resume", epilog="Example: deviate resume train --jobs 4")
-def resume_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")],
-    jobs: options.Jobs = None,
-    gpus: Annotated[str | None, typer.Option(help="Devices for the runs, if others than before.")] = None,
-    timeout: options.Timeout = None,
-    retries: Annotated[int | None, typer.Option(min=0, help="How often a lost run is started anew.")] = None,
-    budget: options.Budget = None,
-    metric: Metric = None,
-    aggregate: Aggregate = None,
-    confidence: Confidence = 0.95,
-    html: Html = None,
-    json_file: Json = None,
-    csv_file: Csv = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
-) -> None:
-    """Run what an experiment lacks, from its frozen code and with its settings; then report.
-
-    What is on record is not run again; a run that was cut off begins anew with the same seeds.
-    """
-    output = Output(html, json_file, csv_file, quiet)
-    takes_stdout(html, json_file, csv_file)
-    begun = pipeline.find(pipeline.records_folder(Path.cwd().resolve()), name)
-    before = begun.plan.settings
-    devices = replay.choose_gpus(gpus) if gpus else before.gpus
-    n_jobs = options.default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
-    settings = dataclasses.replace(
-        before,
-        jobs=jobs or n_jobs,
-        gpus=devices,
-        timeout_s=options.seconds(timeout, "--timeout") or before.timeout_s,
-        retries=before.retries if retries is None else retries,
-    )
-    for note in pipeline.environment_notes(begun):
-        output.say(f"Note     {note}")
-    _carry_out([begun], settings, output, budget_s=options.seconds(budget, "--budget"))
-    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
-    _conclude([begun], [variant.name for variant in begun.plan.variants], judging, output)
+    carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
+    conclude(begun, names, judging, output, is_strict=strict)
 
 
 def _finder(
@@ -258,62 +196,3 @@ def _thread_limit(settings: Settings) -> int | None:
     if settings.executor != "local" or "OMP_NUM_THREADS" in os.environ:
         return None
     return replay.threads_per_run(len(replay.slots(settings)))
-
-
-def _carry_out(
-    begun: Sequence[Begun],
-    settings: Settings,
-    output: Output,
-    *,
-    variants: Sequence[str] = (),
-    runs: int | None = None,
-    budget_s: float | None = None,
-    more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: (),
-) -> None:
-    """Run what is missing, and let the user watch."""
-    with display(
-        output.people,
-        n_runs=len(pipeline.fair_order(begun, variants, runs)),
-        jobs=len(replay.slots(settings)),
-        is_quiet=output.is_quiet,
-        standing=pipeline.Standing([it.folder for it in begun]),
-        expected=[pipeline.expected(it.folder, variants=variants, runs=runs) for it in begun],
-    ) as shown:
-
-        def further(outcomes: Sequence[Outcome]) -> Sequence[Order]:
-            orders = more(outcomes)
-            shown.expect(len(outcomes) + len(orders))
-            return orders
-
-        listeners = Listeners(shown.show, shown.notice, further)
-        outcomes = pipeline.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
-    reused = sum(outcome.is_reused for outcome in outcomes.values())
-    if reused:
-        where = ", ".join(str(it.folder) for it in begun)
-        output.say(f"{reused} of {len(outcomes)} runs were on record already: {where}")
-
-
-def _conclude(
-    begun: Sequence[Begun], variants: Sequence[str], judging: Judging, output: Output, *, is_strict: bool = False
-) -> None:
-    """Report what is on record now; an exit code of its own where some runs failed."""
-    folder = begun[0].folder.parent.parent
-    misfits = [misfit for it in begun for misfit in records.environment_misfits(it.folder)] if is_strict else []
-    if misfits:
-        raise InputError(f"--strict: {misfits[0]}", "the runs are on record; run again in one environment")
-    if len(begun) > 1:
-        experiments = pipeline.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
-        findings = pipeline.judge(experiments, judging)
-    else:
-        experiments = pipeline.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
-        findings = pipeline.describe(experiments, judging)
-    publish(findings, experiments, folder, output.html, output.json, output.csv)
-    pipeline.tell_reported([it.folder for it in begun], is_comparison=len(begun) > 1)
-    if begun[0].plan.settings.keep == "best":
-        names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate
-        for tidied in pipeline.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
-            if tidied.problem:
-                output.say(f"Note     {tidied.name} {tidied.problem}")
-    fine = {"completed", "cancelled"}  # what a budget or the user has ended is none that failed
-    if any(run.status not in fine for experiment in experiments for run in experiment.runs):
-        raise typer.Exit(SOME_RUNS_FAILED)

@@ -1,0 +1,96 @@
+"""Runs are carried out before the eyes of the user, and then reported: what `run` and `resume` share."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import typer
+
+from deviate import pipeline, records, replay
+from deviate.cli.app import SOME_RUNS_FAILED
+from deviate.cli.publish import publish, takes_stdout
+from deviate.display import display
+from deviate.errors import InputError
+from deviate.model import Settings
+from deviate.pipeline import Begun, Judging
+from deviate.replay import Listeners, Order, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where results go."""
+
+    html: Path | None
+    json: Path | None
+    csv: Path | None
+    is_quiet: bool
+
+    @property
+    def people(self) -> TextIO:
+        """What a person reads: standard output, unless a document goes there."""
+        return sys.stderr if takes_stdout(self.html, self.json, self.csv) else sys.stdout
+
+    def say(self, text: str) -> None:
+        if not self.is_quiet:
+            typer.echo(text, file=self.people)
+
+
+def carry_out(
+    begun: Sequence[Begun],
+    settings: Settings,
+    output: Output,
+    *,
+    variants: Sequence[str] = (),
+    runs: int | None = None,
+    budget_s: float | None = None,
+    more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: (),
+) -> None:
+    """Run what is missing, and let the user watch."""
+    with display(
+        output.people,
+        n_runs=len(pipeline.fair_order(begun, variants, runs)),
+        jobs=len(replay.slots(settings)),
+        is_quiet=output.is_quiet,
+        standing=pipeline.Standing([it.folder for it in begun]),
+        expected=[pipeline.expected(it.folder, variants=variants, runs=runs) for it in begun],
+    ) as shown:
+
+        def further(outcomes: Sequence[Outcome]) -> Sequence[Order]:
+            orders = more(outcomes)
+            shown.expect(len(outcomes) + len(orders))
+            return orders
+
+        listeners = Listeners(shown.show, shown.notice, further)
+        outcomes = pipeline.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
+    reused = sum(outcome.is_reused for outcome in outcomes.values())
+    if reused:
+        where = ", ".join(str(it.folder) for it in begun)
+        output.say(f"{reused} of {len(outcomes)} runs were on record already: {where}")
+
+
+def conclude(
+    begun: Sequence[Begun], variants: Sequence[str], judging: Judging, output: Output, *, is_strict: bool = False
+) -> None:
+    """Report what is on record now; an exit code of its own where some runs failed."""
+    folder = begun[0].folder.parent.parent
+    misfits = [misfit for it in begun for misfit in records.environment_misfits(it.folder)] if is_strict else []
+    if misfits:
+        raise InputError(f"--strict: {misfits[0]}", "the runs are on record; run again in one environment")
+    if len(begun) > 1:
+        experiments = pipeline.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
+        findings = pipeline.judge(experiments, judging)
+    else:
+        experiments = pipeline.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
+        findings = pipeline.describe(experiments, judging)
+    publish(findings, experiments, folder, output.html, output.json, output.csv)
+    pipeline.tell_reported([it.folder for it in begun], is_comparison=len(begun) > 1)
+    if begun[0].plan.settings.keep == "best":
+        names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate
+        for tidied in pipeline.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
+            if tidied.problem:
+                output.say(f"Note     {tidied.name} {tidied.problem}")
+    fine = {"completed", "cancelled"}  # what a budget or the user has ended is none that failed
+    if any(run.status not in fine for experiment in experiments for run in experiment.runs):
+        raise typer.Exit(SOME_RUNS_FAILED)
