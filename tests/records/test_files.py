@@ -15,7 +15,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from deviate.records.files import locked
-with locked(Path(sys.argv[1]), waits=True):
+with locked(Path(sys.argv[1]), waits=False):
     print("locked", flush=True)
     time.sleep(60)
 """
