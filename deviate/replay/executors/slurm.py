@@ -139,9 +139,7 @@ class SlurmBackend:
                 # The job's process becomes the worker, so that Slurm's signals reach it and nothing in between.
                 jobs = executor.map_array(os.execv, [sys.executable] * len(commands), commands)
         except self._submitit.core.utils.FailedJobError as error:
-            raise RunError(
-                f"Slurm takes no jobs: {str(error).strip()}", "check what is given with --option"
-            ) from error
+            raise RunError(f"Slurm takes no jobs: {str(error).strip()}", "check what is given with --option") from error
         names = [str(job.job_id) for job in jobs]
         self._logs.update(dict.fromkeys(names, folder))
         return names
