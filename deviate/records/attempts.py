@@ -10,12 +10,9 @@ from deviate.model import Status
 from deviate.records.files import read_json, reading, write_json
 from deviate.records.layout import claim_file, result_file
 
-Cause = Literal[
-    "", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint", "nothing"
-]
+Cause = Literal["", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint"]
 """What ended a run that failed: its exit code; a signal; want of memory; a time-out; no sign of life; the user; the
-executor or its machine; no word from the guest; a full disk; a checkpoint of an earlier training; it ended well, and
-reported nothing that was to be recorded."""
+executor or its machine; no word from the guest; a full disk; a checkpoint of an earlier training."""
 
 HEARTBEAT_S = 5.0
 """An executor renews its claims this often …"""

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 
 from deviate.errors import RecordError
-from deviate.eventlog import CUT, decode
+from deviate.eventlog import CUT
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import log_end
 from deviate.records.attempts import Claim, Result, read_claim, read_result, write_claim, write_result
@@ -35,16 +35,13 @@ from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
 from deviate.replay.containers import SECRETS, wrapped
 from deviate.replay.machine import is_disk_full
-from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, judge
+from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge
 from deviate.replay.processes import birth
 from deviate.replay.progress import Progress
 from deviate.replay.slots import Slot
 from deviate.replay.trackers import tracker_variables
 from deviate.replay.updates import Order, Outcome, RunUpdate
 from deviate.replay.workcopy import child_environment, command_in_copy, found_work_copy, make_work_copy, verify_links
-
-END_BYTES = 200
-"""An end event is shorter than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +205,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
     if ending.status != "completed" and ended.command:
         command = shlex.join(redacted_words(attempt.spec.then[ended.command - 1]))
         return dataclasses.replace(ending, reason=f"--then {command}: {ended.problem or ending.reason}")
-    cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not _is_whole(path)]
+    cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not is_whole(path)]
     attempt.progress.look()
     if ending.status in {"completed", "crashed", "silent"} and (cut or attempt.progress.has_shrunk):
         name = cut[0].name if cut else "an event file"
@@ -276,27 +273,6 @@ def _left_behind(run: Path) -> int | None:
             has_begun = log_files(attempt)[0].exists() or (claim is not None and claim.continues is not None)
             return attempt_number(attempt) if has_begun else None
     return None
-
-
-def _is_whole(path: Path) -> bool:
-    """Whether a file is as long as its writer said when it left; who did not say, left in another way."""
-    with path.open("rb") as file:
-        size, last = os.fstat(file.fileno()).st_size, _last_line(file)
-    try:
-        event = decode(last)
-    except ValueError:
-        return False
-    return event[0] != "end" or len(event) < 3 or int(event[2]) == size - len(last) - 1
-
-
-def _last_line(file: BinaryIO) -> bytes:
-    size, length = os.fstat(file.fileno()).st_size, END_BYTES
-    while True:  # who became another program leaves a start event as its last line, which is longer
-        file.seek(max(0, size - length))
-        _, newline, last = file.read().removesuffix(b"\n").rpartition(b"\n")
-        if newline or length >= size:
-            return last
-        length *= 8
 
 
 def _filled(word: str, places: dict[str, str]) -> str:

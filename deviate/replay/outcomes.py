@@ -2,14 +2,16 @@
 
 import dataclasses
 import itertools
+import os
 import re
 import signal
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from deviate.errors import RunError
+from deviate.eventlog import decode
 from deviate.model import Status
 from deviate.records import stderr_tail
 from deviate.records.attempts import Cause
@@ -61,6 +63,9 @@ Source: errno(3), ENOSPC, EDQUOT and EFBIG, in the words of strerror(3).
 
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
+
+END_BYTES = 200
+"""An end event is shorter than that."""
 
 Stop = Literal["timeout", "stall", "cancel"]
 """Why we ended a run."""
@@ -165,6 +170,27 @@ def has_reported(attempt: Path) -> bool:
             if file.read(16).replace(b" ", b"").startswith(b'["start",'):
                 return True
     return False
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file is as long as its writer said when it left; who did not say, left in another way."""
+    with path.open("rb") as file:
+        size, last = os.fstat(file.fileno()).st_size, _last_line(file)
+    try:
+        event = decode(last)
+    except ValueError:
+        return False
+    return event[0] != "end" or len(event) < 3 or int(event[2]) == size - len(last) - 1
+
+
+def _last_line(file: BinaryIO) -> bytes:
+    size, length = os.fstat(file.fileno()).st_size, END_BYTES
+    while True:  # who became another program leaves a start event as its last line, which is longer
+        file.seek(max(0, size - length))
+        _, newline, last = file.read().removesuffix(b"\n").rpartition(b"\n")
+        if newline or length >= size:
+            return last
+        length *= 8
 
 
 def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> RunError:
