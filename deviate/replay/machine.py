@@ -13,24 +13,31 @@ LEAST_FREE_SHARE = 0.01
 
 
 def is_disk_full(folder: Path) -> bool:
-    """Whether the disk of a folder is nearly full."""
-    usage = shutil.disk_usage(folder)
-    return usage.free < _least(usage.total)
-
-
-def _least(total: int) -> float:
-    return min(LEAST_FREE_BYTES, LEAST_FREE_SHARE * total)
+    """Whether the disk of a folder is nearly full. Raises RecordError when the folder is gone."""
+    free, least = _room(folder)
+    return free < least
 
 
 def refuse_full_disk(folder: Path) -> None:
-    """Raise RecordError when the disk of a folder is nearly full."""
-    usage = shutil.disk_usage(folder)
-    least = _least(usage.total)
-    if usage.free < least:
+    """Raise RecordError when the disk of a folder is nearly full, or the folder is gone."""
+    free, least = _room(folder)
+    if free < least:
         raise RecordError(
-            f"the disk of {folder} is nearly full: {usage.free / 1e6:.0f} MB left, {least / 1e6:.0f} MB needed",
+            f"the disk of {folder} is nearly full: {free / 1e6:.0f} MB left, {least / 1e6:.0f} MB needed",
             "make room (deviate clean removes work copies), then resume; nothing is lost",
         )
+
+
+def _room(folder: Path) -> tuple[int, float]:
+    """Bytes that are free on the disk of a folder, and how many it takes at least."""
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError as error:
+        raise RecordError(
+            f"writing to {folder}: {error.strerror or error}",
+            "it was removed or unmounted while runs went on: run again",
+        ) from error
+    return usage.free, min(LEAST_FREE_BYTES, LEAST_FREE_SHARE * usage.total)
 
 
 def n_killed_for_memory() -> int:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.errors import RunError
+from deviate.errors import RecordError, RunError
 from deviate.model import Settings
 from deviate.records.attempts import Claim, write_claim
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
@@ -310,6 +311,17 @@ def test_a_second_interrupt_ends_them_and_the_next_call_does_what_is_missing(fro
     (it.root / "go").touch()
     outcomes = carry_out(orders, LocalExecutor(settings), settings)
     assert [outcomes[order].status for order in orders] == ["completed"] * 3
+
+
+def test_records_that_are_removed_while_runs_go_on_end_everything_with_one_message(frozen: Make) -> None:
+    it = frozen("import time\nopen(os.environ['DEVIATE_ROOT'] + '/pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
+                .replace("import time", "import os, time"))  # fmt: skip
+    threading.Timer(1.0, shutil.rmtree, (it.folder,)).start()
+    began = time.monotonic()
+    with pytest.raises(RecordError, match="No such file"):
+        execute(it.specs(2), it.snapshot, it.folder, jobs=1)
+    assert time.monotonic() - began < 30
+    assert birth(int((it.root / "pid").read_text())) == ""
 
 
 def test_after_so_many_failures_no_further_run_is_started(frozen: Make) -> None:
