@@ -22,6 +22,7 @@ from deviate.replay.executors.protocol import Executor
 from deviate.replay.updates import Order, Outcome, RunUpdate
 
 POLL_S = 0.25
+INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FAILED = frozenset({"crashed", "timed_out", "silent", "lost"})
 
 
@@ -113,7 +114,7 @@ def _run(schedule: "_Schedule", *, drains: bool) -> dict[Order, Outcome]:
             raise
         finally:
             schedule.executor.close()
-    if schedule.is_draining:
+    if schedule.is_draining or schedule.is_interrupted:
         raise KeyboardInterrupt
     return schedule.outcomes
 
@@ -133,6 +134,7 @@ class _Schedule:
     lost: collections.Counter[Order] = field(default_factory=collections.Counter)
     n_failed: int = 0
     is_draining: bool = False
+    is_interrupted: bool = False
     is_closed: bool = False
 
     def admit(self, orders: Iterable[Order]) -> None:
@@ -149,6 +151,7 @@ class _Schedule:
 
     def run(self) -> None:
         while True:
+            self._obey()
             self._stop_starting_in_time()
             if self.is_draining and not self.is_closed:
                 self._close("No new runs; those that are running finish. Interrupt again to end them; nothing is lost.")
@@ -164,6 +167,12 @@ class _Schedule:
             for update in self.executor.poll(POLL_S):
                 self._take(update)
 
+    def _obey(self) -> None:
+        """Raise the interrupt that was asked for: here nothing is half done."""
+        if self.is_interrupted:
+            self.is_interrupted = False
+            raise KeyboardInterrupt
+
     def _close(self, notice: str) -> None:
         """Start no further run; those that no slot has taken yet are given back."""
         self.is_closed = True
@@ -176,6 +185,7 @@ class _Schedule:
         at_once = False
         while self.running:
             try:
+                self._obey()
                 for order in self.running.values():
                     self.executor.cancel(order, at_once=at_once)
                 for update in self.executor.poll(POLL_S):
@@ -229,20 +239,30 @@ class _Schedule:
 
 @contextmanager
 def _interrupts(schedule: _Schedule, *, drains: bool) -> Iterator[None]:
-    """While runs go on, the first interrupt drains; every further one is a KeyboardInterrupt, as are other signals."""
-    is_ours = drains and threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if is_ours else None
-    if before is not signal.default_int_handler:
-        yield
-        return
+    """While runs go on, signals that interrupt wait until nothing is half done.
+
+    An exception out of a handler could come between the end of a run and the line that notes it, and then the run would
+    be waited for without end. Whoever does not want to wait for that moment asks again.
+
+    Args:
+        drains: the first SIGINT starts no new runs, and only the next one interrupts.
+    """
 
     def take(number: int, frame: FrameType | None) -> None:
-        if schedule.is_draining or not schedule.running:
+        if drains and number == signal.SIGINT and schedule.running and not schedule.is_draining:
+            schedule.is_draining = True
+        elif schedule.is_interrupted:
             signal.default_int_handler(number, frame)
-        schedule.is_draining = True  # no more than that: the executor may be at work under this very handler
+        else:
+            schedule.is_interrupted = True
 
-    signal.signal(signal.SIGINT, take)
+    ours = [number for number in INTERRUPTING if signal.getsignal(number) is signal.default_int_handler]
+    if threading.current_thread() is not threading.main_thread():
+        ours = []
+    for number in ours:
+        signal.signal(number, take)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in ours:
+            signal.signal(number, signal.default_int_handler)
