@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.errors import InputError
+from deviate.redaction import redacted_words
 
 CONFIG = "deviate.toml"
 TRAIN_KEY = '[experiment] train = "train.py"'
@@ -84,6 +85,16 @@ def locate(
     scripts = [found for found in scripts if found.is_relative_to(root) and found != script]
     cwd = folder.relative_to(root).as_posix()
     return Target(root, cwd, script, command, tuple(following), tuple(dict.fromkeys(scripts)))
+
+
+def refuse_unknown_programs(target: Target) -> None:
+    """Raise InputError where a command names a program that is not there: hours of training may come before it."""
+    for words in (target.command, *target.then):
+        if "/" not in words[0] and shutil.which(words[0]) is None:
+            raise InputError(
+                f"there is no program {words[0]!r} on PATH for {shlex.join(redacted_words(words))}",
+                "check the command, and what is installed",
+            )
 
 
 def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None) -> Path:

@@ -47,7 +47,8 @@ def resume_command(
         timeout_s=options.seconds(timeout, "--timeout") or before.timeout_s,
         retries=before.retries if retries is None else retries,
     )
-    for note in pipeline.environment_notes(begun):
+    pipeline.keep_settings(begun, settings)
+    for note in pipeline.resume_notes(begun):
         output.say(f"Note     {note}")
     carry_out([begun], settings, output, budget_s=options.seconds(budget, "--budget"))
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)

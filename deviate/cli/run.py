@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from deviate.cli import options
 from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Metric, app, named_folder, width
 from deviate.cli.carry import Output, carry_out, conclude
 from deviate.cli.publish import takes_stdout
-from deviate.command import default_python, with_interpreter
+from deviate.command import default_python, refuse_unknown_programs, with_interpreter
 from deviate.errors import InputError
 from deviate.model import Settings
 from deviate.pipeline import Judging, Request
@@ -138,6 +138,7 @@ def run_command(
     if dry_run:
         return
     folder = records.deviate_folder(first.target.root)
+    _refuse(contenders, request, folder)
     begun = [pipeline.begin(it, request, folder, name=own) for own, it in contenders.items()]
     for note in [note for it in begun for note in it.notes]:
         output.say(f"Note     {note}")
@@ -150,6 +151,15 @@ def run_command(
     more = pipeline.Further(begun, names, request, judging)
     carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
     conclude(begun, names, judging, output, is_strict=strict)
+
+
+def _refuse(contenders: Mapping[str | None, Prepared], request: Request, folder: Path) -> None:
+    """Raise InputError for what can be known to fail, before anything is written."""
+    for own, prepared in contenders.items():
+        if request.settings.executor == "local" and not request.wrap:
+            refuse_unknown_programs(prepared.target)
+        if own is not None:
+            pipeline.refuse_misfit(prepared, request, folder, own)
 
 
 def _finder(

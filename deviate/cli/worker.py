@@ -17,15 +17,18 @@ def worker_command(
     index: Annotated[int | None, typer.Option(min=0, help="Number of the run in the plan, from 0.")] = None,
     run: Annotated[str | None, typer.Option(help="Id of the run, instead of its number.")] = None,
 ) -> None:
-    """Carry out one run of an experiment that `deviate run --dry-run` or a first run has planned.
+    """Carry out one run of an experiment that `deviate run --plan-only` or a first run has planned.
 
-    Exit code 0: it is on record, however it ended; 1: it could not be started; 75: somebody else runs it now.
+    Exit code 0: it is on record, however it ended; 1: it could not be started; 75: try again, for it was lost, or
+    somebody else runs it now.
     """
     if (index is None) == (run is None):
         raise InputError("one run is to be named", "give --index or --run")
     named = Path(experiment)
     here = Path.cwd().resolve()
-    place = named if named.is_dir() else find_experiment(pipeline.records_folder(here), experiment)
+    place = (
+        named if (named / "experiment.json").is_file() else find_experiment(pipeline.records_folder(here), experiment)
+    )
     try:
         outcome = pipeline.work(place.absolute(), index=index, run=run)
     except InUseError as error:
@@ -34,3 +37,5 @@ def worker_command(
     was = " (on record already)" if outcome.is_reused else ""
     reason = f": {outcome.reason}" if outcome.reason else ""
     typer.echo(f"{outcome.spec.variant} replicate {outcome.spec.replicate} {outcome.status}{was}{reason}")
+    if outcome.status in {"lost", "cancelled"}:
+        raise typer.Exit(IN_USE)

@@ -1,6 +1,6 @@
 """The way through all rooms: from a command to findings. Knows every room; prints nothing, and ends nothing."""
 
-from deviate.pipeline.begin import begin, environment_notes
+from deviate.pipeline.begin import begin, keep_settings, refuse_misfit, resume_notes
 from deviate.pipeline.carry import (
     carry_out,
     fair_order,
@@ -56,7 +56,6 @@ __all__ = [
     "carry_out",
     "declare",
     "describe",
-    "environment_notes",
     "expected",
     "fair_order",
     "find",
@@ -64,12 +63,15 @@ __all__ = [
     "in_use",
     "interpreter_labels",
     "judge",
+    "keep_settings",
     "n_steps_of",
     "open_experiment",
     "read",
     "read_variants",
     "records_folder",
+    "refuse_misfit",
     "report_path",
+    "resume_notes",
     "run_states",
     "runs_on_record",
     "size",

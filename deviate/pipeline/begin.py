@@ -10,11 +10,12 @@ from pathlib import Path
 
 from deviate import analysis, instrument, records, replay
 from deviate.errors import InputError
-from deviate.model import Snapshot, Variant
+from deviate.model import Settings, Snapshot, Variant
 from deviate.pipeline.carry import specs_of
 from deviate.pipeline.request import Begun, Request
 from deviate.prepare import Prepared
 from deviate.records import Plan, VariantPlan
+from deviate.redaction import redacted_words
 
 
 def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | None = None) -> Begun:
@@ -42,10 +43,7 @@ def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | Non
                 if not misfit:
                     return _go_on(known[name], prepared, request, folder)
                 if asked is not None:
-                    raise InputError(
-                        f"an experiment named {name} exists already, with {misfit}",
-                        "choose another name with --name; what is on record stays",
-                    )
+                    raise _taken(name, misfit)
                 number += 1
                 name = f"{stem}-{number}"
     place = records.place_of(folder, name)
@@ -53,6 +51,24 @@ def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | Non
         if not records.experiment_file(place).exists():
             return _make(prepared, request, folder, name)
     return begin(prepared, request, folder, name=asked)  # somebody made it since we looked
+
+
+def refuse_misfit(prepared: Prepared, request: Request, folder: Path, name: str) -> None:
+    """Raise InputError where an experiment cannot begin under this name, before any other one has begun."""
+    if not prepared.selection.metrics:
+        raise analysis.explain_nothing_found(prepared.analysis)
+    known = {plan.name: plan for plan in records.list_experiments(folder)}
+    if name in known:
+        with _frozen_now(prepared, folder) as now:
+            if misfit := _misfit(known[name], prepared, request, folder, now):
+                raise _taken(name, misfit)
+
+
+def _taken(name: str, misfit: str) -> InputError:
+    return InputError(
+        f"an experiment named {name} exists already, with {misfit}",
+        "choose another name with --name; what is on record stays",
+    )
 
 
 def _make(prepared: Prepared, request: Request, folder: Path, name: str) -> Begun:
@@ -146,7 +162,7 @@ def _is_same(recorded: Variant | None, now: Variant) -> bool:
 
 
 def _told(commands: Sequence[Sequence[str]]) -> str:
-    return "; ".join(shlex.join(words) for words in commands if words) or "none"
+    return "; ".join(shlex.join(redacted_words(words)) for words in commands if words) or "none"
 
 
 def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Begun:
@@ -166,18 +182,28 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
         variants=tuple(planned.values()),
         jobs=request.settings.jobs,
         settings=request.settings,
-        **({"precision": request.growth.precision} if request.growth.precision else {}),
+        **({"precision": request.growth.precision} if request.growth.precision and not _is_compared(plan) else {}),
     )
     notes += [*_selection_notes(plan, prepared), *_looks_notes(plan, request)]
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
     return Begun(plan.name, place, snapshot, changed, tuple(notes))
 
 
-def environment_notes(begun: Begun) -> tuple[str, ...]:
-    """What the runs that are still to be carried out would find otherwise than those on record; nothing without any."""
-    orders = [replay.Order(begun.folder, spec) for spec in specs_of(begun.plan, begun.snapshot)]
+def resume_notes(begun: Begun) -> tuple[str, ...]:
+    """What the user has to know before the runs that an experiment lacks are carried out."""
+    plan = begun.plan
+    orders = [replay.Order(begun.folder, spec) for spec in specs_of(plan, begun.snapshot)]
     is_whole = all(replay.settled_attempt(order.run, order.spec) for order in orders)
-    return () if is_whole else tuple(_environment_notes(begun.folder, begun.plan))
+    notes = [] if is_whole else list(_environment_notes(begun.folder, plan))
+    if plan.precision or plan.looks:
+        rule = f"until {plan.precision}" if plan.precision else "look by look"
+        notes.append(f"runs are added {rule} by the command that began the experiment; resume does what is planned")
+    return tuple(notes)
+
+
+def keep_settings(begun: Begun, settings: Settings) -> None:
+    """Write down how runs are carried out from now on: workers read it."""
+    records.change_experiment(begun.folder, time=time.time(), settings=settings)
 
 
 def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
@@ -201,13 +227,18 @@ def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:
         yield f"metrics are read otherwise than before, in all runs: {', '.join(sorted(parts))}"
 
 
+def _is_compared(plan: Plan) -> bool:
+    """Whether its runs have been compared with others: what decides their number can no longer be declared before."""
+    return any(it.is_comparison for it in plan.reported)
+
+
 def _looks_notes(plan: Plan, request: Request) -> Iterator[str]:
     if request.growth.looks and request.growth.looks != plan.looks:
         declared = ", ".join(map(str, plan.looks)) or "none"
         yield f"looks are declared before the first run: those of this experiment stay ({declared})"
     n_before = min((variant.n_runs for variant in plan.variants), default=0)
-    compared = any(it.is_comparison for it in plan.reported)
-    if compared and request.runs > n_before and not plan.looks and not plan.precision:
+    grows = request.runs > n_before or request.growth.precision
+    if _is_compared(plan) and grows and not plan.looks and not plan.precision:
         yield (
             f"runs are added after {n_before} were compared: an unplanned look, so that comparisons give no verdict; "
             "declare looks before the first run (--looks), or run anew under another --name"

@@ -14,6 +14,7 @@ from deviate.records.events import read_events
 from deviate.records.layout import event_files
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.measure import Catalog, measure
+from deviate.records.read import continued
 
 MOST_METRICS = 3
 """Metrics of an experiment that are told while it runs; the report has all."""
@@ -131,7 +132,8 @@ class Scores:
     def _read(self, attempt: Path, spec: Spec) -> RunScores:
         from deviate.stats import aggregate_series
 
-        logs = [read_events(path, self._manifest.main_loop, self._catalog.name) for path in event_files(attempt)]
+        files = [path for part in continued(attempt) for path in event_files(part)]
+        logs = [read_events(path, self._manifest.main_loop, self._catalog.name) for path in files]
         series = measure(logs)
         metrics = {it.name: it for it in self._catalog.metrics if it.role == "quality" and it.name in series}
         is_diverged = any(not math.isfinite(series[name].values[-1]) for name in metrics)

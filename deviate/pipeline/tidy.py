@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import socket
 import stat
 import time
 from collections.abc import Iterator, Sequence
@@ -16,11 +15,9 @@ from deviate.pipeline.states import attempt_states, in_use
 from deviate.records import find_experiment
 from deviate.records.attempts import STALE_S
 from deviate.records.layout import runs_folder
-from deviate.replay.adopt import MAKING
+from deviate.replay.adopt import MAKING, temporary_of
 from deviate.replay.workcopy import remove_work_copy
 
-TEMPORARY = "deviate-"
-"""How the names of temporary folders of runs begin; a claim that names another folder is damaged."""
 CACHE_S = 3600.0
 """A folder in the cache that was not touched for so long belongs to nobody."""
 
@@ -149,8 +146,9 @@ def _others(experiment: Path) -> Iterator[Path]:
     for run in sorted(runs_folder(experiment).glob("*/")):
         for attempt in attempt_states(run):
             claim = attempt.claim
-            if claim is not None and claim.host == socket.gethostname() and _is_temporary(Path(claim.temporary)):
-                yield Path(claim.temporary)
+            temporary = None if claim is None else temporary_of(claim)
+            if temporary is not None:
+                yield temporary
         yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > STALE_S)
 
 
@@ -166,11 +164,6 @@ def _best_and_worst(scores: Scores) -> set[str]:
         if primary in it.scores:
             by_variant.setdefault(it.variant, []).append((it.scores[primary], it.replicate, run))
     return {ends[2] for those in by_variant.values() for ends in (min(those), max(those))}
-
-
-def _is_temporary(path: Path) -> bool:
-    """Whether a path is that of a temporary folder that deviate made for a run, and is there."""
-    return path.is_absolute() and path.name.startswith(TEMPORARY) and path.is_dir() and not path.is_symlink()
 
 
 def _remove(path: Path) -> None:

@@ -13,7 +13,15 @@ from deviate.records.attempts import STALE_S, Result, is_intact, read_claim, rea
 from deviate.records.environment import facts_of
 from deviate.records.events import ProcessLog, read_events
 from deviate.records.gather import draws, environment, told_by_all, told_by_one
-from deviate.records.layout import attempt_number, attempts, event_files, runs_folder, snapshot_folder, spec_file
+from deviate.records.layout import (
+    attempt_folder,
+    attempt_number,
+    attempts,
+    event_files,
+    runs_folder,
+    snapshot_folder,
+    spec_file,
+)
 from deviate.records.manifest import read_manifest
 from deviate.records.measure import Catalog, measure
 from deviate.records.misfits import differences
@@ -142,9 +150,22 @@ def _attempt_that_counts(run: Path) -> tuple[Path, Result | None]:
     return numbered[-1], None
 
 
+def continued(attempt: Path) -> tuple[Path, ...]:
+    """An attempt after those whose files it took over, the first one first: together they are one run.
+
+    Steps count on from one to the next, so a step that was cut off and is repeated counts twice.
+    """
+    chain = [attempt]
+    while (claim := read_claim(chain[0])) is not None and claim.continues is not None:
+        chain.insert(0, attempt_folder(attempt.parent, claim.continues))
+    return tuple(chain)
+
+
 def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
     spec, attempt, result, started = found.spec, found.attempt, found.result, found.started
-    logs = [read_events(path, main_loop, catalog.name) for path in event_files(attempt)]
+    chain = continued(attempt)
+    logs = [read_events(path, main_loop, catalog.name) for part in chain for path in event_files(part)]
+    goes_on = [f"goes on from attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
     return Run(
         id=found.run_id,
@@ -161,7 +182,7 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         environment={**facts_of(attempt), **environment(logs)},
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
-        warnings=(*(result.warnings if result else ()), *_warnings(logs)),
+        warnings=(*(result.warnings if result else ()), *goes_on, *_warnings(logs)),
         controls=dict(spec.controls),
         control_events=told_by_all(logs, lambda log: log.controls),
         draws=draws(logs),

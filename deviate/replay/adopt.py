@@ -29,6 +29,8 @@ from deviate.records.specs import read_spec, spec_hash
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import birth, end_group, end_processes, is_alive, processes_of
 
+TEMPORARY = "deviate-"
+"""How the names of temporary folders of runs begin."""
 MAKING = ".attempt-"
 """How the name of a folder begins that is to become an attempt."""
 
@@ -93,12 +95,11 @@ def give_back(attempt: Path) -> None:
     shutil.rmtree(left, ignore_errors=True)
 
 
-def is_claimed(run: Path) -> bool:
-    """Whether an executor that lives, or may live on another machine, holds an attempt of this run."""
-    return any(
-        not result_file(attempt).exists() and (claim := read_claim(attempt)) is not None and holds(claim)
-        for attempt in attempts(run)
-    )
+def temporary_of(claim: Claim) -> Path | None:
+    """The temporary folder of a run, if it is there, on this machine, and one of ours: a claim may be damaged."""
+    path = Path(claim.temporary)
+    is_ours = path.is_absolute() and path.name.startswith(TEMPORARY) and path.is_dir() and not path.is_symlink()
+    return path if is_ours and claim.host == socket.gethostname() else None
 
 
 def holds(claim: Claim) -> bool:
@@ -116,8 +117,9 @@ def _end_orphan(attempt: Path) -> None:
         if claim is not None and claim.process is not None and is_alive(claim.process, claim.process_birth):
             end_group(claim.process)
         end_processes(lambda: processes_of(attempt))
-    if claim is not None and claim.temporary:
-        shutil.rmtree(claim.temporary, ignore_errors=True)
+    temporary = None if claim is None else temporary_of(claim)
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
     write_result(
         attempt,
         Result(

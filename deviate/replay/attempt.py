@@ -30,7 +30,7 @@ from deviate.records.layout import (
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.specs import keep_spec, run_id, spec_hash
 from deviate.redaction import redacted_words
-from deviate.replay.adopt import claim_attempt, end_orphans
+from deviate.replay.adopt import TEMPORARY, claim_attempt, end_orphans
 from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
 from deviate.replay.containers import SECRETS, wrapped
@@ -109,7 +109,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         keep_spec(spec_file(run), spec)
         before = _left_behind(run) if settings.requeue == "continue" else None
         folder, claim = claim_attempt(run, continues=before)
-        temporary = tempfile.mkdtemp(prefix="deviate-")  # a short path: names of sockets have 108 bytes at most
+        temporary = tempfile.mkdtemp(prefix=TEMPORARY)  # a short path: names of sockets have 108 bytes at most
         claim = dataclasses.replace(claim, temporary=temporary)
         write_claim(folder, claim)
         if before is None:
@@ -204,6 +204,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
     )  # fmt: skip
     if ending.status != "completed" and ended.command:
         command = shlex.join(redacted_words(attempt.spec.then[ended.command - 1]))
+        ending = CANCELLED if ended.problem else ending  # no failure of the training
         return dataclasses.replace(ending, reason=f"--then {command}: {ended.problem or ending.reason}")
     cut = [path for path in event_files(attempt.folder) if path.name.endswith(CUT) or not is_whole(path)]
     attempt.progress.look()

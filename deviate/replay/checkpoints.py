@@ -50,11 +50,6 @@ class CheckpointWatch:
         return told
 
 
-def earlier_training(attempt: Path) -> tuple[str, str] | None:
-    """The same of an attempt that has ended."""
-    return CheckpointWatch(attempt).look()
-
-
 def checkpoint_error(name: str, reason: str) -> RunError:
     """The error for runs that start from a file of an earlier training, with the ways out."""
     folder = name.rpartition("/")[0]

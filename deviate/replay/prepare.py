@@ -10,6 +10,7 @@ from pathlib import Path
 from deviate.errors import RunError
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import stderr_tail
+from deviate.redaction import redacted_words
 from deviate.replay.attempt import prepare_attempt, read_frozen, recorded, started
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.outcomes import judge
@@ -61,7 +62,7 @@ def prepare_tree(
         said = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
         ending = f": {ended.problem}" if ended.problem else f" ended with code {ended.code}"
         raise RunError(
-            f"--prepare {shlex.join(commands[ended.command])}{ending}{said}",
+            f"--prepare {shlex.join(redacted_words(commands[ended.command]))}{ending}{said}",
             f"repair it and run again; its output is in {attempt.folder}",
         )
     tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"

@@ -34,10 +34,10 @@ def slots(settings: Settings) -> tuple[Slot, ...]:
         return (Slot(),) * max(1, settings.jobs)
     size = settings.gpus_per_run
     groups = [settings.gpus[at : at + size] for at in range(0, len(settings.gpus) - size + 1, size)]
-    if not groups:
+    if len(groups) * size != len(settings.gpus) or not groups:
         raise InputError(
-            f"one run is to have {size} GPUs, and there are {len(settings.gpus)}",
-            "give more with --gpus, or fewer to each run with --gpus-per-run",
+            f"{len(settings.gpus)} GPUs cannot be dealt out by {size} to a run",
+            "name others with --gpus, or give each run another number with --gpus-per-run",
         )
     return tuple(_slot(group) for _ in range(settings.per_gpu) for group in groups)[: max(1, settings.jobs)]
 

@@ -7,7 +7,7 @@ import pytest
 
 from deviate.eventlog import BY_NAME, encode
 from deviate.records.events import read_events
-from deviate.replay.checkpoints import CheckpointWatch, checkpoint_error, earlier_training
+from deviate.replay.checkpoints import CheckpointWatch, checkpoint_error
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def add(attempt: Path, text: str) -> None:
 
 def test_a_run_that_tells_nothing_started_from_nothing(attempt: Path) -> None:
     add(attempt, '["value", 0, 0, [], 0.1, 0.5, "[\\"checkpoint\\", 1]"]\n')
-    assert earlier_training(attempt) is None
+    assert CheckpointWatch(attempt).look() is None
 
 
 def test_the_file_is_found_as_soon_as_its_line_is_whole(attempt: Path) -> None:
@@ -36,7 +36,7 @@ def test_the_file_is_found_as_soon_as_its_line_is_whole(attempt: Path) -> None:
     add(attempt, line[20:])
     assert watch.look() == ("runs/last.pt", "the run writes it again")
     assert watch.look() is None
-    assert earlier_training(attempt) == ("runs/last.pt", "the run writes it again")
+    assert CheckpointWatch(attempt).look() == ("runs/last.pt", "the run writes it again")
 
 
 def test_a_checkpoint_that_git_tracks_is_part_of_the_project_unless_the_run_writes_it_again(attempt: Path) -> None:
@@ -44,11 +44,11 @@ def test_a_checkpoint_that_git_tracks_is_part_of_the_project_unless_the_run_writ
     (root / "checkpoint.pt").write_bytes(b"weights")
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     add(attempt, encode("checkpoint", "checkpoint.pt", BY_NAME))
-    assert earlier_training(attempt) == ("checkpoint.pt", BY_NAME)
+    assert CheckpointWatch(attempt).look() == ("checkpoint.pt", BY_NAME)
     subprocess.run(["git", "-C", str(root), "add", "checkpoint.pt"], check=True)
-    assert earlier_training(attempt) is None
+    assert CheckpointWatch(attempt).look() is None
     add(attempt, encode("checkpoint", "checkpoint.pt", "the run writes it again"))
-    assert earlier_training(attempt) is not None
+    assert CheckpointWatch(attempt).look() is not None
 
 
 def test_the_error_names_the_file_and_the_folder_that_has_to_be_fresh() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from deviate.errors import RecordError
+from deviate.errors import RecordError, RunError
 from deviate.model import Settings, Status
 from deviate.records.attempts import HEARTBEAT_S, Result
 from deviate.replay.adopt import give_back, settled_attempt
@@ -184,6 +184,8 @@ class LocalExecutor:
         self._tell_finished(attempt, result, outcome)
         if earlier is not None:
             raise checkpoint_error(*earlier)
+        if ended.problem:
+            raise RunError(ending.reason, "repair the command or its surroundings, then run again")
         if has_reported(attempt.folder):
             self._has_heard.add(experiment)
         if ending.status == "silent" and experiment not in self._has_heard:

@@ -27,7 +27,7 @@ from deviate.records.attempts import (
 )  # fmt: skip
 from deviate.records.layout import attempts, spec_file
 from deviate.records.manifest import Manifest, read_manifest
-from deviate.records.specs import run_id, spec_hash, write_spec
+from deviate.records.specs import keep_spec, run_id, spec_hash
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.executors.backend import Backend
 from deviate.replay.outcomes import SETTLED, Ending, has_reported, silence
@@ -92,8 +92,7 @@ class WorkersExecutor:
             return
         for order in orders:
             order.run.mkdir(parents=True, exist_ok=True)
-            if not spec_file(order.run).exists():
-                write_spec(spec_file(order.run), order.spec)  # a worker knows its run by this alone
+            keep_spec(spec_file(order.run), order.spec)  # a worker knows its run by this alone
         before = [frozenset(attempts(order.run)) for order in orders]
         names = self._backend.start(orders)
         for order, name, known in zip(orders, names, before, strict=True):
