@@ -1,5 +1,7 @@
 """Slots, failures and interruptions as a user of `deviate run` meets them."""
 
+import csv
+import io
 import json
 import os
 import pty
@@ -180,6 +182,11 @@ def test_a_lost_run_begins_anew_or_goes_on_with_its_files(
     assert [result["status"] for result in found.values()] == ["lost", "completed"]
     logs = sorted((project / ".deviate/experiments/train/runs").glob("*/attempt-*/stdout.log"))
     assert [int(log.read_text().split()[1]) for log in logs] == began
+    answer = deviate("report", "train", "--aggregate", "max", "--csv", "-")
+    (row,) = [row for row in csv.DictReader(io.StringIO(answer.out)) if row["metric"] == "loss"]
+    assert float(row["score"]) == 1 / 3  # of the first epoch, whichever attempt that was in
+    page = (project / ".deviate/reports/train/report.html").read_text()
+    assert ("goes on from attempt 1" in page) is (requeue == "continue")
 
 
 def runs(process: int) -> bool:

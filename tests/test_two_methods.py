@@ -1,6 +1,9 @@
 """Two methods at once, and how many runs there are: pairs, budgets, precision, looks, and runs that are added."""
 
 import json
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -163,3 +166,43 @@ def test_what_makes_no_sense_is_refused_before_anything_is_written(
     assert told in answer.err
     assert len(answer.err[answer.err.index("Error: ") :].strip().splitlines()) == 2, answer.err
     assert not (project / ".deviate").exists()
+
+
+def test_precision_declared_after_a_comparison_makes_no_planned_look_of_it(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(
+        "import random, sys\nfor epoch in range(2):\n    loss = float(sys.argv[1]) + random.random()\n"
+        "    print(f'loss {loss:.4f}')\n"
+    )
+    methods = ("--versus", "a=python train.py 1", "--versus", "b=python train.py 3", "--quiet")
+    assert "Verdict: " in deviate("run", *methods, "--runs", "5").out
+    answer = deviate("run", *methods, "--until", "loss ±0.001", "--min-runs", "6", "--max-runs", "7")
+    assert "Verdict: withheld" in answer.out, answer.both
+
+
+def test_where_one_method_cannot_begin_none_does(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text("for epoch in range(2):\n    loss = 1 / (epoch + 1)\n    print(f'loss {loss}')\n")
+    assert deviate("run", "train.py", "--name", "old", "--runs", "2", "--quiet").code == 0
+    answer = deviate("run", "--versus", "new=python train.py", "--versus", "old=python train.py 3", "--quiet")
+    assert (answer.code, "experiment named old exists already" in answer.err) == (1, True), answer.both
+    missing = deviate("run", "train.py", "--then", "no-such-program --token secret-of-mine", "--quiet")
+    assert "there is no program 'no-such-program'" in missing.err
+    assert "secret-of-mine" not in missing.both
+    assert sorted(path.name for path in (project / ".deviate/experiments").iterdir()) == ["old"]
+
+
+def test_an_interrupted_resume_says_that_what_ran_is_on_record(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(
+        "import time\nfor epoch in range(2):\n    time.sleep(1)\n"
+        "    loss = 1 / (epoch + 1)\n    print(f'loss {loss}')\n"
+    )
+    assert deviate("run", "train.py", "--plan-only", "--runs", "3").code == 0
+    child = subprocess.Popen(
+        [sys.executable, "-m", "deviate", "resume", "train"], cwd=project, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not list(project.glob(".deviate/experiments/train/runs/*/attempt-1/events-*")):
+        time.sleep(0.05)
+    child.terminate()
+    _, said = child.communicate(timeout=60)
+    assert (child.returncode, "What ran is on record" in said) == (130, True), said
+    assert deviate("worker", "train", "--index", "0").code == 0

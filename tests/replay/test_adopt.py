@@ -14,8 +14,8 @@ from deviate.errors import InUseError, RecordError
 from deviate.model import Settings
 from deviate.records.attempts import Claim, read_result, write_claim
 from deviate.records.layout import attempt_folder, attempts, spec_file
-from deviate.records.specs import read_spec
-from deviate.replay.adopt import MAKING, claim_attempt
+from deviate.records.specs import read_spec, write_spec
+from deviate.replay.adopt import MAKING, claim_attempt, end_orphans
 from deviate.replay.execute import Listeners, carry_out, execute
 from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.processes import birth, processes_of
@@ -175,3 +175,19 @@ def test_a_run_whose_claim_the_disk_does_not_take_is_not_left_running(frozen: Ma
     assert read_result(attempts(first)[0]).status == "completed"  # type: ignore[union-attr]
     time.sleep(0.3)  # a process that has just begun does not show yet what it belongs to
     assert not processes_of(attempts(second)[0])
+
+
+def test_only_a_temporary_folder_of_ours_is_removed_with_an_orphan(frozen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    it = frozen()
+    (spec,) = it.specs(1)
+    run = Order(it.folder, spec).run
+    run.mkdir(parents=True)
+    write_spec(spec_file(run), spec)
+    precious, ours = tmp_path / "precious", tmp_path / "deviate-x"
+    for number, folder in enumerate((precious, ours), 1):
+        folder.mkdir()
+        attempt = attempt_folder(run, number)
+        attempt.mkdir()
+        write_claim(attempt, Claim(socket.gethostname(), 1, "never", 0.0, 0.0, temporary=str(folder)))
+        end_orphans([run])
+    assert (precious.exists(), ours.exists()) == (True, False)
