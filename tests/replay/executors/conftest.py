@@ -35,11 +35,6 @@ class Place:
     name: str
     make: Callable[[Settings], Executor]
 
-    @property
-    def has_workers(self) -> bool:
-        """Whether a process of its own, which may die, looks after each run."""
-        return self.name != "local"
-
 
 @pytest.fixture(scope="session")
 def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:

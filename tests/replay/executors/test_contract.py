@@ -22,6 +22,8 @@ from deviate.replay.updates import Order
 from .conftest import Place
 
 Make = Callable[..., tuple[Order, ...]]
+OF_WORKERS = pytest.mark.parametrize("place", ["workers", "slurm", "ray"], indirect=True)
+"""A process of its own, which may die, looks after each run."""
 
 PIDS = "import os, time\nopen(os.environ['DEVIATE_ROOT'] + '/pids', 'a').write(f'{os.getpid()}\\n')\n"
 """Every process of a training is known by its number …"""
@@ -197,9 +199,8 @@ def test_a_run_that_is_killed_is_started_anew(place: Place, orders: Make) -> Non
     assert not (root_of(order) / "two").exists()
 
 
+@OF_WORKERS  # elsewhere the executor itself looks after its runs
 def test_a_lost_worker_loses_its_run_and_a_new_attempt_never_meets_the_old_one(place: Place, orders: Make) -> None:
-    if not place.has_workers:
-        pytest.skip("the executor itself looks after its runs")
     two = orders(ALONE + FIRST_WAITS, runs=2)
     executor = place.make(Settings())
     killed: list[int] = []
@@ -225,9 +226,8 @@ def test_a_lost_worker_loses_its_run_and_a_new_attempt_never_meets_the_old_one(p
     assert not (root_of(two[0]) / "two").exists()
 
 
+@OF_WORKERS  # where an experiment is run on this machine, the second one is refused
 def test_two_executors_never_run_the_same_run_twice(place: Place, orders: Make) -> None:
-    if not place.has_workers:
-        pytest.skip("who runs an experiment here already refuses the second one")
     (order,) = orders(PIDS + "time.sleep(2)\n")
     one, other = place.make(Settings()), place.make(Settings())
     one.submit([order])
