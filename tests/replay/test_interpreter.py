@@ -1,6 +1,6 @@
 """Which interpreter a command starts, and what it says."""
 
-import importlib.metadata
+import json
 import os
 import re
 import subprocess
@@ -10,6 +10,12 @@ from pathlib import Path
 import pytest
 
 from deviate.replay.interpreter import ask, find_interpreter
+
+ORACLE = """
+import importlib.metadata, json
+print(json.dumps([(it.metadata["Name"], it.version) for it in importlib.metadata.distributions()]))
+"""
+"""Asked in a process of its own: libraries that other tests have imported put folders on the path of this one."""
 
 
 def script(path: Path, text: str) -> Path:
@@ -66,9 +72,10 @@ def test_in_a_container_there_is_another_one(tmp_path: Path, programs: dict[str,
 
 def test_packages_are_those_that_importlib_finds() -> None:
     told, packages = ask(Path(sys.executable), Path.cwd(), os.environ)
+    fresh = subprocess.run([sys.executable, "-c", ORACLE], capture_output=True, text=True, check=True)
     expected: dict[str, str] = {}
-    for found in importlib.metadata.distributions():
-        expected.setdefault(re.sub(r"[-_.]+", "-", found.metadata["Name"]).lower(), found.version)
+    for name, version in json.loads(fresh.stdout):
+        expected.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
     assert packages == expected
     assert told["version"] == ".".join(map(str, sys.version_info[:3]))
     assert told["build"] == " ".join(sys.version.split())
