@@ -153,7 +153,7 @@ def test_runs_that_are_added_say_where_the_environment_has_changed(
         (("train.py", "--option", "partition=gpu"), "--option is for another executor"),
         (("train.py", "--gpus-per-run", "2"), "--gpus-per-run shares out GPUs"),
         (("train.py", "--gpus", "0,0"), "does not name each device once"),
-        (("train.py", "--gpus", "0", "--gpus-per-run", "2"), "one run is to have 2 GPUs"),
+        (("train.py", "--gpus", "0", "--gpus-per-run", "2"), "GPUs cannot be dealt out by 2"),
         (("train.py", "--requeue", "later"), "--requeue later is none of fresh, continue"),
         (("train.py", "--ignore-failure", "x"), "is no list of exit codes"),
     ],
