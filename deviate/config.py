@@ -34,6 +34,8 @@ class Wish:
     role: Role | None = None
     is_primary: bool = False
     margin: float | None = None
+    target: float | None = None
+    n_examples: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,8 @@ def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
         role=cast("Role | None", section.choice("role", get_args(Role))),
         is_primary=section.flag("primary"),
         margin=section.amount("margin"),
+        target=section.number("target"),
+        n_examples=section.count("n_examples"),
     )
 
 
@@ -226,6 +230,14 @@ class _Section:
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
             return float(value)
         raise self._wrong(key, "a number from 0")
+
+    def number(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+        raise self._wrong(key, "a number")
 
     def flag(self, key: str) -> bool:
         value = self.values.get(key, False)

@@ -115,6 +115,8 @@ def _values(wish: Wish) -> dict[str, Value]:
         "role": wish.role,
         "primary": wish.is_primary or None,
         "margin": wish.margin,
+        "target": wish.target,
+        "n_examples": wish.n_examples,
     }
     return {key: value for key, value in values.items() if value is not None}
 

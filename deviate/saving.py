@@ -20,7 +20,7 @@ INTRODUCTION = """\
 What deviate records of {script}. {loop}
 Take a section out to leave its metric out; rename a metric by the name of its section. A value that is not listed is
 added by where (file:line) and expression. Also: direction (max, min, none), aggregate (last, best, mean, median, min,
-max, at:K), unit, role (quality, time, other), primary = true, margin. When the script has changed,
+max, at:K), unit, role (quality, time, other), primary = true, margin, target, n_examples. When the script has changed,
 deviate analyze {script} --save brings this file up to date, and --review asks."""
 GONE = "Left out by deviate, for the script no longer has it:"
 BOM = b"\xef\xbb\xbf"

@@ -173,6 +173,8 @@ def _selected(metric: Metric, wish: Wish) -> SelectedMetric:
         unit=wish.unit,
         is_primary=wish.is_primary,
         margin=wish.margin,
+        target=wish.target,
+        n_examples=wish.n_examples,
     )
 
 

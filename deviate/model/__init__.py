@@ -24,19 +24,22 @@ from deviate.model.analysis import (
     Span,
     TapForm,
 )
-from deviate.model.diagnosis import Answer, Concern, Control, Diagnosis, Framework, Interpreter, Machine
-from deviate.model.estimates import (
+from deviate.model.comparisons import (
+    AttainmentComparison,
     Comparison,
-    Description,
-    Estimate,
-    Interval,
-    Score,
-    Test,
-    Unavailable,
+    CompletionComparison,
+    CurveComparison,
+    Equivalence,
+    Paired,
+    SpreadVerdict,
+    SpreadWord,
     Verdict,
     Word,
-    level_text,
 )
+from deviate.model.contrasts import Aggregated, Contrast, ManyTable, TaskFindings
+from deviate.model.descriptions import Attainment, Completion, Description
+from deviate.model.diagnosis import Answer, Concern, Control, Diagnosis, Framework, Interpreter, Machine
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable, level_text
 from deviate.model.findings import (
     Absorption,
     Agreement,
@@ -75,17 +78,26 @@ from deviate.model.records import (
 )
 
 __all__ = [
+    "NOT_ASKED",
     "Absorption",
+    "Aggregated",
     "Agreement",
     "Analysis",
     "Answer",
+    "Attainment",
+    "AttainmentComparison",
     "Comparison",
+    "Completion",
+    "CompletionComparison",
     "Concern",
+    "Contrast",
     "Control",
     "ControlEvent",
+    "CurveComparison",
     "Description",
     "Diagnosis",
     "Direction",
+    "Equivalence",
     "Estimate",
     "EvaluationData",
     "Experiment",
@@ -100,6 +112,7 @@ __all__ = [
     "Loop",
     "LoopKind",
     "Machine",
+    "ManyTable",
     "Metric",
     "NoiseFindings",
     "NoiseKind",
@@ -107,6 +120,7 @@ __all__ = [
     "NoiseTable",
     "Overhead",
     "PairFindings",
+    "Paired",
     "Parting",
     "Place",
     "Rejected",
@@ -127,9 +141,12 @@ __all__ = [
     "Span",
     "Spec",
     "Spending",
+    "SpreadVerdict",
+    "SpreadWord",
     "Status",
     "Stream",
     "TapForm",
+    "TaskFindings",
     "Test",
     "Unavailable",
     "Variant",

@@ -1,9 +1,6 @@
-"""What is computed from scores: estimates with their intervals, tests, descriptions, comparisons, verdicts."""
+"""Figures and what stands in their place: estimates, intervals, tests, scores."""
 
 from dataclasses import dataclass
-from typing import Literal
-
-from deviate.model.plan import SelectedMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +11,8 @@ class Unavailable:
 
 
 Estimate = float | Unavailable
+NOT_ASKED = Unavailable("not asked for")
+"""What nobody asked to be computed, such as a paired test of runs that were not paired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,84 +62,3 @@ class Score:
 
     replicate: int
     value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """One metric over the runs of one experiment.
-
-    Attributes:
-        scores: finite scores of the runs that count, in order of replicate; n is their number.
-        n_runs: runs that ended (failures included, lost and cancelled ones not).
-        missing: replicates that gave no score, each with the reason ("crashed", "NaN at the last step", …).
-        sd: ddof 1. cv: sd / |mean|.
-        note: what a reader must know: "all 5 values equal", "1 run: spread unknown", "no completed run (0/5)".
-    """
-
-    metric: SelectedMetric
-    scores: tuple[Score, ...]
-    n_runs: int
-    missing: tuple[tuple[int, str], ...]
-    mean: Estimate
-    mean_interval: Interval | Unavailable
-    sd: Estimate
-    sd_interval: Interval | Unavailable
-    cv: Estimate
-    median: Estimate
-    minimum: Estimate
-    maximum: Estimate
-    range: Estimate
-    note: str = ""
-
-    @property
-    def n(self) -> int:
-        return len(self.scores)
-
-
-Word = Literal["better", "worse", "higher", "lower", "equivalent", "undecided", "identical", "withheld"]
-"""`withheld`: runs were looked at when no look was declared, so that no error rate stands behind any other word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The answer in one word, and why that one (the rule of statistics.md, 4, in a sentence)."""
-
-    word: Word
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Candidate against baseline in one metric. All differences are candidate minus baseline.
-
-    Attributes:
-        difference_interval: Welch.
-        p_adjusted: Welch p after Holm over the family of this report; equals welch.p_value for the primary metric. At
-            a declared look it is the repeated p: what the earlier looks may have spent is counted in.
-        superiority: P(candidate > baseline) + P(equal) / 2; its interval is one-sided at complete separation.
-        detectable: smallest difference these runs could have seen at 80 % power, in units of the metric.
-        note: what a reader must know: "measured while up to 2 other runs shared the device".
-    """
-
-    metric: SelectedMetric
-    candidate_metric: SelectedMetric
-    baseline: Description
-    candidate: Description
-    difference: Estimate
-    difference_interval: Interval | Unavailable
-    welch: Test | Unavailable
-    student: Test | Unavailable
-    mann_whitney: Test | Unavailable
-    p_adjusted: Estimate
-    cohens_d: Estimate
-    cohens_d_unweighted: Estimate
-    hedges_g: Estimate
-    hedges_g_interval: Interval | Unavailable
-    superiority: Estimate
-    brown_forsythe: Test | Unavailable
-    sd_ratio: Estimate
-    sd_ratio_interval: Interval | Unavailable
-    detectable: Estimate
-    verdict: Verdict
-    superiority_interval: Interval | Unavailable = Unavailable("not computed")
-    note: str = ""

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from deviate.model.estimates import Comparison, Description, Estimate, Interval, Score, Unavailable
+from deviate.model.comparisons import Comparison, CompletionComparison
+from deviate.model.contrasts import ManyTable, TaskFindings
+from deviate.model.descriptions import Completion, Description
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
 
@@ -14,6 +17,7 @@ class ExperimentFindings:
 
     experiment: Experiment
     descriptions: tuple[Description, ...]
+    completion: Completion | Unavailable = NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class PairFindings:
     unmatched_candidate: tuple[str, ...]
     family: str = ""
     looks: str = ""
+    completion: CompletionComparison | Unavailable = NOT_ASKED
 
 
 Agreement = Literal["equal", "differ", "not seen"]
@@ -197,6 +202,8 @@ class Findings:
         primary: name of the primary metric, None when it could not be told (then a warning says how to name one).
         warnings: sentences for the user, each with what to do.
         noise: None where experiments are compared.
+        many: one per metric, where three or more experiments are compared.
+        tasks: where metrics were named as tasks.
         evaluation: over the runs of all experiments that do not vary the split.
     """
 
@@ -208,3 +215,5 @@ class Findings:
     warnings: tuple[str, ...] = ()
     noise: NoiseFindings | None = None
     evaluation: Agreement = "not seen"
+    many: tuple[ManyTable, ...] = ()
+    tasks: TaskFindings | None = None

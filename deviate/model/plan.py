@@ -28,6 +28,8 @@ class SelectedMetric:
     Attributes:
         aggregate: `last`, `best`, `mean`, `median`, `min`, `max` or `at:K` (K: main-loop step, from 0).
         margin: smallest difference that matters, in units of the metric; None when the user gave none.
+        target: value whose attainment is timed, in units of the metric; None for none.
+        n_examples: size of the test set behind an accuracy; None where nobody said.
     """
 
     name: str
@@ -38,6 +40,8 @@ class SelectedMetric:
     unit: str = ""
     is_primary: bool = False
     margin: float | None = None
+    target: float | None = None
+    n_examples: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,14 @@ class Series:
 
     Steps count from 0 and rise; within a step only the last value is kept. Long series are not held in memory, so that
     what needs one number should not ask for all.
+
+    Attributes:
+        times: seconds since the start of the run at which each value was reported; empty where that is not known.
     """
 
     steps: Sequence[int | None]
     values: Sequence[float]
+    times: Sequence[float] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,8 @@ class Experiment:
         spending: how these looks share the error.
         n_unplanned_looks: how often runs were added after results had been reported, without that being declared.
         precision: what the number of runs was decided by, such as "test_acc ±0.5"; empty where it was given.
+        imported: sentences on what was read from elsewhere, guessed or relabelled; empty where deviate ran it.
+        tasks: names of metrics that are one measure on several tasks or data sets.
     """
 
     name: str
@@ -159,3 +165,5 @@ class Experiment:
     spending: Spending = "obrien-fleming"
     n_unplanned_looks: int = 0
     precision: str = ""
+    imported: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()

@@ -128,4 +128,6 @@ def _selected_from(entry: dict[str, Any]) -> SelectedMetric:
         unit=str(entry["unit"]),
         is_primary=bool(entry["is_primary"]),
         margin=None if entry["margin"] is None else float(entry["margin"]),
+        target=None if entry.get("target") is None else float(entry["target"]),
+        n_examples=None if entry.get("n_examples") is None else int(entry["n_examples"]),
     )

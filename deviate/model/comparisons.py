@@ -1,0 +1,179 @@
+"""A candidate against a baseline in one metric: difference, tests, effect sizes, and the verdict."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from deviate.model.descriptions import Completion, Description
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable
+from deviate.model.plan import SelectedMetric
+
+Word = Literal["better", "worse", "higher", "lower", "equivalent", "undecided", "identical", "withheld"]
+"""`withheld`: runs were looked at when no look was declared, so that no error rate stands behind any other word."""
+SpreadWord = Literal["steadier", "less steady", "equally steady", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer in one word, and why that one (the rule of statistics.md, 4, in a sentence)."""
+
+    word: Word
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadVerdict:
+    """Which side is steadier, in one word, and why that one. `equally steady` needs a ratio given before."""
+
+    word: SpreadWord
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Runs of the two sides that share their replicate, and with it the seeds that both hold, as pairs.
+
+    Attributes:
+        n: pairs with a score on both sides.
+        unpaired: replicates with a score on one side only.
+        correlation: Pearson, of the scores of the pairs; about 0 where sides share no noise.
+        difference: mean of candidate minus baseline over the pairs.
+        t_test: paired t. wilcoxon: signed rank, exact without ties and zeros, else over sign flips.
+    """
+
+    n: int
+    unpaired: tuple[int, ...]
+    correlation: Estimate
+    difference: Estimate
+    interval: Interval | Unavailable
+    t_test: Test | Unavailable
+    wilcoxon: Test | Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """Two one-sided tests against a margin that was given before.
+
+    Attributes:
+        p_value: the larger of the two.
+        interval: at twice the error level (90 % for 95 %); equivalence is that it lies within the margin.
+        is_not_worse: whether the one-sided bound is above -margin in the metric's direction; None without a direction.
+    """
+
+    margin: float
+    above: Test
+    below: Test
+    p_value: float
+    interval: Interval
+    is_not_worse: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class CurveComparison:
+    """A metric against main-loop steps on both sides, at the steps that every run of both reported.
+
+    Attributes:
+        steps: where runs are compared. baseline, candidate: mean per step; intervals are pointwise t.
+        difference: candidate minus baseline per step. band: simultaneous over all steps, (low, high) per step.
+        band_method: what the band is, with its level.
+        first_difference: the first step at which the band excludes 0; None where it never does.
+        area: of the mean over steps per run, both sides compared by Welch; `area_difference` with its interval.
+        n_left_out: steps that some run did not report.
+        note: what a reader must know: "exploratory".
+    """
+
+    steps: tuple[int, ...]
+    n: tuple[int, int]
+    baseline: tuple[float, ...]
+    candidate: tuple[float, ...]
+    difference: tuple[float, ...]
+    band: tuple[tuple[float, float], ...]
+    band_method: str
+    first_difference: int | None
+    area_difference: Estimate
+    area_interval: Interval | Unavailable
+    area_test: Test | Unavailable
+    n_left_out: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttainmentComparison:
+    """Time to a target on both sides. `log_rank` is over steps; by permutation where runs are few."""
+
+    target: float
+    log_rank: Test | Unavailable
+    log_rank_seconds: Test | Unavailable
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionComparison:
+    """Completion rates of both sides; `test` is Boschloo's exact one."""
+
+    baseline: Completion
+    candidate: Completion
+    difference: Estimate
+    test: Test | Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Candidate against baseline in one metric. All differences are candidate minus baseline.
+
+    Attributes:
+        is_paired: whether the paired t decides instead of Welch, as asked for before.
+        difference_interval: Welch, or paired t.
+        p_adjusted: p of the test that decides (Welch, or paired t) after Holm over the family of this report; equals
+            it for the primary metric. At a declared look it is the repeated p: what the earlier looks may have spent
+            is counted in.
+        superiority: P(candidate > baseline) + P(equal) / 2; its interval is one-sided at complete separation.
+        cliffs_delta: P(candidate > baseline) - P(candidate < baseline). glass_delta: difference over the SD of the
+            baseline.
+        levene: centred at the mean, as older reports have it; brown_forsythe at the median.
+        permutation: of the difference of means, runs exchanged between the sides.
+        difference_bootstrap, sd_ratio_bootstrap, glass_delta_interval: by resampling runs, labelled as such.
+        detectable: smallest difference these runs could have seen at 80 % power, in units of the metric.
+        equivalence: where a margin was given.
+        worst_rank: Mann-Whitney U in which every failed run has the worst rank.
+        curve: the metric against steps. attainment: time to the target, where one was given.
+        note: what a reader must know: "measured while up to 2 other runs shared the device".
+    """
+
+    metric: SelectedMetric
+    candidate_metric: SelectedMetric
+    baseline: Description
+    candidate: Description
+    difference: Estimate
+    difference_interval: Interval | Unavailable
+    welch: Test | Unavailable
+    student: Test | Unavailable
+    mann_whitney: Test | Unavailable
+    p_adjusted: Estimate
+    cohens_d: Estimate
+    cohens_d_unweighted: Estimate
+    hedges_g: Estimate
+    hedges_g_interval: Interval | Unavailable
+    superiority: Estimate
+    brown_forsythe: Test | Unavailable
+    sd_ratio: Estimate
+    sd_ratio_interval: Interval | Unavailable
+    detectable: Estimate
+    verdict: Verdict
+    superiority_interval: Interval | Unavailable = NOT_ASKED
+    note: str = ""
+    is_paired: bool = False
+    paired: Paired | Unavailable = NOT_ASKED
+    equivalence: Equivalence | Unavailable = NOT_ASKED
+    permutation: Test | Unavailable = NOT_ASKED
+    kolmogorov_smirnov: Test | Unavailable = NOT_ASKED
+    levene: Test | Unavailable = NOT_ASKED
+    glass_delta: Estimate = NOT_ASKED
+    glass_delta_interval: Interval | Unavailable = NOT_ASKED
+    cliffs_delta: Estimate = NOT_ASKED
+    cliffs_delta_interval: Interval | Unavailable = NOT_ASKED
+    difference_bootstrap: Interval | Unavailable = NOT_ASKED
+    sd_ratio_bootstrap: Interval | Unavailable = NOT_ASKED
+    spread_verdict: SpreadVerdict | Unavailable = NOT_ASKED
+    worst_rank: Test | Unavailable = NOT_ASKED
+    curve: CurveComparison | Unavailable = NOT_ASKED
+    attainment: AttainmentComparison | Unavailable = NOT_ASKED

@@ -1,0 +1,79 @@
+"""The register of importers: files that something else wrote become runs with measurements."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate.model import Series, Status
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """One run as found elsewhere.
+
+    Attributes:
+        label: what it was called there, such as a file or the name of a tracker's run.
+        series: metric name to measurements; a single score is a series of one value at step None.
+        started: seconds since the epoch, 0 where that is not known; wall_time_s: 0 where not known.
+        environment: facts that were recorded with it (versions, settings), name to text.
+    """
+
+    label: str
+    series: dict[str, Series]
+    status: Status = "completed"
+    started: float = 0.0
+    wall_time_s: float = 0.0
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """One experiment as found elsewhere.
+
+    Attributes:
+        name: as it was called there, or from the name of the file.
+        form: name of the importer.
+        tasks: names of metrics that are one measure on several tasks or data sets.
+        notes: sentences for the user: what was guessed and how to say otherwise, what was relabelled, what is missing.
+    """
+
+    name: str
+    form: str
+    sources: tuple[Path, ...]
+    runs: tuple[ImportedRun, ...]
+    tasks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Read = Callable[[Path], tuple[Imported, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """A format.
+
+    Attributes:
+        claims: whether a path looks like this format; it opens as little as it can, and raises nothing.
+        read: the experiments in one file or folder, one where the format knows no more. Raises InputError with what to
+            do next for a damaged file, or a library that is not installed.
+        rank: of two importers that claim the same path the higher one reads it.
+    """
+
+    name: str
+    description: str
+    claims: Callable[[Path], bool]
+    read: Read
+    rank: int
+
+
+IMPORTERS: dict[str, Importer] = {}
+
+
+def importer(name: str, *, description: str, claims: Callable[[Path], bool], rank: int = 0) -> Callable[[Read], Read]:
+    """Register a function as the importer of that name."""
+
+    def register(read: Read) -> Read:
+        IMPORTERS[name] = Importer(name, description, claims, read, rank)
+        return read
+
+    return register
