@@ -21,12 +21,13 @@ class Series:
     what needs one number should not ask for all.
 
     Attributes:
-        times: seconds since the start of the run at which each value was reported; empty where that is not known.
+        times: seconds since the start of the run at which each value was reported; empty where that is not known. Two
+            series are equal if their values are: no two runs take the same time.
     """
 
     steps: Sequence[int | None]
     values: Sequence[float]
-    times: Sequence[float] = ()
+    times: Sequence[float] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class _Column(Sequence[T], Generic[T]):
 
 
 class Values(_Column[float]):
-    """Values with all their bits."""
+    """Values, or times, with all their bits."""
 
     __slots__ = ()
 
@@ -114,8 +114,10 @@ def _numpy(numbers: Any, dtype: Any, *, copy: bool | None) -> "NDArray[Any]":
     return np.array(numbers, dtype=dtype) if copy else np.asarray(numbers, dtype=dtype)
 
 
-def series_of(columns: dict[str, tuple["array[int]", "array[float]"]], folder: Path | None) -> dict[str, Series]:
-    """Steps and values by metric as series.
+def series_of(
+    columns: dict[str, tuple["array[int]", "array[float]", "array[float]"]], folder: Path | None
+) -> dict[str, Series]:
+    """Steps, values and times by metric as series; times may be empty.
 
     Args:
         folder: where the file without a name is, None for the system's temporary folder, which may be memory; a disk
@@ -123,11 +125,14 @@ def series_of(columns: dict[str, tuple["array[int]", "array[float]"]], folder: P
     """
     parts: list[array[Any]] = [part for columns_of_one in columns.values() for part in columns_of_one]
     views: list[memoryview[Any]] = [memoryview(part) for part in parts]
-    if sum(map(len, parts)) > 2 * MOST_IN_MEMORY:
+    if sum(map(len, parts)) > 3 * MOST_IN_MEMORY:
         with contextlib.suppress(OSError):  # a record on a full or read-only disk is read all the same
             views = _on_disk(parts, folder)
-    pairs = zip(views[::2], views[1::2], strict=True)
-    return {name: Series(Steps(steps), Values(values)) for name, (steps, values) in zip(columns, pairs, strict=True)}
+    triples = zip(views[::3], views[1::3], views[2::3], strict=True)
+    return {
+        name: Series(Steps(steps), Values(values), Values(times))
+        for name, (steps, values, times) in zip(columns, triples, strict=True)
+    }
 
 
 def _on_disk(parts: "list[array[Any]]", folder: Path | None) -> "list[memoryview[Any]]":

@@ -41,33 +41,39 @@ class Points:
     """Measurements by main-loop step (NO_STEP: outside of it); within a step the last one stands.
 
     Attributes:
+        times: seconds since the start of the process at which each value was reported.
         last: the last of the steps, NO_STEP where there is none.
     """
 
     steps: "array[int]" = field(default_factory=lambda: array("q"))
     values: "array[float]" = field(default_factory=lambda: array("d"))
+    times: "array[float]" = field(default_factory=lambda: array("d"))
     last: int = NO_STEP
 
-    def add(self, step: int, value: float) -> None:
+    def add(self, step: int, value: float, seconds: float) -> None:
         if step > self.last or step == NO_STEP != self.last or not self.steps:
             self.steps.append(step)
             self.values.append(value)
+            self.times.append(seconds)
             self.last = step
         elif step == self.last:
             self.values[-1] = value
+            self.times[-1] = seconds
         else:
-            self._add_late(step, value)
+            self._add_late(step, value, seconds)
 
-    def _add_late(self, step: int, value: float) -> None:
+    def _add_late(self, step: int, value: float, seconds: float) -> None:
         """A value that was read from an accelerator after its step had ended."""
         index = len(self.steps)
         while index and self.steps[index - 1] > step:
             index -= 1
         if index and self.steps[index - 1] == step:
             self.values[index - 1] = value
+            self.times[index - 1] = seconds
         else:
             self.steps.insert(index, step)
             self.values.insert(index, value)
+            self.times.insert(index, seconds)
 
 
 @dataclass(slots=True)
@@ -164,8 +170,8 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
                     log.n_steps += 1
             elif kind in VALUES:
                 _, origin, way, around, seconds, value, *rest = event
-                if type(value) is not float:
-                    value = float(number(value))
+                if type(value) is not float or type(seconds) is not float:
+                    value, seconds = float(number(value)), float(seconds)
                 key = (origin, way, rest[0] if rest else None)
                 if key not in targets:
                     targets[key] = _target(log, Source(*_origin(kind, origin), log.ways[way], key[2]), name)
@@ -175,7 +181,7 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
                 else:
                     step = _main_step(around, loops)
                 if points is not None:
-                    points.add(step, value)
+                    points.add(step, value, seconds)
             else:
                 RARE[kind](event, log)
         except BAD:

@@ -151,7 +151,9 @@ class Catalog:
         return None if source.site is None else self.manifest.sites.get(source.site, (None, False))[0]
 
 
-def measure(logs: Sequence[ProcessLog], folder: Path | None = None) -> dict[str, Series]:
+def measure(
+    logs: Sequence[ProcessLog], folder: Path | None = None, *, attempts: Sequence[int] = ()
+) -> dict[str, Series]:
     """The series of each metric in one run.
 
     Ranks of a distributed run report the same metric at the same time: the lowest rank counts, or, where ranks are
@@ -159,16 +161,34 @@ def measure(logs: Sequence[ProcessLog], folder: Path | None = None) -> dict[str,
 
     Args:
         folder: on whose disk long series lie while they are needed; None for the system's temporary folder.
+        attempts: to which of the attempts that make up the run each log belongs, in order of time; the time from the
+            end of one to the start of the next is no time of the run. None of them: all belong to one.
     """
+    delays = _delays(logs, attempts or [0] * len(logs))
     given: dict[str, list[tuple[ProcessLog, Points]]] = {}
     for log in logs:
         for name, points in log.points.items():
             given.setdefault(name, []).append((log, points))
-    counted = {name: _joined(_that_count(parts)) for name, parts in given.items()}
-    return series_of({name: (points.steps, points.values) for name, points in counted.items()}, folder)
+    counted = {
+        name: _joined([(points, delays[id(log)]) for log, points in _that_count(parts)])
+        for name, parts in given.items()
+    }
+    return series_of({name: (it.steps, it.values, it.times) for name, it in counted.items()}, folder)
 
 
-def _that_count(parts: Iterable[tuple[ProcessLog, Points]]) -> list[Points]:
+def _delays(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> dict[int, float]:
+    """How many seconds of the run had passed when each process (by identity) began, as far as clocks tell."""
+    delays: dict[int, float] = {}
+    before = 0.0
+    for attempt in dict.fromkeys(attempts):
+        own = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
+        begin = min((log.started for log in own if log.started > 0), default=0.0)
+        delays |= {id(log): before + max(0.0, log.started - begin) for log in own}
+        before += max(0.0, max(log.ended for log in own) - begin)
+    return delays
+
+
+def _that_count(parts: Iterable[tuple[ProcessLog, Points]]) -> list[tuple[ProcessLog, Points]]:
     def preference(part: tuple[ProcessLog, Points]) -> tuple[bool, int, int, float, int]:
         log, points = part
         return log.rank is None, log.rank or 0, -len(points.values), log.started, log.pid
@@ -177,17 +197,17 @@ def _that_count(parts: Iterable[tuple[ProcessLog, Points]]) -> list[Points]:
     for log, points in sorted(parts, key=preference):
         if all(log.started >= other.ended or log.ended <= other.started for other, _ in counted):
             counted.append((log, points))
-    return [points for _, points in sorted(counted, key=lambda part: part[0].started)]
+    return sorted(counted, key=lambda part: part[0].started)
 
 
-def _joined(parts: Sequence[Points]) -> Points:
-    """One process after another: steps that begin again go on where the last process ended."""
-    if len(parts) == 1:
-        return parts[0]
+def _joined(parts: Sequence[tuple[Points, float]]) -> Points:
+    """One process after another, each with its delay: steps that begin again go on where the last process ended."""
+    if len(parts) == 1 and not parts[0][1]:
+        return parts[0][0]
     joined, offset = Points(), 0
-    for points in parts:
-        for step, value in zip(points.steps, points.values, strict=True):
-            joined.add(step if step == NO_STEP else offset + step, value)
+    for points, delay in parts:
+        for step, value, seconds in zip(points.steps, points.values, points.times, strict=True):
+            joined.add(step if step == NO_STEP else offset + step, value, delay + seconds)
         offset = 1 + max((step for step in joined.steps if step != NO_STEP), default=offset - 1)
     return joined
 

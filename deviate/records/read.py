@@ -164,7 +164,8 @@ def continued(attempt: Path) -> tuple[Path, ...]:
 def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
     spec, attempt, result, started = found.spec, found.attempt, found.result, found.started
     chain = continued(attempt)
-    logs = [read_events(path, main_loop, catalog.name) for part in chain for path in event_files(part)]
+    files = [(path, attempt_number(part) or 1) for part in chain for path in event_files(part)]
+    logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
     goes_on = [f"goes on from attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
     return Run(
@@ -176,7 +177,7 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         started=started,
         wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
         folder=attempt,
-        series=measure(logs, attempt),
+        series=measure(logs, attempt, attempts=[number for _, number in files]),
         seeds=dict(spec.seeds),
         seed_events=told_by_all(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **environment(logs)},

@@ -18,7 +18,7 @@ SIZES = [0, 3, MOST_IN_MEMORY + 1]
 
 
 def series(folder: Path | None, steps: list[int], values: list[float]) -> Series:
-    return series_of({"acc": (array("q", steps), array("d", values))}, folder)["acc"]
+    return series_of({"acc": (array("q", steps), array("d", values), array("d", values))}, folder)["acc"]
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -73,8 +73,17 @@ def test_a_series_without_a_step_becomes_an_array_of_objects(tmp_path: Path) -> 
 
 def test_metrics_of_a_run_keep_apart(tmp_path: Path) -> None:
     n = MOST_IN_MEMORY
-    columns = {name: (array("q", range(n)), array("d", [start] * n)) for start, name in enumerate("abc")}
-    found = series_of({**columns, "empty": (array("q"), array("d"))}, tmp_path)
+    columns = {
+        name: (array("q", range(n)), array("d", [start] * n), array("d", [-start] * n))
+        for start, name in enumerate("abc")
+    }
+    found = series_of({**columns, "empty": (array("q"), array("d"), array("d"))}, tmp_path)
+    assert {name: set(one.times) for name, one in found.items()} == {
+        "a": {0.0},
+        "b": {-1.0},
+        "c": {-2.0},
+        "empty": set(),
+    }
     assert {name: set(one.values) for name, one in found.items()} == {
         "a": {0.0},
         "b": {1.0},
@@ -92,8 +101,21 @@ def test_long_series_take_no_memory(tmp_path: Path) -> None:
     n = 200_000
     tracemalloc.start()
     try:
-        kept = [series_of({"a": (array("q", range(n)), array("d", [0.5]) * n)}, tmp_path) for _ in range(5)]
+        kept = [
+            series_of({"a": (array("q", range(n)), array("d", [0.5]) * n, array("d", [0.25]) * n)}, tmp_path)
+            for _ in range(5)
+        ]
         assert tracemalloc.get_traced_memory()[0] < n
     finally:
         tracemalloc.stop()
     assert sys.getsizeof(kept[0]["a"].values) < 1_000
+
+
+def test_times_lie_beside_values_and_do_not_make_series_differ(tmp_path: Path) -> None:
+    n = MOST_IN_MEMORY + 1
+    columns = (array("q", range(n)), array("d", [0.5]) * n, array("d", range(n)))
+    found = series_of({"acc": columns}, tmp_path)["acc"]
+    assert (found.times[-1], len(found.times)) == (n - 1, n)
+    assert found == Series(tuple(range(n)), (0.5,) * n)
+    untimed = series_of({"acc": (*columns[:2], array("d"))}, tmp_path)["acc"]
+    assert (untimed.times, untimed) == ((), found)

@@ -68,6 +68,21 @@ def test_a_value_that_comes_after_its_step_takes_its_place(tmp_path: Path) -> No
     assert log.points["0 None"].values.tolist() == [7.0, 2.0, 3.0]
 
 
+def test_the_time_of_a_step_is_that_of_the_value_which_stands(tmp_path: Path) -> None:
+    said = [((0, 0), 1.0, 0.25), ((0, 0), 2.0, 0.5), ((0, 2), 3.0, 4), ((0, 1), 9.0, 4.125), ((0, 0), 7.0, 4.25)]
+    lines = [encode("step", 0, step, 0.1) for step in range(3)]
+    lines += [value_line(0, number, loops=loops, at=at) for loops, number, at in said]
+    points = read(tmp_path, *lines).points["0 None"]
+    assert points.times.tolist() == [4.25, 4.125, 4.0]
+    assert points.values.tolist() == [7.0, 9.0, 3.0]
+
+
+def test_a_value_without_a_time_is_a_bad_line_and_leaves_the_columns_as_long_as_each_other(tmp_path: Path) -> None:
+    log = read(tmp_path, value((0, 0), 1), '["value", 0, 0, [0, 1], null, 2.0, null]\n', value((0, 2), 3))
+    points = log.points["0 None"]
+    assert (len(points.steps), len(points.values), len(points.times), log.n_bad) == (2, 2, 2, 1)
+
+
 def test_the_loop_of_an_unknown_framework_counts_when_the_analysis_found_none(tmp_path: Path) -> None:
     log = read(tmp_path, encode("named", "loss", 0, [-1, 4, 7, 2], 0.1, 0.5), main_loop=None)
     assert log.points["loss None"].steps.tolist() == [4]

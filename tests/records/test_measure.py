@@ -146,7 +146,7 @@ def test_named_values_match_by_name_and_otherwise_appear(tmp_path: Path) -> None
 def log(pid: int, span: tuple[float, float], values: dict[int | None, float], *, rank: int | None = None) -> ProcessLog:
     points = Points()
     for step, value in values.items():
-        points.add(NO_STEP if step is None else step, value)
+        points.add(NO_STEP if step is None else step, value, 0.5 * len(points.values))
     return ProcessLog(pid, rank, *span, points={"acc": points})
 
 
@@ -163,3 +163,23 @@ def test_without_ranks_the_process_that_reported_most_counts_then_the_first() ->
 def test_processes_that_follow_one_another_are_joined_and_their_steps_rise() -> None:
     logs = [log(2, (10, 19), {0: 3.0, 1: 4.0}), log(1, (0, 9), {0: 1.0, 1: 2.0}), log(3, (20, 21), {None: 5.0})]
     assert measure(logs)["acc"] == Series((0, 1, 2, 3, None), (1.0, 2.0, 3.0, 4.0, 5.0))
+
+
+def test_times_count_from_the_start_of_the_first_process() -> None:
+    logs = [log(2, (110, 119), {0: 3.0, 1: 4.0}), log(1, (100, 109), {0: 1.0, 1: 2.0}), log(3, (100.25, 101), {})]
+    assert measure(logs)["acc"].times == (0.0, 0.5, 10.0, 10.5)
+
+
+def test_a_run_that_reports_from_its_second_process_alone_has_the_times_of_the_run() -> None:
+    quiet = ProcessLog(1, None, 100.0, 103.0)
+    assert measure([quiet, log(2, (104, 109), {0: 3.0, 1: 4.0})])["acc"].times == (4.0, 4.5)
+
+
+def test_the_time_between_a_lost_attempt_and_the_one_that_goes_on_is_no_time_of_the_run() -> None:
+    logs = [log(1, (100, 109), {0: 1.0, 1: 2.0}), log(2, (5000, 5009), {0: 3.0, 1: 4.0})]
+    assert measure(logs, attempts=[1, 2])["acc"].times == (0.0, 0.5, 9.0, 9.5)
+
+
+def test_a_process_whose_start_is_not_on_record_begins_with_the_run() -> None:
+    logs = [log(1, (0.0, 0.5), {0: 1.0}), log(2, (100, 109), {0: 3.0, 1: 4.0})]
+    assert measure(logs)["acc"].times == (0.0, 0.0, 0.5)
