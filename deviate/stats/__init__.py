@@ -21,7 +21,7 @@ from deviate.stats.judge import judge
 from deviate.stats.looks import Plan, at_look, parse_looks, repeated_p
 from deviate.stats.noise import noise
 from deviate.stats.overhead import overhead
-from deviate.stats.power import detectable_difference, detectable_effect, runs_needed
+from deviate.stats.power import detectable_difference, detectable_effect, runs_for_effect, runs_needed
 from deviate.stats.precision import MIN_RUNS, Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
 from deviate.stats.two_sample import brown_forsythe, mann_whitney, student, welch, welch_interval
@@ -73,6 +73,7 @@ __all__ = [
     "reached",
     "repeatability",
     "repeated_p",
+    "runs_for_effect",
     "runs_needed",
     "sd_interval",
     "sd_ratio",

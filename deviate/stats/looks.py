@@ -154,9 +154,13 @@ def classical_bounds(n_looks: int, alpha: float, shape: Spending) -> tuple[float
     return tuple(scale * it for it in relative)
 
 
-def crossing(fractions: Sequence[float], bounds: Sequence[float]) -> tuple[float, ...]:
-    """Probability under no difference that |z| is beyond its bound at each look for the first time."""
-    path = _Path()
+def crossing(fractions: Sequence[float], bounds: Sequence[float], *, drift: float = 0.0) -> tuple[float, ...]:
+    """Probability that |z| is beyond its bound at each look for the first time.
+
+    Args:
+        drift: mean of z at the last look; 0 under no difference.
+    """
+    path = _Path(drift)
     chances = []
     for index, (fraction, bound) in enumerate(zip(fractions, bounds, strict=True)):
         chances.append(path.beyond(fraction, bound))
@@ -172,7 +176,8 @@ class _Path:
     Source: Armitage, McPherson & Rowe (1969).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, drift: float = 0.0) -> None:
+        self._drift = drift
         self._fraction = 0.0
         self._nodes: Array = np.zeros(1)
         self._masses: Array = np.ones(1)
@@ -181,7 +186,8 @@ class _Path:
         """Mass that is beyond the bound at this fraction of the information."""
         step = math.sqrt(fraction - self._fraction)
         limit = bound * math.sqrt(fraction)
-        tails = special.ndtr((-limit - self._nodes) / step) + special.ndtr((self._nodes - limit) / step)
+        centres = self._nodes + self._drift * (fraction - self._fraction)
+        tails = special.ndtr((-limit - centres) / step) + special.ndtr((centres - limit) / step)
         return float(self._masses @ tails)
 
     def bound(self, fraction: float, error: float) -> float:
@@ -199,7 +205,8 @@ class _Path:
         n_nodes = max(64, math.ceil(8 * limit / math.sqrt(following - fraction)))
         at, weights = _legendre(n_nodes)
         nodes = at * limit
-        density = np.exp(-0.5 * ((nodes[:, None] - self._nodes[None, :]) / step) ** 2) @ self._masses
+        centres = self._nodes + self._drift * (fraction - self._fraction)
+        density = np.exp(-0.5 * ((nodes[:, None] - centres[None, :]) / step) ** 2) @ self._masses
         self._masses = limit * weights * density / (step * math.sqrt(2 * math.pi))
         self._nodes, self._fraction = nodes, fraction
 

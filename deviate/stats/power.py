@@ -1,6 +1,7 @@
 """What a number of runs can see: the smallest detectable difference, and the runs a difference needs."""
 
 import math
+from collections.abc import Callable
 
 from scipy import optimize, stats
 
@@ -51,15 +52,27 @@ def runs_needed(
     if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
     effect = difference / pooled_sd(moments(baseline), moments(candidate))
-    low, high = 1, 2
-    while detectable_effect(high, high, confidence=confidence, power=power) > effect:
+    return runs_for_effect(effect, confidence=confidence, power=power)
+
+
+def runs_for_effect(effect: float, *, confidence: float = 0.95, power: float = POWER) -> int | Unavailable:
+    """Runs of each variant that would see a true difference of so many standard deviations with this power.
+
+    Source: noncentral t, as `statsmodels.stats.power.TTestIndPower`.
+    """
+    return fewest(lambda n: detectable_effect(n, n, confidence=confidence, power=power) <= effect)
+
+
+def fewest(suffices: Callable[[int], bool], least: int = 2) -> int | Unavailable:
+    """The smallest number of runs from `least` on that suffices, where more never suffice less."""
+    if suffices(least):
+        return least
+    low, high = least, 2 * least
+    while not suffices(high):
         low, high = high, 2 * high
         if high > MOST_RUNS:
             return Unavailable("more than a million runs")
     while high - low > 1:
         middle = (low + high) // 2
-        if detectable_effect(middle, middle, confidence=confidence, power=power) > effect:
-            low = middle
-        else:
-            high = middle
+        low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
