@@ -41,11 +41,11 @@ def aggregate_words(aggregate: str) -> str:
 
 def metric_views(findings: Findings, labels: Sequence[str]) -> tuple[MetricView, ...]:
     """One view per metric: those of the baseline in its order, then those that only a candidate reports."""
-    rows = _rows(findings)
+    rows = matched_rows(findings)
     return tuple(_metric_view(findings, labels, index, row) for index, row in enumerate(rows))
 
 
-def _rows(findings: Findings) -> list[list[Description | None]]:
+def matched_rows(findings: Findings) -> list[list[Description | None]]:
     """Per metric the description of each experiment; metrics that were matched share a row."""
     baseline, *candidates = findings.experiments
     rows: list[list[Description | None]] = []
@@ -75,11 +75,11 @@ def _rows(findings: Findings) -> list[list[Description | None]]:
 
 
 def _name_in(findings: Findings, pair: int, baseline_name: str) -> str:
-    comparison = _comparison(findings, pair, baseline_name)
+    comparison = comparison_of(findings, pair, baseline_name)
     return baseline_name if comparison is None else comparison.candidate_metric.name
 
 
-def _comparison(findings: Findings, pair: int, baseline_name: str) -> Comparison | None:
+def comparison_of(findings: Findings, pair: int, baseline_name: str) -> Comparison | None:
     if pair >= len(findings.pairs):
         return None
     return next((it for it in findings.pairs[pair].comparisons if it.metric.name == baseline_name), None)
@@ -91,7 +91,7 @@ def _metric_view(
     described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
     first = described[0][0]
     comparisons = tuple(
-        None if row[0] is None else _comparison(findings, pair, first.metric.name)
+        None if row[0] is None else comparison_of(findings, pair, first.metric.name)
         for pair in range(len(findings.pairs))
     )
     name = next((metric_name(it) for it in comparisons if it is not None), clean(first.metric.name))
