@@ -20,6 +20,7 @@ from deviate.stats.aggregate import aggregate_series
 from deviate.stats.contention import contention
 from deviate.stats.intervals import mean_interval, sd_interval
 from deviate.stats.precision import precision_note, target_of
+from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, count, moments, refusal, spread_refusal
 
 VERDICT_RUNS = 5
@@ -97,6 +98,7 @@ def _describe(metric: SelectedMetric, outcomes: list[tuple[int, Estimate]], conf
     )
 
 
+@statistic(n_samples=1, minimum=3, shift="neither", scale="ignores")
 def coefficient_of_variation(values: Values) -> Estimate:
     """Standard deviation over |mean|, where the mean is a scale to measure by.
 

@@ -7,9 +7,11 @@ from scipy import optimize, special, stats
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from deviate.model import Estimate, Interval, Unavailable
+from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, pooled_sd, ratio_refusal, refusal, spread_refusal
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
 def cohens_d(baseline: Values, candidate: Values) -> Estimate:
     """Difference of means in units of the pooled SD, weighted by degrees of freedom.
 
@@ -21,6 +23,7 @@ def cohens_d(baseline: Values, candidate: Values) -> Estimate:
     return (a.mean - b.mean) / pooled_sd(b, a)
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
 def cohens_d_unweighted(baseline: Values, candidate: Values) -> Estimate:
     """Difference of means over sqrt((s_A^2 + s_B^2) / 2), as the DEVIATE paper defines it.
 
@@ -40,6 +43,7 @@ def hedges_correction(df: int) -> float:
     return math.exp(float(special.gammaln(df / 2) - special.gammaln((df - 1) / 2))) / math.sqrt(df / 2)
 
 
+@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
 def hedges_g(baseline: Values, candidate: Values) -> Estimate:
     """Cohen's d times the small-sample correction J.
 
@@ -51,6 +55,7 @@ def hedges_g(baseline: Values, candidate: Values) -> Estimate:
     return d if isinstance(d, Unavailable) else d * hedges_correction(len(baseline) + len(candidate) - 2)
 
 
+@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
 def hedges_g_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of g: the noncentralities under which the observed t is at either tail, in units of g.
 
@@ -71,6 +76,7 @@ def hedges_g_interval(baseline: Values, candidate: Values, *, confidence: float 
     return Interval(low * scale, high * scale, confidence, "noncentral t")
 
 
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
 def superiority(baseline: Values, candidate: Values) -> Estimate:
     """P(candidate > baseline) + P(equal) / 2 for a run of each.
 
@@ -83,6 +89,7 @@ def superiority(baseline: Values, candidate: Values) -> Estimate:
     return (rank_sum - n_a * (n_a + 1) / 2) / (n_a * n_b)
 
 
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
 def superiority_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the superiority on the logit scale, which keeps it between 0 and 1.
 
@@ -106,6 +113,7 @@ def superiority_interval(baseline: Values, candidate: Values, *, confidence: flo
     return Interval(low, high, confidence, "Brunner-Munzel, logit scale")
 
 
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
 def sd_ratio(baseline: Values, candidate: Values) -> Estimate:
     """SD of the candidate over SD of the baseline."""
     if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
@@ -113,6 +121,7 @@ def sd_ratio(baseline: Values, candidate: Values) -> Estimate:
     return moments(candidate).sd / moments(baseline).sd
 
 
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
 def sd_ratio_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the SD ratio for normal scores.
 

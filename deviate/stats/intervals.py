@@ -5,9 +5,11 @@ import math
 from scipy import stats
 
 from deviate.model import Interval, Unavailable
+from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, refusal, spread_refusal
 
 
+@statistic(n_samples=1, minimum=2, shift="follows", scale="follows")
 def mean_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Student t interval of the mean: m ± t(1 - alpha/2; n-1) s / sqrt(n).
 
@@ -20,6 +22,7 @@ def mean_interval(values: Values, *, confidence: float = 0.95) -> Interval | Una
     return Interval(sample.mean - half_width, sample.mean + half_width, confidence, "Student t")
 
 
+@statistic(n_samples=1, minimum=2, shift="ignores", scale="follows")
 def sd_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Chi-square interval of the standard deviation, for normal scores; it is not robust to heavy tails.
 

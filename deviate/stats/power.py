@@ -6,12 +6,14 @@ from collections.abc import Callable
 from scipy import optimize, stats
 
 from deviate.model import Estimate, Unavailable
+from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, pooled_sd, refusal, spread_refusal
 
 POWER = 0.8
 MOST_RUNS = 1_000_000
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
 def detectable_difference(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Estimate:

@@ -6,9 +6,11 @@ from scipy import stats
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.effect import sd_ratio_interval
+from deviate.stats.registry import statistic
 from deviate.stats.sample import LARGEST, Values, moments, refusal, spread_refusal
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
 def variance_share(whole: Values, part: Values) -> Estimate:
     """Variance of a part over that of the whole; above 1 where the part happens to vary more."""
     if reason := refusal(2, whole, part) or spread_refusal(whole) or spread_refusal(part):
@@ -17,6 +19,7 @@ def variance_share(whole: Values, part: Values) -> Estimate:
     return _square(ratio)
 
 
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
 def variance_share_interval(whole: Values, part: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the share for normal scores: the squares of the ends of the interval of the SD ratio.
 
@@ -31,6 +34,7 @@ def variance_share_interval(whole: Values, part: Values, *, confidence: float = 
     return high if isinstance(high, Unavailable) else Interval(low, high, confidence, interval.method)
 
 
+@statistic(n_samples=3, minimum=2, shift="ignores", scale="squares")
 def variance_excess(both: Values, algo: Values, impl: Values) -> Estimate:
     """s_both^2 - s_algo^2 - s_impl^2, with its sign, in squared units of the scores.
 
@@ -42,6 +46,7 @@ def variance_excess(both: Values, algo: Values, impl: Values) -> Estimate:
     return whole - one - other
 
 
+@statistic(n_samples=3, minimum=2, shift="ignores", scale="squares")
 def variance_excess_interval(
     both: Values, algo: Values, impl: Values, *, confidence: float = 0.95
 ) -> Interval | Unavailable:
@@ -64,6 +69,7 @@ def variance_excess_interval(
     return Interval(low, high, confidence, "variance recovery from chi-square")
 
 
+@statistic(n_samples=2, minimum=1, shift="neither", scale="ignores")
 def mean_ratio(denominator: Values, numerator: Values) -> Estimate:
     """Ratio of two means of positive quantities, such as times."""
     if reason := refusal(1, denominator, numerator):
@@ -72,6 +78,7 @@ def mean_ratio(denominator: Values, numerator: Values) -> Estimate:
     return moments(numerator).mean / below if below > 0 else Unavailable("no positive mean to divide by")
 
 
+@statistic(n_samples=2, minimum=2, shift="neither", scale="ignores")
 def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the ratio of two means of independent samples with variances of their own.
 
