@@ -93,7 +93,9 @@ def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: f
         return ratio
     a, b = moments(numerator), moments(denominator)
     above, below = a.se, ratio * b.se
-    share = above**2 / (above**2 + below**2)
+    if not (spread := math.hypot(above, below)):
+        return Unavailable("a ratio of 0 has no spread")
+    share = (above / spread) ** 2
     df = 1 / (share**2 / (a.n - 1) + (1 - share) ** 2 / (b.n - 1))
     t = float(stats.t.ppf((1 + confidence) / 2, df))
     g = (t * b.se / b.mean) ** 2
