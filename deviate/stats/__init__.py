@@ -1,11 +1,26 @@
 """Statistics: scores in, findings out; knows no files, processes or templates."""
 
+from deviate.stats import summary
 from deviate.stats.aggregate import aggregate_series, check_aggregate
+from deviate.stats.bootstrap import (
+    Resamples,
+    difference_bootstrap,
+    glass_delta_bootstrap,
+    mean_bootstrap,
+    mean_percentile,
+    median_bootstrap,
+    sd_bootstrap,
+    sd_ratio_bootstrap,
+)
 from deviate.stats.compare import compare
 from deviate.stats.describe import coefficient_of_variation, describe, named_metric
+from deviate.stats.design import SHOWN_RUNS, design, equivalence_power, inflation, power_of
 from deviate.stats.effect import (
+    cliffs_delta,
+    cliffs_delta_interval,
     cohens_d,
     cohens_d_unweighted,
+    glass_delta,
     hedges_correction,
     hedges_g,
     hedges_g_interval,
@@ -24,7 +39,16 @@ from deviate.stats.overhead import overhead
 from deviate.stats.power import detectable_difference, detectable_effect, runs_for_effect, runs_needed
 from deviate.stats.precision import MIN_RUNS, Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
-from deviate.stats.two_sample import brown_forsythe, mann_whitney, student, welch, welch_interval
+from deviate.stats.sample import Summary
+from deviate.stats.spread import brown_forsythe, decide_spread, f_test, levene
+from deviate.stats.two_sample import (
+    kolmogorov_smirnov,
+    mann_whitney,
+    permutation_test,
+    student,
+    welch,
+    welch_interval,
+)
 from deviate.stats.variance import (
     mean_ratio,
     mean_ratio_interval,
@@ -36,49 +60,72 @@ from deviate.stats.variance import (
 
 __all__ = [
     "MIN_RUNS",
+    "SHOWN_RUNS",
     "Plan",
     "Progress",
+    "Resamples",
+    "Summary",
     "Target",
     "aggregate_series",
     "at_look",
     "brown_forsythe",
     "check_aggregate",
     "check_target",
+    "cliffs_delta",
+    "cliffs_delta_interval",
     "coefficient_of_variation",
     "cohens_d",
     "cohens_d_unweighted",
     "compare",
+    "decide_spread",
     "describe",
+    "design",
     "detectable_difference",
     "detectable_effect",
+    "difference_bootstrap",
+    "equivalence_power",
+    "f_test",
     "forecast",
+    "glass_delta",
+    "glass_delta_bootstrap",
     "half_width",
     "hedges_correction",
     "hedges_g",
     "hedges_g_interval",
     "holm",
+    "inflation",
     "is_settled",
     "judge",
+    "kolmogorov_smirnov",
+    "levene",
     "mann_whitney",
+    "mean_bootstrap",
     "mean_interval",
+    "mean_percentile",
     "mean_ratio",
     "mean_ratio_interval",
+    "median_bootstrap",
     "named_metric",
     "next_look",
     "noise",
     "overhead",
     "parse_looks",
     "parse_target",
+    "permutation_test",
+    "power_of",
     "progress",
     "reached",
     "repeatability",
     "repeated_p",
     "runs_for_effect",
     "runs_needed",
+    "sd_bootstrap",
     "sd_interval",
     "sd_ratio",
+    "sd_ratio_bootstrap",
     "sd_ratio_interval",
     "student",
+    "summary",
     "superiority",
     "superiority_interval",
     "variance_excess",

@@ -18,7 +18,8 @@ from deviate.stats.effect import (
 )
 from deviate.stats.power import detectable_difference
 from deviate.stats.sample import Values
-from deviate.stats.two_sample import brown_forsythe, mann_whitney, student, welch, welch_interval
+from deviate.stats.spread import brown_forsythe
+from deviate.stats.two_sample import mann_whitney, student, welch, welch_interval
 from deviate.stats.verdict import decide
 
 

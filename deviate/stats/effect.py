@@ -1,14 +1,30 @@
 """Sizes of an effect: standardised differences, probability of superiority, ratio of spreads."""
 
 import math
-from collections.abc import Callable
 
-from scipy import optimize, special, stats
+from scipy import special, stats
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from deviate.model import Estimate, Interval, Unavailable
+from deviate.stats import summary
 from deviate.stats.registry import statistic
-from deviate.stats.sample import Values, moments, pooled_sd, ratio_refusal, refusal, spread_refusal
+from deviate.stats.sample import Values, moments, ratio_refusal, refusal, spread_refusal
+from deviate.stats.summary import hedges_correction, t_quantile
+
+__all__ = [
+    "cliffs_delta",
+    "cliffs_delta_interval",
+    "cohens_d",
+    "cohens_d_unweighted",
+    "glass_delta",
+    "hedges_correction",
+    "hedges_g",
+    "hedges_g_interval",
+    "sd_ratio",
+    "sd_ratio_interval",
+    "superiority",
+    "superiority_interval",
+]
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
@@ -19,8 +35,7 @@ def cohens_d(baseline: Values, candidate: Values) -> Estimate:
     """
     if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    a, b = moments(candidate), moments(baseline)
-    return (a.mean - b.mean) / pooled_sd(b, a)
+    return summary.cohens_d(moments(baseline), moments(candidate))
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
@@ -31,16 +46,7 @@ def cohens_d_unweighted(baseline: Values, candidate: Values) -> Estimate:
     """
     if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    a, b = moments(candidate), moments(baseline)
-    return (a.mean - b.mean) / (math.hypot(a.sd, b.sd) / math.sqrt(2))
-
-
-def hedges_correction(df: int) -> float:
-    """Factor J that takes the small-sample bias from Cohen's d: gamma(k/2) / (sqrt(k/2) gamma((k-1)/2)).
-
-    Source: Hedges (1981).
-    """
-    return math.exp(float(special.gammaln(df / 2) - special.gammaln((df - 1) / 2))) / math.sqrt(df / 2)
+    return summary.cohens_d_unweighted(moments(baseline), moments(candidate))
 
 
 @statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
@@ -49,10 +55,9 @@ def hedges_g(baseline: Values, candidate: Values) -> Estimate:
 
     Source: Hedges (1981).
     """
-    if reason := refusal(3, baseline, candidate):
+    if reason := refusal(3, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    d = cohens_d(baseline, candidate)
-    return d if isinstance(d, Unavailable) else d * hedges_correction(len(baseline) + len(candidate) - 2)
+    return summary.hedges_g(moments(baseline), moments(candidate))
 
 
 @statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
@@ -61,19 +66,23 @@ def hedges_g_interval(baseline: Values, candidate: Values, *, confidence: float 
 
     Source: Hedges (1981); noncentral t with n_A + n_B - 2 degrees of freedom.
     """
-    if reason := refusal(3, baseline, candidate):
+    if reason := refusal(3, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    d = cohens_d(baseline, candidate)
-    if isinstance(d, Unavailable):
-        return d
-    df = len(baseline) + len(candidate) - 2
-    per_unit = math.sqrt(1 / len(baseline) + 1 / len(candidate))
-    low = _noncentrality(d / per_unit, df, (1 + confidence) / 2)
-    high = _noncentrality(d / per_unit, df, (1 - confidence) / 2)
-    if low is None or high is None:
-        return Unavailable("effect too large for the noncentral t")
-    scale = per_unit * hedges_correction(df)
-    return Interval(low * scale, high * scale, confidence, "noncentral t")
+    return summary.hedges_g_interval(moments(baseline), moments(candidate), confidence=confidence)
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def glass_delta(baseline: Values, candidate: Values) -> Estimate:
+    """Difference of means in units of the SD of the baseline: for spreads that differ much.
+
+    Source: Glass (1976).
+    """
+    if reason := refusal(5, baseline, candidate):
+        return reason
+    if no_spread := spread_refusal(baseline):
+        return Unavailable(f"baseline: {no_spread.reason}")
+    b = moments(baseline)
+    return (moments(candidate).mean - b.mean) / b.sd
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
@@ -108,17 +117,42 @@ def superiority_interval(baseline: Values, candidate: Values, *, confidence: flo
         return Interval(low, high, confidence, "one-sided bound at complete separation")
     ranks = rank_compare_2indep(candidate, baseline)
     se = math.sqrt(float(ranks.var) / ranks.nobs)
-    half_width = float(stats.t.ppf((1 + confidence) / 2, float(ranks.df))) * se / (p * (1 - p))
+    half_width = t_quantile((1 + confidence) / 2, float(ranks.df)) * se / (p * (1 - p))
     low, high = (float(special.expit(special.logit(p) + side * half_width)) for side in (-1, 1))
     return Interval(low, high, confidence, "Brunner-Munzel, logit scale")
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def cliffs_delta(baseline: Values, candidate: Values) -> Estimate:
+    """P(candidate > baseline) - P(candidate < baseline) for a run of each: 2 A12 - 1.
+
+    Source: Cliff (1993).
+    """
+    p = superiority(baseline, candidate)
+    return p if isinstance(p, Unavailable) else 2 * p - 1
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def cliffs_delta_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of Cliff's delta: that of the superiority, from 0 … 1 to -1 … 1.
+
+    Source: as `superiority_interval`.
+    """
+    interval = superiority_interval(baseline, candidate, confidence=confidence)
+    if isinstance(interval, Unavailable):
+        return interval
+    return Interval(2 * interval.low - 1, 2 * interval.high - 1, confidence, interval.method)
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
 def sd_ratio(baseline: Values, candidate: Values) -> Estimate:
-    """SD of the candidate over SD of the baseline."""
+    """SD of the candidate over SD of the baseline.
+
+    Source: the quantity of the F test of two variances.
+    """
     if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
         return reason
-    return moments(candidate).sd / moments(baseline).sd
+    return summary.sd_ratio(moments(baseline), moments(candidate))
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
@@ -127,37 +161,6 @@ def sd_ratio_interval(baseline: Values, candidate: Values, *, confidence: float 
 
     Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom.
     """
-    ratio = sd_ratio(baseline, candidate)
-    if isinstance(ratio, Unavailable):
-        return ratio
-    df_a, df_b = len(candidate) - 1, len(baseline) - 1
-    tail = (1 + confidence) / 2
-    low = ratio / math.sqrt(float(stats.f.ppf(tail, df_a, df_b)))
-    high = ratio * math.sqrt(float(stats.f.ppf(tail, df_b, df_a)))
-    return Interval(low, high, confidence, "F, normal theory")
-
-
-def _noncentrality(t: float, df: int, probability: float) -> float | None:
-    """Noncentrality under which P(T <= t) is `probability`; None where the distribution cannot be computed."""
-    if t < 0:
-        mirrored = _noncentrality(-t, df, 1 - probability)
-        return None if mirrored is None else -mirrored
-
-    def excess(noncentrality: float) -> float:
-        return float(stats.nct.cdf(t, df, noncentrality)) - probability
-
-    low, high = _bracket(excess, t)
-    if not (excess(low) >= 0 >= excess(high)):
-        return None
-    return float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
-
-
-def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, float]:
-    """Widen around `start` until the falling function changes sign, or cannot be computed any more."""
-    step = 1.0 + start / 8
-    low = high = start
-    while excess(low) < 0:
-        low -= step
-    while excess(high) > 0:
-        high += step
-    return low, high
+    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    return summary.sd_ratio_interval(moments(baseline), moments(candidate), confidence=confidence)

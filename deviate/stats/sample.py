@@ -13,8 +13,8 @@ quotient and product of a comparison is a float."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """Number, mean and standard deviation (ddof 1; NaN for a single value, which callers refuse before)."""
+class Summary:
+    """A sample as tables print it: number of runs, mean and standard deviation (ddof 1; NaN for a single value)."""
 
     n: int
     mean: float
@@ -25,19 +25,19 @@ class Moments:
         return self.sd / math.sqrt(self.n)
 
 
-def moments(values: Values) -> Moments:
+def moments(values: Values) -> Summary:
     """Moments of at least one value; the result does not depend on their order.
 
     `hypot` instead of a sum of squares, for squares of very small or very large scores leave the range of floats.
     """
     n = len(values)
     if min(values) == max(values):
-        return Moments(n, float(values[0]), 0.0 if n > 1 else math.nan)
+        return Summary(n, float(values[0]), 0.0 if n > 1 else math.nan)
     mean = math.fsum(values) / n
-    return Moments(n, mean, math.hypot(*sorted(value - mean for value in values)) / math.sqrt(n - 1))
+    return Summary(n, mean, math.hypot(*sorted(value - mean for value in values)) / math.sqrt(n - 1))
 
 
-def pooled_sd(baseline: Moments, candidate: Moments) -> float:
+def pooled_sd(baseline: Summary, candidate: Summary) -> float:
     """Common standard deviation, weighted by degrees of freedom."""
     df = baseline.n + candidate.n - 2
     return math.hypot(

@@ -1,4 +1,4 @@
-"""Tests of a candidate against a baseline: means, order and spread; all two-sided, candidate minus baseline."""
+"""Tests of a candidate against a baseline: means, order and distribution; all two-sided, candidate minus baseline."""
 
 import math
 from collections import Counter
@@ -7,33 +7,25 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Interval, Test, Unavailable
-from deviate.stats.sample import (
-    Moments,
-    Values,
-    moments,
-    pooled_sd,
-    ratio_refusal,
-    refusal,
-    resolution,
-    spread_refusal,
-)
-
-N_RESAMPLES = 9999
+from deviate.stats import summary
+from deviate.stats.permutation import exchange_p, how
+from deviate.stats.registry import statistic
+from deviate.stats.sample import Values, is_constant, moments, refusal, resolution, spread_refusal
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
 def welch(baseline: Values, candidate: Values) -> Test | Unavailable:
-    """Welch's t-test of the difference of means; it decides every verdict.
+    """Welch's t-test of the difference of means; it decides every verdict of runs that are not paired.
 
     Computed from moments, because `scipy.stats.ttest_ind` warns of cancellation where ours is exact enough.
     Source: Welch (1947).
     """
     if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    a, b = moments(candidate), moments(baseline)
-    df = _welch_df(a, b)
-    return _t_test("Welch t", (a.mean - b.mean) / math.hypot(a.se, b.se), df)
+    return summary.welch(moments(baseline), moments(candidate))
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
 def welch_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the difference of means, candidate minus baseline.
 
@@ -41,12 +33,10 @@ def welch_interval(baseline: Values, candidate: Values, *, confidence: float = 0
     """
     if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    a, b = moments(candidate), moments(baseline)
-    half_width = float(stats.t.ppf((1 + confidence) / 2, _welch_df(a, b))) * math.hypot(a.se, b.se)
-    difference = a.mean - b.mean
-    return Interval(difference - half_width, difference + half_width, confidence, "Welch")
+    return summary.welch_interval(moments(baseline), moments(candidate), confidence=confidence)
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
 def student(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Student's t-test with pooled variance, for comparison with older reports; it decides nothing.
 
@@ -54,11 +44,33 @@ def student(baseline: Values, candidate: Values) -> Test | Unavailable:
     """
     if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    a, b = moments(candidate), moments(baseline)
-    se = pooled_sd(b, a) * math.sqrt(1 / a.n + 1 / b.n)
-    return _t_test("Student t", (a.mean - b.mean) / se, a.n + b.n - 2, note="equal variances assumed")
+    return summary.student(moments(baseline), moments(candidate))
 
 
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True)
+def permutation_test(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
+    """Permutation test of the difference of means, which is its statistic; runs are exchanged between the sides.
+
+    Exact where there are at most 9999 arrangements, else over a sample of them with the observed one added. It asks
+    whether the runs are exchangeable: with unequal spread and numbers of runs it may reject for these alone.
+    Source: Fisher (1935), as `scipy.stats.permutation_test`.
+    """
+    if reason := refusal(4, baseline, candidate):
+        return reason
+    scores = [*candidate, *baseline]
+    if is_constant(scores):
+        return Unavailable("identical")
+    finest, pooled = resolution(scores), np.array(scores, dtype=np.float64)
+    # Centred and scaled, sums neither lose the digits of scores far from 0 nor leave the range of floats.
+    centred = pooled - float(np.median(pooled))
+    scale = float(np.abs(centred).max())
+    rounding = len(pooled) * (finest / scale + 1e-15)
+    p_value, is_exact = exchange_p(centred / scale, len(candidate), rng=rng, rounding=rounding)
+    difference = moments(candidate).mean - moments(baseline).mean
+    return Test("Permutation of means", difference, p_value, note=how(is_exact=is_exact))
+
+
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True)
 def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
     """Mann-Whitney test of stochastic equality; the statistic is U of the candidate.
 
@@ -71,7 +83,7 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
     n_a, n_b = len(candidate), len(baseline)
     ranks = stats.rankdata([*candidate, *baseline])
     u = float(ranks[:n_a].sum()) - n_a * (n_a + 1) / 2
-    tied = sum(n for n in Counter([*candidate, *baseline]).values() if n > 1)
+    tied = n_tied(baseline, candidate)
     if tied == n_a + n_b and len({*candidate, *baseline}) == 1:
         return Unavailable("identical")
     notes = [f"{tied} ties"] if tied else []
@@ -83,51 +95,58 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
         notes = ["exact"]
     else:
         # U is the rank sum up to a constant, so permuting ranks once is the test, without ranking each resample anew.
-        p_value = float(
-            stats.permutation_test(
-                (ranks[:n_a], ranks[n_a:]),
-                lambda x, _y, axis: x.sum(axis=axis),
-                vectorized=True,
-                n_resamples=N_RESAMPLES,
-                rng=rng,
-            ).pvalue
-        )
-        is_exact = math.comb(n_a + n_b, n_a) <= N_RESAMPLES
-        notes = ["exact permutation" if is_exact else f"permutation, {N_RESAMPLES} resamples", *notes]
+        p_value, is_exact = exchange_p(ranks, n_a, rng=rng, rounding=1e-6)
+        notes = [how(is_exact=is_exact), *notes]
     return Test("Mann-Whitney U", u, p_value, note=", ".join(notes))
 
 
-def brown_forsythe(baseline: Values, candidate: Values) -> Test | Unavailable:
-    """Test of equal spread: analysis of variance of the distances from the medians.
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def kolmogorov_smirnov(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """Test of equal distributions; the statistic is the largest distance of the two empirical distributions.
 
-    Needs 10 runs in each: below, it rejects far too seldom to say anything.
-    Source: Brown & Forsythe (1974).
+    Always exact: with ties, distances are looked at only where equal scores end, which is the permutation of runs
+    between the sides in full.
+    Source: Smirnov (1939); with ties Schröer & Trenkler (1995), as R's `ks.test(exact = TRUE)`.
     """
-    if reason := refusal(10, baseline, candidate) or ratio_refusal(baseline, candidate):
+    if reason := refusal(5, baseline, candidate):
         return reason
-    # The statistic has no scale; distances in units of the pooled spread keep its squares in the range of floats.
-    scale = pooled_sd(moments(baseline), moments(candidate))
-    groups = [(np.asarray(values) - float(np.median(values))) / scale for values in (candidate, baseline)]
-    accuracy = resolution([*candidate, *baseline]) / scale
-    if all(float(np.ptp(np.abs(group))) <= accuracy for group in groups):
-        return Unavailable("all values equally far from their median")
-    result = stats.levene(*groups, center="median")
-    return Test(
-        "Brown-Forsythe", float(result.statistic), _never_zero(float(result.pvalue)), len(baseline) + len(candidate) - 2
-    )
+    n_a, n_b = len(candidate), len(baseline)
+    pooled = np.array([*candidate, *baseline], dtype=np.float64)
+    order = np.argsort(pooled, kind="stable")
+    ends = np.append(np.diff(pooled[order]) > 0, True)  # the last score ends a group
+    if not ends[:-1].any():
+        return Unavailable("identical")
+    n_drawn = np.arange(1, n_a + n_b + 1)
+    # In units of 1 / (n_a n_b) distances are whole numbers.
+    distances = np.abs(np.cumsum(order < n_a) * (n_a + n_b) - n_drawn * n_a)
+    largest = int(distances[ends].max())
+    tied = n_tied(baseline, candidate)
+    note = f"exact permutation, {tied} ties" if tied else "exact"
+    p_value = summary.never_zero(min(1.0, _chance_of_distance(n_a, n_b, ends, largest)))
+    return Test("Kolmogorov-Smirnov", largest / (n_a * n_b), p_value, note=note)
 
 
-def _welch_df(a: Moments, b: Moments) -> float:
-    """Degrees of freedom of Welch and Satterthwaite, from the shares of the two standard errors."""
-    total = math.hypot(a.se, b.se)
-    share_a, share_b = (a.se / total) ** 2, (b.se / total) ** 2
-    return 1 / (share_a**2 / (a.n - 1) + share_b**2 / (b.n - 1))
+def n_tied(*samples: Values) -> int:
+    """Scores that another one equals."""
+    return sum(n for n in Counter(value for sample in samples for value in sample).values() if n > 1)
 
 
-def _t_test(name: str, statistic: float, df: float, note: str = "") -> Test:
-    return Test(name, statistic, _never_zero(2 * float(stats.t.sf(abs(statistic), df))), df, note)
+def _chance_of_distance(n_a: int, n_b: int, ends: np.ndarray, distance: int) -> float:
+    """Chance that two distributions are this far apart somewhere when sides are dealt to the sorted scores at random.
 
-
-def _never_zero(p_value: float) -> float:
-    """A p of 0 is below the range of floats, not impossible: the smallest positive float stands for it."""
-    return max(p_value, float(np.finfo(float).tiny))
+    The state is how many of the scores so far are of the candidate; what reaches the distance leaves it.
+    """
+    chosen = np.arange(n_a + 1)
+    state = np.zeros(n_a + 1)
+    state[0] = 1.0
+    reached = 0.0
+    for n_before, is_end in enumerate(ends):
+        left = n_a + n_b - n_before
+        to_candidate = state * ((n_a - chosen) / left)
+        state -= to_candidate
+        state[1:] += to_candidate[:-1]
+        if is_end:
+            far = np.abs(chosen * (n_a + n_b) - (n_before + 1) * n_a) >= distance
+            reached += float(state[far].sum())
+            state[far] = 0.0
+    return reached

@@ -1,0 +1,114 @@
+"""Tests of equal spread, and the verdict on spread: which side is steadier."""
+
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from deviate.model import Description, Estimate, Interval, SpreadVerdict, Test, Unavailable, level_text
+from deviate.stats import summary
+from deviate.stats.registry import statistic
+from deviate.stats.sample import Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
+
+SPREAD_RUNS = 16
+"""With fewer runs nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
+
+
+@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")
+def brown_forsythe(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """Test of equal spread: analysis of variance of the distances from the medians.
+
+    Needs 10 runs in each: below, it rejects far too seldom to say anything.
+    Source: Brown & Forsythe (1974).
+    """
+    return _distances_test("Brown-Forsythe", baseline, candidate, "median")
+
+
+@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")
+def levene(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """The same with distances from the means, as older reports have it; it rejects too often with few runs.
+
+    Source: Levene (1960).
+    """
+    return _distances_test("Levene", baseline, candidate, "mean")
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def f_test(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """F test of equal variances, for comparison with published tables: it holds for normal scores only.
+
+    Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom, as R's `var.test`.
+    """
+    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    return summary.f_test(moments(baseline), moments(candidate))
+
+
+def _distances_test(
+    name: str, baseline: Values, candidate: Values, center: Literal["mean", "median"]
+) -> Test | Unavailable:
+    if reason := refusal(10, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    # The statistic has no scale; distances in units of the pooled spread keep its squares in the range of floats.
+    scale = pooled_sd(moments(baseline), moments(candidate))
+    groups = [(np.asarray(values) - float(np.median(values))) / scale for values in (candidate, baseline)]
+    accuracy = resolution([*candidate, *baseline]) / scale
+    if all(float(np.ptp(np.abs(group - getattr(np, center)(group)))) <= accuracy for group in groups):
+        return Unavailable(f"all values equally far from their {center}")
+    result = stats.levene(*groups, center=center)
+    df = len(baseline) + len(candidate) - 2
+    return Test(name, float(result.statistic), summary.never_zero(float(result.pvalue)), df)
+
+
+def decide_spread(
+    baseline: Description,
+    candidate: Description,
+    *,
+    ratio: Estimate,
+    brown_forsythe: Test | Unavailable,
+    confidence: float,
+    spread_ratio: float | None = None,
+) -> SpreadVerdict:
+    """Which side is steadier, by the interval of the SD ratio for normal scores.
+
+    Args:
+        ratio: SD of the candidate over that of the baseline.
+        brown_forsythe: has to agree, for it holds where scores are not normal too.
+        spread_ratio: r given before; spreads are equal within it where the interval lies within (1 / r, r).
+
+    Raises:
+        ValueError: `spread_ratio` is not above 1.
+    """
+    if spread_ratio is not None and not spread_ratio > 1:
+        raise ValueError(f"The ratio of spreads {spread_ratio:g} is not above 1.")
+    n_b, n_a = baseline.n, candidate.n
+    if min(n_b, n_a) < SPREAD_RUNS:
+        return SpreadVerdict("undecided", f"needs {SPREAD_RUNS} runs in each, has {n_b} and {n_a}")
+    if isinstance(ratio, Unavailable):
+        return SpreadVerdict("undecided", ratio.reason)
+    for side, description in (("baseline", baseline), ("candidate", candidate)):
+        if description.tails:
+            return SpreadVerdict("undecided", f"{side}: {description.tails}")
+    outer = _ratio_interval(ratio, n_b, n_a, confidence)
+    inner = _ratio_interval(ratio, n_b, n_a, 2 * confidence - 1)
+    if spread_ratio is not None and 1 / spread_ratio < inner.low and inner.high < spread_ratio:
+        told = f"the {level_text(inner.confidence)} interval of the SD ratio lies within 1/{spread_ratio:g} … "
+        return SpreadVerdict("equally steady", f"{told}{spread_ratio:g}")
+    told = f"the {level_text(outer.confidence)} interval of the SD ratio"
+    if outer.low <= 1 <= outer.high:
+        return SpreadVerdict("undecided", f"{told} contains 1")
+    if isinstance(brown_forsythe, Unavailable):
+        return SpreadVerdict("undecided", f"{told} excludes 1, but there is no robust test: {brown_forsythe.reason}")
+    if brown_forsythe.p_value >= 1 - confidence:
+        return SpreadVerdict("undecided", f"{told} excludes 1, but the Brown-Forsythe test does not agree")
+    return SpreadVerdict(
+        "steadier" if outer.high < 1 else "less steady", f"{told} excludes 1, and the Brown-Forsythe test agrees"
+    )
+
+
+def _ratio_interval(ratio: float, n_baseline: int, n_candidate: int, confidence: float) -> Interval:
+    sides = Summary(n_baseline, 0.0, 1.0), Summary(n_candidate, 0.0, 1.0)
+    unit = summary.sd_ratio_interval(*sides, confidence=confidence)
+    if isinstance(unit, Unavailable):  # pragma: no cover  # 16 runs and spread are there
+        raise TypeError(unit.reason)
+    return Interval(ratio * unit.low, ratio * unit.high, confidence, unit.method)
