@@ -41,7 +41,24 @@ Margin = Annotated[float | None, typer.Option(help="Smallest difference of the p
 Match = Annotated[
     list[str] | None, typer.Option(help="Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
 ]
+Paired = Annotated[
+    bool, typer.Option("--paired", help="Runs of both sides share their seeds, replicate by replicate: compare pairs.")
+]
+Target = Annotated[
+    list[str] | None,
+    typer.Option(metavar="METRIC=VALUE", help="Time how long runs take to reach a value. May be repeated."),
+]
+Tasks = Annotated[
+    str | None,
+    typer.Option(metavar="PATTERN", help="Metrics that are one measure on several tasks: '*/acc', or a,b,c."),
+]
+SpreadRatio = Annotated[
+    float | None,
+    typer.Option(min=1, metavar="R", help="Largest ratio of SDs, such as 1.5, at which both count as equally steady."),
+]
 Html = Annotated[Path | None, typer.Option(help="Write the report here ('-' is standard output).")]
+Latex = Annotated[Path | None, typer.Option(help="Write a table for a paper ('-' is standard output).")]
+Markdown = Annotated[Path | None, typer.Option(help="Write a table for a pull request ('-' is standard output).")]
 Json = Annotated[Path | None, typer.Option("--json", help="Write all figures as JSON ('-' is standard output).")]
 Csv = Annotated[
     Path | None, typer.Option("--csv", help="Write the score of every run as CSV ('-' is standard output).")

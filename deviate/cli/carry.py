@@ -3,14 +3,13 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
 import typer
 
 from deviate import pipeline, records, replay
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.publish import publish, takes_stdout
+from deviate.cli.publish import Documents, publish
 from deviate.display import display
 from deviate.errors import InputError
 from deviate.model import Settings
@@ -20,17 +19,15 @@ from deviate.replay import Listeners, Order, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where results go."""
+    """Where results go, and whether progress is told."""
 
-    html: Path | None
-    json: Path | None
-    csv: Path | None
+    documents: Documents
     is_quiet: bool
 
     @property
     def people(self) -> TextIO:
         """What a person reads: standard output, unless a document goes there."""
-        return sys.stderr if takes_stdout(self.html, self.json, self.csv) else sys.stdout
+        return sys.stderr if self.documents.takes_stdout else sys.stdout
 
     def say(self, text: str) -> None:
         if not self.is_quiet:
@@ -84,7 +81,7 @@ def conclude(
     else:
         experiments = pipeline.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
         findings = pipeline.describe(experiments, judging)
-    publish(findings, experiments, folder, output.html, output.json, output.csv)
+    publish(findings, experiments, folder, output.documents)
     pipeline.tell_reported([it.folder for it in begun], is_comparison=len(begun) > 1)
     if begun[0].plan.settings.keep == "best":
         names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate

@@ -1,5 +1,6 @@
-"""`deviate compare` and `deviate report`: what is on record, judged and shown."""
+"""`deviate compare` and `deviate report`: what is on record, or in files, judged and shown."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -7,70 +8,153 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline
-from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Margin, Match, Metric, app
+from deviate.cli.app import (
+    Aggregate,
+    Confidence,
+    Csv,
+    Html,
+    Json,
+    Latex,
+    Margin,
+    Markdown,
+    Match,
+    Metric,
+    Paired,
+    SpreadRatio,
+    Target,
+    Tasks,
+    app,
+)
 from deviate.cli.options import pair
-from deviate.cli.publish import publish, takes_stdout
+from deviate.cli.publish import Documents, publish
 from deviate.errors import InputError
+from deviate.model import Experiment
 from deviate.pipeline import Judging
 
+Importer = Annotated[
+    str | None,
+    typer.Option("--format", metavar="FORM", help="How files are read: csv, json, tensorboard … Default: guessed."),
+]
 
-@app.command("compare", epilog="Example: deviate compare baseline new --html out.html")
+
+@app.command("compare", epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"')
 def compare_command(
     names: Annotated[
-        list[str], typer.Argument(metavar="BASELINE CANDIDATE...", help="Experiments by name, or NAME:VARIANT.")
+        list[str],
+        typer.Argument(
+            metavar="BASELINE CANDIDATE...",
+            help="Experiments by name, or NAME:VARIANT; or results from elsewhere: a file, a folder, a pattern.",
+        ),
     ],
+    baseline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which of them is the baseline. Default: the first.")
+    ] = None,
     metric: Metric = None,
     aggregate: Aggregate = None,
     match: Match = None,
     margin: Margin = None,
+    paired: Paired = False,
+    spread_ratio: SpreadRatio = None,
+    target: Target = None,
+    tasks: Tasks = None,
+    form: Importer = None,
     confidence: Confidence = 0.95,
     html: Html = None,
+    latex: Latex = None,
+    markdown: Markdown = None,
     json_file: Json = None,
     csv_file: Csv = None,
 ) -> None:
-    """Compare experiments on record: does the candidate beat the baseline?"""
-    if len(names) < 2:
+    """Does the candidate beat the baseline? Of experiments on record, or of results that exist already.
+
+    Several candidates are each compared with the baseline, and all with one another.
+    """
+    if len(set(names)) < len(names):
+        raise InputError("an experiment cannot be compared with itself", "name each experiment once")
+    documents = Documents(html, latex, markdown, json_file, csv_file)
+    judging = Judging(
+        confidence=confidence,
+        metric=metric,
+        aggregate=aggregate,
+        margin=margin,
+        matches=dict(pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ()),
+        is_paired=paired,
+        targets=_targets(target),
+        tasks=tasks,
+        spread_ratio=spread_ratio,
+    )
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    experiments = _baseline_first(pipeline.read_any(folder, names, form=form), baseline)
+    if len(experiments) < 2:
         raise InputError(
             "one experiment cannot be compared", "name the baseline and a candidate, or use: deviate report NAME"
         )
-    if len(set(names)) < len(names):
-        raise InputError("an experiment cannot be compared with itself", "name each experiment once")
-    matches = dict(pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ())
-    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, matches=matches)
-    _report_on(names, judging, html, json_file, csv_file)
+    _report_on(experiments, judging, documents, folder)
 
 
 @app.command("report", epilog="Example: deviate report small --html paper.html")
 def report_command(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help="One experiment with all its variants, or a baseline and candidates."),
+        typer.Argument(
+            metavar="NAME...",
+            help="One experiment with all its variants, or a baseline and candidates; or files with results.",
+        ),
     ],
     metric: Metric = None,
     aggregate: Aggregate = None,
+    target: Target = None,
+    form: Importer = None,
     confidence: Confidence = 0.95,
     html: Html = None,
+    latex: Latex = None,
+    markdown: Markdown = None,
     json_file: Json = None,
     csv_file: Csv = None,
 ) -> None:
     """Report again from what is on record, without running anything."""
-    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
-    if len(names) > 1:
-        _report_on(names, judging, html, json_file, csv_file)
-        return
-    takes_stdout(html, json_file, csv_file)
+    documents = Documents(html, latex, markdown, json_file, csv_file)
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, targets=_targets(target))
     folder = pipeline.records_folder(Path.cwd().resolve())
-    experiments = pipeline.read_variants(folder, names[0])
-    publish(pipeline.describe(experiments, judging), experiments, folder, html, json_file, csv_file)
+    experiments = pipeline.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
+    if len(names) > 1:
+        _report_on(experiments, judging, documents, folder)
+        return
+    _tell_sources(experiments, documents)
+    publish(pipeline.describe(experiments, judging), experiments, folder, documents)
     pipeline.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=False)
 
 
-def _report_on(
-    names: Sequence[str], judging: Judging, html: Path | None, json_file: Path | None, csv_file: Path | None
-) -> None:
-    """Judge experiments on record, and publish."""
-    takes_stdout(html, json_file, csv_file)
-    folder = pipeline.records_folder(Path.cwd().resolve())
-    experiments = pipeline.read(folder, names)
-    publish(pipeline.judge(experiments, judging), experiments, folder, html, json_file, csv_file)
+def _report_on(experiments: Sequence[Experiment], judging: Judging, documents: Documents, folder: Path) -> None:
+    """Judge experiments, and publish."""
+    _tell_sources(experiments, documents)
+    publish(pipeline.judge(experiments, judging), experiments, folder, documents)
     pipeline.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
+
+
+def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> None:
+    """How files were read: what was guessed is said before anything is made of it."""
+    people = sys.stderr if documents.takes_stdout else sys.stdout
+    for note in dict.fromkeys(note for experiment in experiments for note in experiment.imported):
+        typer.echo(f"Read     {note}", file=people)
+
+
+def _targets(texts: Sequence[str] | None) -> dict[str, float]:
+    targets = {}
+    for text in texts or ():
+        name, value = pair(text, "--target", "METRIC=VALUE")
+        try:
+            targets[name] = float(value)
+        except ValueError:
+            raise InputError(f"--target {text}: {value!r} is no number", "write it as --target val_acc=0.9") from None
+    return targets
+
+
+def _baseline_first(experiments: Sequence[Experiment], baseline: str | None) -> tuple[Experiment, ...]:
+    if baseline is None:
+        return tuple(experiments)
+    chosen = [it for it in experiments if baseline in {it.name, f"{it.name}:{it.variant}"}]
+    if not chosen:
+        there = ", ".join(dict.fromkeys(it.name for it in experiments))
+        raise InputError(f"--baseline {baseline} is none of the experiments", f"they are: {there}")
+    return (*chosen[:1], *(it for it in experiments if it is not chosen[0]))

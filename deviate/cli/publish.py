@@ -1,5 +1,6 @@
 """Findings to where the user wants them: the terminal, and files."""
 
+import dataclasses
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,30 +13,42 @@ from deviate.errors import InputError
 from deviate.model import Experiment, Findings
 
 
-def publish(
-    findings: Findings,
-    experiments: Sequence[Experiment],
-    folder: Path,
-    html: Path | None,
-    json_file: Path | None,
-    csv_file: Path | None,
-) -> None:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Documents:
+    """Where the findings are written to, by the name of the renderer; `-` is standard output, None is nowhere.
+
+    Raises:
+        InputError: two of them go to standard output, which has room for one only.
+    """
+
+    html: Path | None = None
+    latex: Path | None = None
+    markdown: Path | None = None
+    json: Path | None = None
+    csv: Path | None = None
+
+    def __post_init__(self) -> None:
+        taking = [form for form, target in self.targets().items() if str(target) == "-"]
+        if len(taking) > 1:
+            raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
+
+    @property
+    def takes_stdout(self) -> bool:
+        return any(str(target) == "-" for target in self.targets().values())
+
+    def targets(self) -> dict[str, Path]:
+        """What was asked for, by form."""
+        named = ((field.name, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return {form: target for form, target in named if target is not None}
+
+
+def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path, documents: Documents) -> None:
     """Print the verdict, and write what was asked for and the report."""
     view = report.build_view(findings)
-    path = html or pipeline.report_path(folder, experiments)
-    for target, form in ((path, "html"), (json_file, "json"), (csv_file, "csv")):
-        if target is not None:
-            pipeline.write(report.render(view, form), target, sys.stdout)
-    if takes_stdout(html, json_file, csv_file):
+    targets = {"html": pipeline.report_path(folder, experiments), **documents.targets()}
+    for form, target in targets.items():
+        pipeline.write(report.render(view, form), target, sys.stdout)
+    if documents.takes_stdout:
         return
     typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
-    typer.echo(f"Report   {nearest(path)}")
-
-
-def takes_stdout(html: Path | None, json_file: Path | None, csv_file: Path | None) -> bool:
-    """Whether one of the outputs goes to standard output, which has room for one only."""
-    targets = {"html": html, "json": json_file, "csv": csv_file}
-    taking = [form for form, target in targets.items() if str(target) == "-"]
-    if len(taking) > 1:
-        raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
-    return bool(taking)
+    typer.echo(f"Report   {nearest(targets['html'])}")

@@ -8,9 +8,9 @@ import typer
 
 from deviate import pipeline, replay
 from deviate.cli import options
-from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Metric, app
+from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Latex, Markdown, Metric, app
 from deviate.cli.carry import Output, carry_out, conclude
-from deviate.cli.publish import takes_stdout
+from deviate.cli.publish import Documents
 from deviate.pipeline import Judging
 
 
@@ -26,6 +26,8 @@ def resume_command(
     aggregate: Aggregate = None,
     confidence: Confidence = 0.95,
     html: Html = None,
+    latex: Latex = None,
+    markdown: Markdown = None,
     json_file: Json = None,
     csv_file: Csv = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
@@ -34,8 +36,7 @@ def resume_command(
 
     What is on record is not run again; a run that was cut off begins anew with the same seeds.
     """
-    output = Output(html, json_file, csv_file, quiet)
-    takes_stdout(html, json_file, csv_file)
+    output = Output(Documents(html, latex, markdown, json_file, csv_file), quiet)
     begun = pipeline.find(pipeline.records_folder(Path.cwd().resolve()), name)
     before = begun.plan.settings
     devices = replay.choose_gpus(gpus) if gpus else before.gpus

@@ -12,9 +12,23 @@ import typer
 from deviate import analysis, entry_scripts, pipeline, prepare, records, replay
 from deviate.announce import announcement
 from deviate.cli import options
-from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Metric, app, named_folder, width
+from deviate.cli.app import (
+    Aggregate,
+    Confidence,
+    Csv,
+    Html,
+    Json,
+    Latex,
+    Margin,
+    Markdown,
+    Metric,
+    Paired,
+    app,
+    named_folder,
+    width,
+)
 from deviate.cli.carry import Output, carry_out, conclude
-from deviate.cli.publish import takes_stdout
+from deviate.cli.publish import Documents
 from deviate.command import default_python, refuse_unknown_programs, with_interpreter
 from deviate.errors import InputError
 from deviate.model import Settings
@@ -78,8 +92,12 @@ def run_command(
     ] = False,
     metric: Metric = None,
     aggregate: Aggregate = None,
+    margin: Margin = None,
+    paired: Paired = False,
     confidence: Confidence = 0.95,
     html: Html = None,
+    latex: Latex = None,
+    markdown: Markdown = None,
     json_file: Json = None,
     csv_file: Csv = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
@@ -88,8 +106,7 @@ def run_command(
 
     The same command again runs what is missing; with more --runs it adds runs.
     """
-    output = Output(html, json_file, csv_file, quiet)
-    takes_stdout(html, json_file, csv_file)
+    output = Output(Documents(html, latex, markdown, json_file, csv_file), quiet)
     here = Path.cwd().resolve()
     folder = named_folder(command or (), here)
     if folder is not None:
@@ -129,7 +146,7 @@ def run_command(
         budget_s=options.seconds(budget, "--budget"),
         is_strict=strict,
     )
-    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
+    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, is_paired=paired)
     for prepared in contenders.values():
         if not quiet or dry_run:
             typer.echo(announcement(prepared, request, width()), file=output.people)

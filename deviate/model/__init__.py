@@ -38,6 +38,7 @@ from deviate.model.comparisons import (
 )
 from deviate.model.contrasts import Aggregated, Contrast, ManyTable, TaskFindings
 from deviate.model.descriptions import Attainment, Completion, Description
+from deviate.model.design import Design, DesignRow, Pilot, Question
 from deviate.model.diagnosis import Answer, Concern, Control, Diagnosis, Framework, Interpreter, Machine
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable, level_text
 from deviate.model.findings import (
@@ -95,6 +96,8 @@ __all__ = [
     "ControlEvent",
     "CurveComparison",
     "Description",
+    "Design",
+    "DesignRow",
     "Diagnosis",
     "Direction",
     "Equivalence",
@@ -122,7 +125,9 @@ __all__ = [
     "PairFindings",
     "Paired",
     "Parting",
+    "Pilot",
     "Place",
+    "Question",
     "Rejected",
     "Repeatability",
     "Role",

@@ -12,18 +12,10 @@ from deviate.pipeline.carry import (
     work,
 )
 from deviate.pipeline.enough import Further, declare
-from deviate.pipeline.judge import (
-    Judging,
-    describe,
-    foresee,
-    judge,
-    read,
-    read_variants,
-    records_folder,
-    report_path,
-    write,
-)
+from deviate.pipeline.judge import Judging, describe, foresee, judge, write
+from deviate.pipeline.plan import design, pilot
 from deviate.pipeline.request import Begun, Growth, Request
+from deviate.pipeline.sources import read, read_any, read_files, read_variants, records_folder, report_path
 from deviate.pipeline.standing import Mean, Scores, Standing
 from deviate.pipeline.states import (
     AttemptState,
@@ -56,6 +48,7 @@ __all__ = [
     "carry_out",
     "declare",
     "describe",
+    "design",
     "expected",
     "fair_order",
     "find",
@@ -66,7 +59,10 @@ __all__ = [
     "keep_settings",
     "n_steps_of",
     "open_experiment",
+    "pilot",
     "read",
+    "read_any",
+    "read_files",
     "read_variants",
     "records_folder",
     "refuse_misfit",

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from deviate import records
 from deviate.errors import InputError
 from deviate.pipeline.carry import fair_order
-from deviate.pipeline.judge import Judging, judge, read
+from deviate.pipeline.judge import Judging, judge
 from deviate.pipeline.request import Begun, Growth, Request
+from deviate.pipeline.sources import read
 from deviate.replay import Order, Outcome
 
 MOST_RUNS = 30

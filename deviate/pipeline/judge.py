@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from deviate import config, records
-from deviate.command import CONFIG, project_root
+from deviate import config
+from deviate.command import CONFIG
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Experiment, Findings, Metric
 from deviate.pipeline.request import Growth
@@ -21,7 +21,15 @@ SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"}
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """How scores are read and compared, where the user departs from what is on record."""
+    """How scores are read and compared, where the user departs from what is on record.
+
+    Attributes:
+        is_paired: whether runs of both sides with the same replicate are compared as pairs.
+        targets: metric to the value whose attainment is timed.
+        tasks: a pattern, as `*/acc`, of the metrics that are one measure on several tasks; None for those that the
+            records name.
+        spread_ratio: largest ratio of SDs at which two sides count as equally steady.
+    """
 
     confidence: float = 0.95
     metric: str | None = None
@@ -29,6 +37,10 @@ class Judging:
     margin: float | None = None
     matches: Mapping[str, str] = dataclasses.field(default_factory=dict)
     analysis_seed: int = 0
+    is_paired: bool = False
+    targets: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    tasks: str | None = None
+    spread_ratio: float | None = None
 
 
 def foresee(prepared: Prepared, judging: Judging, growth: Growth) -> tuple[str, ...]:
@@ -70,30 +82,6 @@ def _may_hold_more(metric: Metric, found: Analysis) -> bool:
     return "{" in metric.expression or not named.isdisjoint(CONTAINERS - SINGLE)
 
 
-def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
-    """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
-    experiments: list[Experiment] = []
-    known: dict[str, tuple[Experiment, ...]] = {}
-    for name in names:
-        plain, _, variant = name.partition(":")
-        if plain not in known:
-            known[plain] = records.read_experiment(records.find_experiment(folder, plain))
-        found = known[plain]
-        chosen = [experiment for experiment in found if experiment.variant == variant] if variant else list(found[:1])
-        if not chosen:
-            there = ", ".join(experiment.variant for experiment in found)
-            raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {there}")
-        experiments += chosen
-    return tuple(experiments)
-
-
-def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
-    """All variants of an experiment, or the one of `NAME:VARIANT`."""
-    if ":" in name:
-        return read(folder, [name])
-    return records.read_experiment(records.find_experiment(folder, name))
-
-
 def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
@@ -113,17 +101,6 @@ def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool
 def describe(experiments: Sequence[Experiment], judging: Judging) -> Findings:
     """The findings of variants of one experiment: not which is better, but where the spread comes from."""
     return judge(experiments, judging, compares=False)
-
-
-def records_folder(folder: Path) -> Path:
-    """The `.deviate/` of the project that a folder belongs to."""
-    return records.deviate_folder(project_root(folder))
-
-
-def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
-    """Where the report of these experiments is kept."""
-    names = [experiment.name for experiment in experiments]
-    return folder / "reports" / "-vs-".join(dict.fromkeys(names)) / "report.html"
 
 
 def write(text: str, target: Path, stdout: TextIO) -> None:

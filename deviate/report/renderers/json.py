@@ -11,8 +11,8 @@ from deviate.model import (
     Experiment,
     ExperimentFindings,
     Interval,
+    ManyTable,
     NoiseFindings,
-    NoiseRow,
     PairFindings,
     Run,
     SelectedMetric,
@@ -23,11 +23,13 @@ from deviate.report.format import SURROGATE
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import View
 
-SCHEMA = 3
+SCHEMA = 4
 # 2026-11-21  1  first format.
 # 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
 # 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
 #                of intervals and comparisons; the verdict "withheld".
+# 2026-11-22  4  completion; shape, cross-checks, attainment of descriptions; pairs, equivalence, spread verdict, worst
+#                rank, curve and attainment of comparisons; many, tasks; what was imported.
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -46,6 +48,10 @@ def render_json(view: View, _surface: Surface) -> str:
         "pairs": [_pair(pair) for pair in findings.pairs],
         "noise": None if findings.noise is None else _noise(findings.noise),
         "evaluation": findings.evaluation,
+        "many": [
+            {**_fields(table, without=("metric",)), "metric": _value(table.metric.name)} for table in findings.many
+        ],
+        "tasks": None if findings.tasks is None else _plain(findings.tasks),
         "warnings": [_value(text) for text in view.warnings],
     }
     return json.dumps(document, allow_nan=False, indent=1) + "\n"
@@ -66,6 +72,8 @@ def _experiment(item: ExperimentFindings) -> Json:
         "spending": experiment.spending,
         "n_unplanned_looks": experiment.n_unplanned_looks,
         "precision": _value(experiment.precision),
+        "imported": _plain(experiment.imported),
+        "completion": _plain(item.completion),
         "varied": _plain(experiment.varied),
         "held": _plain(experiment.held),
         "runs": [_run(run) for run in experiment.runs],
@@ -120,11 +128,12 @@ def _metric(metric: SelectedMetric) -> dict[str, Json]:
         "aggregate": _value(metric.aggregate),
         "unit": _value(metric.unit),
         "margin": _value(metric.margin),
+        "target": _value(metric.target),
     }
 
 
 def _description(description: Description) -> Json:
-    figures = _figures(description, without=("metric", "scores", "missing"))
+    figures = _fields(description, without=("metric", "scores", "missing"))
     return {
         **_metric(description.metric),
         "n": description.n,
@@ -141,6 +150,7 @@ def _pair(pair: PairFindings) -> Json:
         "headline": None if pair.headline is None else _value(pair.headline.metric.name),
         "family": _value(pair.family),
         "looks": _value(pair.looks),
+        "completion": _plain(pair.completion),
         "unmatched_baseline": [_value(name) for name in pair.unmatched_baseline],
         "unmatched_candidate": [_value(name) for name in pair.unmatched_candidate],
         "comparisons": [_comparison(comparison) for comparison in pair.comparisons],
@@ -148,7 +158,7 @@ def _pair(pair: PairFindings) -> Json:
 
 
 def _comparison(comparison: Comparison) -> Json:
-    figures = _figures(comparison, without=("metric", "candidate_metric", "baseline", "candidate", "verdict"))
+    figures = _fields(comparison, without=("metric", "candidate_metric", "baseline", "candidate", "verdict"))
     return {
         "metric": _value(comparison.metric.name),
         "candidate_metric": _value(comparison.candidate_metric.name),
@@ -187,10 +197,6 @@ def _noise(noise: NoiseFindings) -> Json:
     }
 
 
-def _row(row: NoiseRow) -> dict[str, Json]:
-    return {it.name: _plain(getattr(row, it.name)) for it in fields(row) if it.name != "scores"}
-
-
 def _plain(value: object) -> Json:
     """Values of the model as they are: tuples as lists, named fields as mappings."""
     if isinstance(value, Unavailable):
@@ -202,9 +208,9 @@ def _plain(value: object) -> Json:
     return _value(value)
 
 
-def _figures(findings: Description | Comparison, without: tuple[str, ...]) -> dict[str, Json]:
+def _fields(value: Description | Comparison | ManyTable, without: tuple[str, ...]) -> dict[str, Json]:
     """The figures by the names they have in the model: those are the words of the glossary."""
-    return {it.name: _value(getattr(findings, it.name)) for it in fields(findings) if it.name not in without}
+    return {it.name: _plain(getattr(value, it.name)) for it in fields(value) if it.name not in without}
 
 
 def _value(value: object) -> Json:

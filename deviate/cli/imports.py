@@ -1,0 +1,44 @@
+"""`deviate import`: results from elsewhere become an experiment like any other."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import pipeline, records
+from deviate.cli.app import app, nearest
+from deviate.cli.compare import Importer
+from deviate.errors import InputError
+
+
+@app.command("import", epilog="Example: deviate import lightning_logs/version_* --name baseline")
+def import_command(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files, folders or patterns: the runs of an experiment.")
+    ],
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the experiment. Default: as in the files.")
+    ] = None,
+    form: Importer = None,
+) -> None:
+    """Turn results that something else wrote into an experiment: list, show, report and compare work on it.
+
+    Reads tables (CSV, wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021.
+    """
+    told = pipeline.published_tables(files, form=form)
+    if told:
+        typer.echo(told, nl=False)
+        return
+    folder = pipeline.records_folder(Path.cwd().resolve())
+    found = pipeline.read_files(files, form=form)
+    if name is not None and len(found) > 1:
+        names = ", ".join(it.name for it in found)
+        raise InputError(f"--name {name}: there are {len(found)} experiments: {names}", "leave --name out")
+    for imported in found:
+        for note in imported.notes:
+            typer.echo(f"Read     {note}")
+    for imported in found:
+        path = records.write_imported(folder, imported, name or imported.name)
+        metrics = sorted({metric for run in imported.runs for metric in run.series})
+        typer.echo(f"Imported {path.name}: {len(imported.runs)} runs, {', '.join(metrics)}")
+        typer.echo(f"         {nearest(path)}")

@@ -1,0 +1,119 @@
+"""`deviate plan`: how many runs a question takes, before any is made."""
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import pipeline
+from deviate.cli.app import Confidence, Form, Metric, app, as_json
+from deviate.cli.columns import aligned
+from deviate.errors import InputError
+from deviate.model import NOT_ASKED, Design, Pilot, Question, Spending, Unavailable
+from deviate.report.plan_text import plan_lines, plan_notes, plan_table
+
+
+@app.command("plan", epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan --pilot base --difference 0.3")
+def plan_command(
+    effect: Annotated[
+        float | None, typer.Option(metavar="D", help="Difference to be seen, in standard deviations over runs.")
+    ] = None,
+    difference: Annotated[
+        float | None, typer.Option(metavar="X", help="Difference to be seen, in units of the metric.")
+    ] = None,
+    pilot: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Experiment on record, or file, that shows the spread.")
+    ] = None,
+    sd: Annotated[float | None, typer.Option(metavar="X", help="A guess of the SD, in units of the metric.")] = None,
+    runs: Annotated[
+        list[int] | None,
+        typer.Option("--runs", "-r", min=2, metavar="N", help="What so many runs can see. Repeatable."),
+    ] = None,
+    power: Annotated[float, typer.Option(min=0, max=1, help="Chance to see the difference when it is there.")] = 0.8,
+    margin: Annotated[
+        float | None, typer.Option(metavar="X", help="Margin of equivalence, in units of the metric (SDs without any).")
+    ] = None,
+    paired: Annotated[bool, typer.Option("--paired", help="Runs share their seeds and are compared as pairs.")] = False,
+    correlation: Annotated[
+        float | None, typer.Option(metavar="R", help="With --paired: correlation of the pairs. Default: 0.")
+    ] = None,
+    looks: Annotated[
+        str | None, typer.Option(metavar="K", help="Number of looks at equal steps: 4, or pocock:4. Default: one.")
+    ] = None,
+    candidates: Annotated[int, typer.Option(min=1, metavar="K", help="Candidates compared with one baseline.")] = 1,
+    metric: Metric = None,
+    confidence: Confidence = 0.95,
+    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+) -> None:
+    """How many runs does it take to see a difference, and what can a number of runs see?"""
+    spread = _spread(pilot, sd, metric, confidence)
+    n_looks, spending = _looks(looks)
+    if correlation is not None and not paired:
+        raise InputError("--correlation is that of pairs", "add --paired")
+    question = Question(
+        effect=_effect(effect, difference, spread),
+        margin=margin if margin is None or spread is None else margin / spread.sd,
+        power=power,
+        confidence=confidence,
+        correlation=(correlation or 0.0) if paired else None,
+        n_looks=n_looks,
+        spending=spending,
+        n_candidates=candidates,
+    )
+    design = pipeline.design(question, spread, runs)
+    if form is Form.json:
+        typer.echo(as_json(_document(design)))
+        return
+    typer.echo("\n".join(plan_lines(design)))
+    typer.echo("")
+    typer.echo(aligned(plan_table(design)))
+    typer.echo("")
+    typer.echo("\n".join(plan_notes(design)))
+
+
+def _spread(pilot: str | None, sd: float | None, metric: str | None, confidence: float) -> Pilot | None:
+    if pilot is not None and sd is not None:
+        raise InputError("--pilot and --sd both tell the spread", "leave one of them out")
+    if pilot is not None:
+        return pipeline.pilot(pipeline.records_folder(Path.cwd().resolve()), pilot, metric, confidence=confidence)
+    if sd is None:
+        return None
+    if not sd > 0:
+        raise InputError(f"--sd {sd:g} is no spread", "give a positive number, in units of the metric")
+    return Pilot("", metric or "", "", 0, sd, NOT_ASKED)
+
+
+def _effect(effect: float | None, difference: float | None, spread: Pilot | None) -> float | None:
+    if effect is not None and difference is not None:
+        raise InputError("--effect and --difference say the same twice", "leave one of them out")
+    if difference is None:
+        return effect
+    if spread is None:
+        raise InputError("--difference is in units of a metric whose spread is not known", "add --pilot NAME or --sd X")
+    return abs(difference) / spread.sd
+
+
+def _looks(text: str | None) -> tuple[int, Spending]:
+    if text is None:
+        return 1, "obrien-fleming"
+    name, _, number = text.rpartition(":")
+    words: dict[str, Spending] = {"": "obrien-fleming", "obrien-fleming": "obrien-fleming", "pocock": "pocock"}
+    if name not in words or not number.isdigit() or not 1 <= int(number) <= 50:
+        raise InputError(f"--looks {text} is no number of looks", "write --looks 4, or --looks pocock:4")
+    return int(number), words[name]
+
+
+def _document(design: Design) -> object:
+    """Fields by their names; a reason in place of what there is not."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, Unavailable):
+            return {"unavailable": value.reason}
+        if isinstance(value, tuple):
+            return [plain(it) for it in value]
+        if dataclasses.is_dataclass(value):
+            return {it.name: plain(getattr(value, it.name)) for it in dataclasses.fields(value)}
+        return value
+
+    return plain(design)

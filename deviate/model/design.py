@@ -1,0 +1,90 @@
+"""An experiment before it runs: what is asked, and how many runs that takes."""
+
+from dataclasses import dataclass
+
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.records import Spending
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """The spread that a plan goes by, as runs on record show it. `name` is empty for a guess of the user's.
+
+    Attributes:
+        sd: in units of the metric, ddof 1. interval: of it; unavailable for a guess.
+        wall_time_s: median wall time of a completed run, None where it is not known.
+    """
+
+    name: str
+    metric: str
+    unit: str
+    n: int
+    sd: float
+    interval: Interval | Unavailable
+    wall_time_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What runs are to tell.
+
+    Attributes:
+        effect: difference of means in standard deviations; None where only numbers of runs are asked about.
+        margin: of equivalence, in standard deviations; None for none.
+        correlation: of pairs that share their seeds; None where runs are not paired.
+        n_looks: declared looks at equal steps, the last one at the end; 1 for the end alone.
+        n_candidates: compared with one baseline; the level is shared among them.
+    """
+
+    effect: float | None = None
+    margin: float | None = None
+    power: float = 0.8
+    confidence: float = 0.95
+    correlation: float | None = None
+    n_looks: int = 1
+    spending: Spending = "obrien-fleming"
+    n_candidates: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DesignRow:
+    """What so many runs of each side can do; all but the powers in standard deviations.
+
+    Attributes:
+        half_width: of the interval of a mean, when the SD comes out as it is.
+        sd_low, sd_high: ends of the interval of the SD over the SD.
+        power, equivalence: for the effect and for the margin that were asked about.
+    """
+
+    n: int
+    detectable: Estimate
+    half_width: float
+    sd_low: float
+    sd_high: float
+    power: Estimate
+    equivalence: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """The answer.
+
+    Attributes:
+        runs: of each side for the effect; runs_range: the same at either end of the interval of the pilot's SD.
+        rank_runs: of each side for a rank test, of normal scores with that effect.
+        margin_runs: of each side to show equivalence within the margin when there is no difference.
+        looks: runs of each side at each declared look, the last one the most that can be needed.
+        expected_runs: of each side on average, with these looks and this effect.
+        spread_runs: of each side to tell SDs apart whose ratio is 1.25, 1.5, 2 and 3.
+    """
+
+    question: Question
+    pilot: Pilot | None
+    runs: int | Unavailable
+    runs_range: tuple[int | Unavailable, int | Unavailable] | Unavailable
+    rank_runs: int | Unavailable
+    margin_runs: int | Unavailable
+    looks: tuple[int, ...]
+    expected_runs: Estimate
+    spread_runs: tuple[tuple[float, int | Unavailable], ...]
+    rows: tuple[DesignRow, ...]

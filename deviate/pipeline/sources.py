@@ -1,0 +1,139 @@
+"""Where experiments come from: records by name, and files that something else wrote."""
+
+import contextlib
+import dataclasses
+import glob
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate import records
+from deviate.command import project_root
+from deviate.errors import InputError
+from deviate.model import Experiment
+from deviate.records.importers.registry import Imported
+
+
+def records_folder(folder: Path) -> Path:
+    """The `.deviate/` of the project that a folder belongs to."""
+    return records.deviate_folder(project_root(folder))
+
+
+def read_any(
+    folder: Path, names: Sequence[str], *, form: str | None = None, has_all_variants: bool = False
+) -> tuple[Experiment, ...]:
+    """Experiments by name from the `.deviate/` folder, or from files that something else wrote.
+
+    What is on record goes before a file of the same name. A path, or a pattern such as `"runs/*/metrics.csv"`, is one
+    experiment, or those that its file tells apart; `FILE:NAME` is one of them.
+
+    Args:
+        form: name of the importer for the files; None to tell by what they look like.
+        has_all_variants: whether a name on record means all its variants, not the first one.
+
+    Raises:
+        InputError: neither on record nor a file, or a file that cannot be read.
+    """
+    found: list[tuple[str, Experiment]] = []
+    for name in names:
+        paths, part = _files(folder, name)
+        experiments: Sequence[Experiment]
+        if paths:
+            experiments = _imported(paths, part, name, form)
+        else:
+            experiments = read_variants(folder, name) if has_all_variants else read(folder, [name])
+        found += [(name if paths else "", experiment) for experiment in experiments]
+    return _told_apart(found)
+
+
+def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
+    """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
+    experiments: list[Experiment] = []
+    known: dict[str, tuple[Experiment, ...]] = {}
+    for name in names:
+        plain, _, variant = name.partition(":")
+        if plain not in known:
+            known[plain] = records.read_experiment(records.find_experiment(folder, plain))
+        found = known[plain]
+        chosen = [experiment for experiment in found if experiment.variant == variant] if variant else list(found[:1])
+        if not chosen:
+            there = ", ".join(experiment.variant for experiment in found)
+            raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {there}")
+        experiments += chosen
+    return tuple(experiments)
+
+
+def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
+    """All variants of an experiment, or the one of `NAME:VARIANT`."""
+    if ":" in name:
+        return read(folder, [name])
+    return records.read_experiment(records.find_experiment(folder, name))
+
+
+def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
+    """Where the report of these experiments is kept."""
+    names = [experiment.name for experiment in experiments]
+    return folder / "reports" / "-vs-".join(dict.fromkeys(names)) / "report.html"
+
+
+def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Imported, ...]:
+    """What is in files, folders and patterns, all taken together.
+
+    Raises:
+        InputError: there is no such file, or it cannot be read.
+    """
+    paths: list[Path] = []
+    for name in names:
+        found = _matching(name)
+        if not found:
+            raise InputError(f"there is no file {name}", "name a file or folder that exists")
+        paths += found
+    return records.read_files(paths, form=form)
+
+
+def _matching(name: str) -> list[Path]:
+    """The files or folders of a path or a pattern."""
+    if Path(name).exists():
+        return [Path(name)]
+    if not glob.has_magic(name):
+        return []
+    return [Path(it) for it in sorted(glob.glob(name, recursive=True))]  # noqa: PTH207  `Path.glob` takes no whole path
+
+
+def _files(folder: Path, name: str) -> tuple[list[Path], str]:
+    """The files that a name means, none where it means an experiment on record; and which part of them."""
+    with contextlib.suppress(InputError):
+        records.find_experiment(folder, name.partition(":")[0])
+        return [], ""
+    for path, part in ((name, ""), name.rpartition(":")[::2]):
+        if path and (found := _matching(path)):
+            return found, part
+    if glob.has_magic(name) or Path(name).suffix or "/" in name:
+        raise InputError(f"there is no file {name}", "name a file or folder that exists, or an experiment on record")
+    return [], ""
+
+
+def _imported(paths: Sequence[Path], part: str, name: str, form: str | None) -> Sequence[Experiment]:
+    found = [records.experiment_of(it) for it in records.read_files(paths, form=form)]
+    chosen = [it for it in found if it.name == part] if part else found
+    if not chosen:
+        there = ", ".join(it.name for it in found)
+        raise InputError(f"{name.rpartition(':')[0]} has no experiment {part!r}", f"it has: {there}")
+    return chosen
+
+
+def _told_apart(found: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
+    """Experiments from files of the same name are called after their folders too: `old-metrics`, `new-metrics`."""
+    names = [experiment.name for _, experiment in found]
+    taken: set[str] = set()
+    experiments = []
+    for source, experiment in found:
+        name = experiment.name
+        if source and names.count(name) > 1:
+            folders = [it for it in Path(source).resolve().parts[1:-1] if not glob.has_magic(it)]
+            name = "-".join((*folders[-1:], name))
+        numbered = (f"{name}-{index}" for index in itertools.count(2))
+        name = next(it for it in itertools.chain([name], numbered) if not source or it not in taken)
+        taken.add(name)
+        experiments.append(dataclasses.replace(experiment, name=name))
+    return tuple(experiments)

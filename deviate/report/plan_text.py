@@ -1,0 +1,160 @@
+"""An experiment before it runs, on a terminal: how many runs a question takes, and what numbers of runs can answer."""
+
+from collections.abc import Sequence
+
+from deviate.model import Design, Estimate, Question, Unavailable
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    difference_unit,
+    duration,
+    number,
+    percentage,
+    ratio,
+    with_unit,
+)
+
+LOOKS = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}
+
+
+def plan_lines(design: Design) -> tuple[str, ...]:
+    """What the question takes: a label and a sentence per line."""
+    question = design.question
+    lines = [f"Plan     {_test(question)}"]
+    lines += [f"Spread   {text}" for text in _spread(design)]
+    if question.effect is not None:
+        lines += [f"Effect   {_amount(question.effect, design)}"]
+        lines += _labelled("Runs", [*_runs(design), *_cost(design)])
+    lines += _labelled("Margin", _margin(design))
+    lines += _labelled("Looks", _looks(design))
+    return tuple(lines)
+
+
+def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
+    """What numbers of runs can do; the first row holds the heads."""
+    has_effect, has_margin = design.question.effect is not None, design.question.margin is not None
+    side = "pairs" if design.question.correlation is not None else "runs of each"
+    head = (
+        side,
+        "detectable difference",
+        *(["power for the effect"] if has_effect else []),
+        *(["power to show equivalence"] if has_margin else []),
+        "± of a mean",
+        "SD known within",
+    )
+    rows = [
+        (
+            str(row.n),
+            _estimated(row.detectable, design),
+            *([_chance(row.power)] if has_effect else []),
+            *([_chance(row.equivalence)] if has_margin else []),
+            _amount(row.half_width, design),
+            f"× {ratio(row.sd_low)} … {ratio(row.sd_high)}",
+        )
+        for row in design.rows
+    ]
+    return (head, *rows)
+
+
+def plan_notes(design: Design) -> tuple[str, ...]:
+    """What the numbers rest on."""
+    known = "; ".join(
+        f"{ratio(value)}: {_number(runs)}" for value, runs in design.spread_runs if not isinstance(runs, Unavailable)
+    )
+    notes = [f"To tell SDs apart, runs of each by their ratio: {known}."]
+    notes.append("For normal scores of equal spread. A verdict needs 5 runs of each, 6 pairs; a claim about SDs 16.")
+    if design.question.correlation is None:
+        notes.append(
+            "Runs that share their seeds may be compared as pairs: --paired --correlation, as compare shows it."
+        )
+    return tuple(notes)
+
+
+def _test(question: Question) -> str:
+    test = "Welch's t-test" if question.correlation is None else f"paired t-test, correlation {question.correlation:g}"
+    shared = f", level shared by {question.n_candidates} candidates" if question.n_candidates > 1 else ""
+    return f"{test}, two-sided, {confidence_text(question.confidence)}{shared}; power {percentage(question.power)}"
+
+
+def _spread(design: Design) -> list[str]:
+    pilot = design.pilot
+    if pilot is None:
+        return ["not given: effects are in standard deviations (--pilot NAME or --sd X for units of the metric)"]
+    places = decimals(pilot.sd / 10)
+    told = f"SD {with_unit(number(pilot.sd, places), clean(pilot.unit))}"
+    if not pilot.name:
+        return [f"{told}, as given"]
+    interval = pilot.interval
+    if not isinstance(interval, Unavailable):
+        low, high = number(interval.low, places), number(interval.high, places)
+        told += f" [{low} … {high}]"
+    return [f"{told} of {clean(pilot.metric)} in {clean(pilot.name)}, n = {pilot.n}"]
+
+
+def _runs(design: Design) -> list[str]:
+    told = (
+        [f"{_number(design.runs)} of each"]
+        if design.question.correlation is None
+        else [f"{_number(design.runs)} pairs"]
+    )
+    if not isinstance(design.runs_range, Unavailable):
+        low, high = design.runs_range
+        told.append(f"{_number(low)} … {_number(high)} over the interval of the pilot's SD, which few runs know badly")
+    if not isinstance(design.rank_runs, Unavailable):
+        told.append(f"{design.rank_runs} of each for a rank test (Mann-Whitney)")
+    return told
+
+
+def _cost(design: Design) -> list[str]:
+    if design.pilot is None or design.pilot.wall_time_s is None or isinstance(design.runs, Unavailable):
+        return []
+    n_runs = design.runs * (1 + design.question.n_candidates)
+    each = design.pilot.wall_time_s
+    return [f"{counted(n_runs, 'run')} of {duration(each)} each take {duration(n_runs * each)}, one after the other"]
+
+
+def _margin(design: Design) -> list[str]:
+    margin = design.question.margin
+    if margin is None:
+        return []
+    side = "of each" if design.question.correlation is None else "pairs"
+    return [
+        f"±{_amount(margin, design)}: {_number(design.margin_runs)} {side} show equivalence when there is no difference"
+    ]
+
+
+def _looks(design: Design) -> list[str]:
+    if not design.looks or isinstance(design.expected_runs, Unavailable):
+        return []
+    numbers = ",".join(map(str, design.looks))
+    name = "" if design.question.spending == "obrien-fleming" else "pocock:"
+    mean = f"{number(design.expected_runs, 1)} of each on average when the effect is there"
+    return [f'--looks "{name}{numbers}" ({LOOKS[design.question.spending]}): {mean}']
+
+
+def _labelled(label: str, sentences: Sequence[str]) -> list[str]:
+    return [f"{label if index == 0 else '':<9}{text}" for index, text in enumerate(sentences)]
+
+
+def _amount(effect: float, design: Design) -> str:
+    """An effect in units of the metric where the spread is known, else in standard deviations."""
+    pilot = design.pilot
+    if pilot is None:
+        return f"{number(effect, decimals(effect / 10))} SD"
+    return with_unit(number(effect * pilot.sd, decimals(effect * pilot.sd / 10)), difference_unit(clean(pilot.unit)))
+
+
+def _estimated(effect: Estimate, design: Design) -> str:
+    return effect.reason if isinstance(effect, Unavailable) else _amount(effect, design)
+
+
+def _chance(chance: Estimate) -> str:
+    if isinstance(chance, Unavailable):
+        return chance.reason
+    return "> 99 %" if chance > 0.99 else f"{number(100 * chance, 0)} %"
+
+
+def _number(n: int | Unavailable) -> str:
+    return n.reason if isinstance(n, Unavailable) else str(n)

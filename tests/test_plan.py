@@ -1,0 +1,47 @@
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def deviate(project: Path, deviate_in):  # type: ignore[no-untyped-def]
+    """Runs `deviate …` in the project folder."""
+    return deviate_in(project)
+
+
+def test_runs_for_an_effect_are_told_before_anything_ran(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    answer = deviate("plan", "--effect", "0.5", "--power", "0.8")
+    assert answer.code == 0, answer.both
+    assert "Runs     64 of each" in answer.out
+    assert not (project / ".deviate").exists()
+
+
+def test_a_pilot_gives_the_spread_in_units_of_the_metric(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "pilot.csv").write_text("run,test_acc\n0,0.90\n1,0.91\n2,0.89\n3,0.92\n4,0.905\n")
+    answer = deviate("plan", "--pilot", "pilot.csv", "--difference", "0.01", "--format", "json")
+    assert answer.code == 0, answer.both
+    document = json.loads(answer.out)
+    assert document["pilot"]["metric"] == "test_acc"
+    assert document["pilot"]["sd"] == pytest.approx(0.0111803, rel=1e-5)
+    assert document["question"]["effect"] == pytest.approx(0.01 / 0.0111803, rel=1e-5)
+    low, high = document["runs_range"]
+    assert low < document["runs"] < high
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--difference", "0.3"), "add --pilot NAME or --sd X"),
+        (("--effect", "1", "--difference", "0.3", "--sd", "1"), "leave one of them out"),
+        (("--sd", "-1", "--difference", "0.3"), "give a positive number"),
+        (("--effect", "1", "--correlation", "0.5"), "add --paired"),
+        (("--effect", "1", "--looks", "often"), "write --looks 4"),
+        (("--pilot", "nothing"), "no experiment named 'nothing'"),
+    ],
+)
+def test_what_makes_no_sense_gets_one_message(deviate, arguments: tuple[str, ...], message: str) -> None:  # type: ignore[no-untyped-def]
+    answer = deviate("plan", *arguments)
+    assert answer.code == 1
+    assert message in answer.err
+    assert "Traceback" not in answer.err
