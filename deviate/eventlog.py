@@ -32,7 +32,8 @@ grows only at its end, and may end in a torn line. Its name ends in CUT when the
     ["environment", {facts}]                 versions and devices, as late as they are known
     ["end", seconds, n_bytes]                the interpreter left in good order; so many bytes stand before this line
 
-`seconds` are since the start event, to the millisecond. A label is text or null.
+`seconds` are since the start event, to the millisecond; in runs that were imported "nan" where nobody knows. A label
+is text or null.
 """
 
 from __future__ import annotations

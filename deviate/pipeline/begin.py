@@ -127,6 +127,8 @@ def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
 
 def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now: Path) -> str:
     """What keeps these runs from being more of that experiment; empty when nothing does."""
+    if plan.imported:
+        return "runs that were imported"
     target = prepared.target
     for kind, was, wanted in (
         ("command", (plan.command,), (target.command,)),

@@ -87,14 +87,21 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
 
 
 def find(folder: Path, name: str) -> Begun:
-    """An experiment on record, ready to go on. Raises InputError when there is none of that name."""
+    """An experiment on record, ready to go on. Raises InputError when none of that name was run here."""
     place = records.find_experiment(folder, name)
     return open_experiment(place)
 
 
 def open_experiment(place: Path) -> Begun:
-    """The experiment in a folder, ready to go on. Raises RecordError when its plan is missing or damaged."""
+    """The experiment in a folder, ready to go on.
+
+    Raises:
+        InputError: it was imported.
+        RecordError: its plan is missing or damaged.
+    """
     plan = records.read_plan(place)
+    if plan.imported:
+        raise InputError(f"{plan.name} was imported: there is nothing to run", "import again under another --name")
     return Begun(plan.name, place, Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash), plan)
 
 

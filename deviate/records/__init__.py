@@ -2,6 +2,9 @@
 
 from deviate.records.environment import Platform
 from deviate.records.files import locked
+from deviate.records.imported import experiment_of, write_imported
+from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.importing import all_importers, read_files
 from deviate.records.layout import deviate_folder, experiment_file, experiments_folder, snapshot_folder
 from deviate.records.misfits import environment_changed, environment_misfits
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
@@ -19,16 +22,20 @@ from deviate.records.read import log_end, read_experiment, stderr_tail
 
 __all__ = [
     "Change",
+    "Imported",
+    "ImportedRun",
     "Plan",
     "Platform",
     "Reported",
     "VariantPlan",
+    "all_importers",
     "change_experiment",
     "create_experiment",
     "deviate_folder",
     "environment_changed",
     "environment_misfits",
     "experiment_file",
+    "experiment_of",
     "experiments_folder",
     "find_experiment",
     "list_experiments",
@@ -37,8 +44,10 @@ __all__ = [
     "new_experiment_folder",
     "place_of",
     "read_experiment",
+    "read_files",
     "read_plan",
     "snapshot_folder",
     "stderr_tail",
     "tell_reported",
+    "write_imported",
 ]

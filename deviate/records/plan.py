@@ -65,6 +65,8 @@ class Plan:
             is how the error is spent on them.
         precision: what decides the number of runs, such as "test_acc ±0.5"; empty where it was given.
         reported: when results were shown, with the number of runs that had been planned by then.
+        imported: sentences on what was read from elsewhere; empty where deviate runs the experiment.
+        tasks: names of metrics that are one measure on several tasks or data sets.
     """
 
     name: str
@@ -88,6 +90,8 @@ class Plan:
     spending: Spending = "obrien-fleming"
     precision: str = ""
     reported: tuple[Reported, ...] = ()
+    imported: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
 
     @property
     def n_runs(self) -> int:

@@ -32,6 +32,8 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "spending": plan.spending,
         "precision": plan.precision,
         "reported": [dataclasses.asdict(it) for it in plan.reported],
+        "imported": list(plan.imported),
+        "tasks": list(plan.tasks),
     }
 
 
@@ -67,6 +69,8 @@ def from_document(document: dict[str, Any]) -> Plan:
             Reported(float(it["time"]), int(it["n_runs"]), bool(it["is_comparison"]))
             for it in document.get("reported", [])
         ),
+        imported=tuple(map(str, document.get("imported", []))),
+        tasks=tuple(map(str, document.get("tasks", []))),
     )
 
 

@@ -77,19 +77,20 @@ def _experiment(
     runs: Sequence[Run],
     warnings: Sequence[str],
 ) -> Experiment:
+    differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
     return Experiment(
         name=plan.name,
         variant=variant.name,
         command=redacted_words(plan.command),
         n_planned=variant.n_runs,
         metrics=metrics,
-        runs=tuple(sorted((_judged(run, catalog) for run in runs), key=lambda run: run.replicate)),
+        runs=tuple(sorted((_told(run, plan, catalog) for run in runs), key=lambda run: run.replicate)),
         folder=folder,
         created=plan.created,
         sources_hash=plan.sources_hash,
         root=str(plan.root),
         jobs=plan.jobs,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *differing),
         varied=variant.varied,
         held=variant.held,
         n_threads=plan.n_threads,
@@ -97,6 +98,8 @@ def _experiment(
         n_unplanned_looks=plan.n_unplanned_looks,
         precision=plan.precision,
         spending=plan.spending,
+        imported=plan.imported,
+        tasks=plan.tasks,
     )
 
 
@@ -134,7 +137,7 @@ def _read_runs(
         warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
     chosen = [max(those, key=lambda it: it.started) for those in candidates.values()]
     runs = [_read_run(it, main_loop, catalog) for it in chosen]
-    return runs, [*warnings, *differences(runs)]
+    return runs, warnings
 
 
 def _attempt_that_counts(run: Path) -> tuple[Path, Result | None]:
@@ -198,7 +201,18 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
     )
 
 
-def _judged(run: Run, catalog: Catalog) -> Run:
+def _told(run: Run, plan: Plan, catalog: Catalog) -> Run:
+    """A run as its outcome is told; times that are NaN were not known where the run was imported from."""
+    if plan.imported:
+        series = {
+            name: dataclasses.replace(it, times=()) if it.times and math.isnan(it.times[0]) else it
+            for name, it in run.series.items()
+        }
+        run = dataclasses.replace(run, series=series)
+    return judged(run, catalog.metrics)
+
+
+def judged(run: Run, metrics: Sequence[SelectedMetric]) -> Run:
     """A run that completed with a quality metric at NaN or infinity has diverged; one may have reported nothing."""
     if run.status != "completed":
         return run
@@ -206,7 +220,7 @@ def _judged(run: Run, catalog: Catalog) -> Run:
         return dataclasses.replace(run, reason="reported none of the metrics")
     broken = [
         f"{metric.name} ended {run.series[metric.name].values[-1]}"
-        for metric in catalog.metrics
+        for metric in metrics
         if metric.role == "quality" and metric.name in run.series
         if not math.isfinite(run.series[metric.name].values[-1])
     ]

@@ -11,7 +11,8 @@ SCHEMA: dict[FileFormat, int] = {
     # 2026-11-21  1  first format
     # 2026-11-21  2  each variant with its whole definition: description, varied, held, controls, perturbations
     # 2026-11-22  3  environment, then, prepare, wrap, n_threads, settings, looks, precision, reported
-    "experiment": 3,
+    # 2026-11-22  4  imported, tasks; of metrics target and n_examples
+    "experiment": 4,
     # 2026-11-21  1  first format
     # 2026-11-21  2  controls; left out when empty, as in the hash, so that specs without them keep their hashes
     # 2026-11-22  3  then, wrap; left out when empty, as controls are

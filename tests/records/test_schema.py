@@ -124,3 +124,21 @@ def test_the_third_format_is_read_in_full() -> None:
     claim = read_claim(crashed.folder)
     assert claim is not None
     assert (claim.device, claim.temporary, claim.continues) == ("GPU 0", "/tmp/deviate-x", None)
+
+
+def test_the_fourth_format_is_read_in_full() -> None:
+    plan = read_plan(SAMPLES / "4/base")
+    (experiment,) = read_experiment(SAMPLES / "4/base")
+    assert plan.imported == experiment.imported == ("imported from /project/other.csv (csv)", "run = seed")
+    assert plan.tasks == experiment.tasks == ("Pong: score",)
+    (metric,) = experiment.metrics
+    assert (metric.name, metric.target, metric.n_examples) == ("Pong: score", 20.5, 10_000)
+    (run,) = experiment.runs
+    assert (run.series, run.seeds) == ({"Pong: score": Series((0, 3), (0.1, 0.30000000000000004))}, {"seed": 3})
+    assert (run.environment, run.series["Pong: score"].times) == ({"torch": "2.1", "imported as": "seed 3"}, ())
+
+
+def test_past_formats_tell_nothing_of_imports_targets_and_test_sets() -> None:
+    (experiment, *_) = read_experiment(SAMPLES / "3/base")
+    assert (experiment.imported, experiment.tasks) == ((), ())
+    assert [(it.target, it.n_examples) for it in experiment.metrics] == [(None, None)]

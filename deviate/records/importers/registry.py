@@ -16,6 +16,7 @@ class ImportedRun:
         series: metric name to measurements; a single score is a series of one value at step None.
         started: seconds since the epoch, 0 where that is not known; wall_time_s: 0 where not known.
         environment: facts that were recorded with it (versions, settings), name to text.
+        seeds: what it was seeded with, by the name that stood there; runs of two experiments are paired by them.
     """
 
     label: str
@@ -24,6 +25,7 @@ class ImportedRun:
     started: float = 0.0
     wall_time_s: float = 0.0
     environment: dict[str, str] = field(default_factory=dict)
+    seeds: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,267 @@
+"""What was imported as an experiment: in memory for a comparison, or in a folder like any other."""
+
+import contextlib
+import dataclasses
+import hashlib
+import itertools
+import math
+import shutil
+import time
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from deviate.errors import RecordError
+from deviate.eventlog import SCHEMA, encode, number_text
+from deviate.model import Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
+from deviate.records.attempts import Result, write_result
+from deviate.records.columns import NO_STEP
+from deviate.records.files import locked, write_json
+from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.items import item_direction, item_role
+from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
+from deviate.records.plan import Plan, VariantPlan
+from deviate.records.plans import create_experiment, new_experiment_folder, place_of
+from deviate.records.read import judged
+from deviate.records.specs import run_id, spec_hash, write_spec
+
+VARIANT = "imported"
+AS = "imported as"
+"""The fact of a run that says what it was called where it was found."""
+MAIN_LOOP = 0
+MOST_FACTS = 5
+"""Settings in which runs differ that are told; more say that these runs are no repetitions of one another."""
+
+
+def experiment_of(imported: Imported, *, name: str | None = None) -> Experiment:
+    """What was imported as an experiment in memory, whose runs are judged as those on record are.
+
+    Args:
+        name: of the experiment, where it is not the one that it had.
+    """
+    whole = _in_order(imported)
+    plan = _plan(whole, name or imported.name)
+    metrics = plan.selection.metrics
+    return Experiment(
+        name=plan.name,
+        variant=VARIANT,
+        command=plan.command,
+        n_planned=plan.n_runs,
+        metrics=metrics,
+        runs=tuple(judged(_run(plan, whole, replicate), metrics) for replicate in range(plan.n_runs)),
+        created=plan.created,
+        sources_hash=plan.sources_hash,
+        root=str(plan.root),
+        imported=plan.imported,
+        tasks=plan.tasks,
+    )
+
+
+def write_imported(folder: Path, imported: Imported, name: str) -> Path:
+    """Write what was imported into a new experiment, which `read_experiment` reads back bit by bit; gives its folder.
+
+    Its plan is written last: an import that is cut off leaves no experiment, and what it leaves is cleared by the next.
+
+    Args:
+        folder: the `.deviate/` folder.
+
+    Raises:
+        InputError: the name cannot be used, or an experiment has it already.
+        RecordError: the disk does not take it.
+    """
+    whole = _in_order(imported)
+    place = place_of(folder, name)
+    plan = dataclasses.replace(_plan(whole, name), created=time.time())
+    with locked(place, waits=False):
+        new_experiment_folder(folder, name)
+        try:
+            shutil.rmtree(runs_folder(place), ignore_errors=True)
+            _write_snapshot(snapshot_folder(place), plan)
+            for replicate, run in enumerate(whole.runs):
+                _write_run(place, _spec(plan, run, replicate), run)
+            create_experiment(place, plan)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(place)
+            raise
+    return place
+
+
+def _in_order(imported: Imported) -> Imported:
+    """The same with steps that rise in every series, as in what deviate records."""
+    runs = (
+        dataclasses.replace(run, series={name: _risen(series) for name, series in run.series.items() if series.values})
+        for run in imported.runs
+    )
+    return dataclasses.replace(imported, runs=tuple(runs))
+
+
+def _risen(series: Series) -> Series:
+    """Of several values at one step the last one stands; what stood at no step follows the others."""
+    known = [step for step in series.steps if step is not None]
+    if len(known) == len(series.steps) and all(one < other for one, other in itertools.pairwise(known)):
+        return series
+    last = {step: index for index, step in enumerate(series.steps)}
+    order = [last[step] for step in sorted(last, key=lambda step: (step is None, step or 0))]
+    return Series(
+        tuple(series.steps[index] for index in order),
+        tuple(series.values[index] for index in order),
+        tuple(series.times[index] for index in order) if series.times else (),
+    )
+
+
+def _plan(imported: Imported, name: str) -> Plan:
+    names = list(dict.fromkeys(name for run in imported.runs for name in run.series))
+    sources = [str(path) for path in imported.sources]
+    return Plan(
+        name=name,
+        created=max((run.started for run in imported.runs), default=0.0),
+        root=imported.sources[0].parent.absolute() if imported.sources else Path(),
+        command=("deviate", "import", *sources),
+        cwd=".",
+        seed=0,
+        sources_hash=_digest(imported),
+        variants=(VariantPlan(VARIANT, len(imported.runs)),),
+        selection=Selection(tuple(_metric(number, name, imported) for number, name in enumerate(names))),
+        imported=(f"imported from {', '.join(sources)} ({imported.form})", *imported.notes, *_unlike(imported.runs)),
+        tasks=imported.tasks,
+    )
+
+
+def _metric(number: int, name: str, imported: Imported) -> SelectedMetric:
+    """A metric by its name alone: what no word tells is taken for quality without a direction.
+
+    Of `task: metric` the metric tells, for tasks may be called anything.
+    """
+    told = name.rpartition(": ")[2] if name in imported.tasks else name
+    role = item_role(told, "quality")
+    direction = item_direction(told, role, None)
+    source = imported.sources[0].name if imported.sources else ""
+    metric = Metric(
+        number, name, name, source, 0, imported.form, role, direction, ("guessed from its name",), None
+    )  # fmt: skip
+    return SelectedMetric(name, metric, role, direction)
+
+
+def _digest(imported: Imported) -> str:
+    """SHA-256 over what was imported, whatever file it came from."""
+    digest = hashlib.sha256()
+    for run in imported.runs:
+        digest.update(repr((run.label, run.status, sorted(run.environment.items()))).encode("utf-8", "surrogatepass"))
+        for name, series in run.series.items():
+            digest.update(name.encode("utf-8", "surrogatepass"))
+            digest.update(array("q", [NO_STEP if step is None else step for step in series.steps]))
+            digest.update(array("d", series.values))
+    return digest.hexdigest()
+
+
+def _unlike(runs: Sequence[ImportedRun]) -> list[str]:
+    """Settings that some runs share and others do not; what each run has for itself, as a seed, tells nothing."""
+    told: list[str] = []
+    for fact in dict.fromkeys(fact for run in runs for fact in run.environment):
+        levels: dict[str, int] = {}
+        for run in runs:
+            if fact in run.environment:
+                levels[run.environment[fact]] = levels.get(run.environment[fact], 0) + 1
+        if "seed" not in fact.lower() and 1 < len(levels) < sum(levels.values()):
+            told.append(f"{fact} ({'; '.join(f'{level} in {n}' for level, n in list(levels.items())[:MOST_FACTS])})")
+    more = [f"and {len(told) - MOST_FACTS} more"] if len(told) > MOST_FACTS else []
+    return [f"the runs differ in {', '.join([*told[:MOST_FACTS], *more])}"] if told else []
+
+
+def _spec(plan: Plan, run: ImportedRun, replicate: int) -> Spec:
+    return Spec(plan.sources_hash, plan.command, plan.cwd, VARIANT, replicate, tuple(run.seeds.items()))
+
+
+def _facts(run: ImportedRun) -> dict[str, str]:
+    return {**run.environment, AS: run.label}
+
+
+def _run(plan: Plan, imported: Imported, replicate: int) -> Run:
+    run = imported.runs[replicate]
+    return Run(
+        id=run_id(_spec(plan, run, replicate)),
+        replicate=replicate,
+        variant=VARIANT,
+        status=run.status,
+        exit_code=None,
+        started=run.started,
+        wall_time_s=run.wall_time_s,
+        folder=imported.sources[0] if imported.sources else Path(),
+        series=dict(run.series),
+        seeds=dict(run.seeds),
+        environment=_facts(run),
+        reason=_reason(run),
+    )
+
+
+def _reason(run: ImportedRun) -> str:
+    return "" if run.status == "completed" else "as it was imported"
+
+
+def _write_snapshot(snapshot: Path, plan: Plan) -> None:
+    """A manifest of no files: the metrics are known by their names, and stand in the plan."""
+    document: dict[str, Any] = {
+        "root": str(plan.root),
+        "sources_hash": plan.sources_hash,
+        "main_loop": MAIN_LOOP,
+        "files": {},
+        "linked_folders": {},
+        "sites": [],
+        "metrics": [],
+        "warnings": [],
+    }
+    _make_folder(snapshot)
+    write_json(snapshot / "manifest.json", "manifest", document)
+
+
+def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:
+    folder = runs_folder(place) / run_id(spec)
+    attempt = attempt_folder(folder, 1)
+    _make_folder(attempt)
+    write_spec(spec_file(folder), spec)
+    events = attempt / "events-0-0.jsonl"
+    try:
+        with events.open("w", encoding="ascii", newline="\n") as file:
+            n_bytes = sum(file.write(line) for line in _events(run))
+            n_bytes += file.write(encode("end", run.wall_time_s, n_bytes))
+    except OSError as error:
+        raise RecordError(f"writing {events}: {error.strerror or error}", "check free space and permissions") from error
+    write_result(
+        attempt,
+        Result(
+            spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run),
+            events=((events.name, n_bytes),),
+        ),
+    )  # fmt: skip
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise RecordError(f"making {folder}: {error.strerror or error}", "check free space and permissions") from error
+
+
+def _events(run: ImportedRun) -> Iterator[str]:
+    """What a guest would have recorded, step by step; a time that nobody knows is `nan`."""
+    yield encode("start", SCHEMA, {"pid": 0, "ppid": 0, "rank": None, "time": run.started})
+    yield encode("path", 0, [])
+    yield encode("environment", _facts(run))
+    rows = [
+        (math.inf if step is None else step, order, index)
+        for order, series in enumerate(run.series.values())
+        for index, step in enumerate(series.steps)
+    ]
+    names = [encode(name)[1:-2] for name in run.series]
+    given = list(run.series.values())
+    now: float = -math.inf
+    for step, order, index in sorted(rows):
+        series = given[order]
+        seconds = number_text(float(series.times[index])) if series.times else '"nan"'
+        if step not in {now, math.inf}:
+            now = step
+            yield f'["step", {MAIN_LOOP}, {step}, 0.0]\n'
+        around = "[]" if step == math.inf else f"[{MAIN_LOOP}, {step}]"
+        yield f'["named", {names[order]}, 0, {around}, {seconds}, {number_text(float(series.values[index]))}]\n'

@@ -1,0 +1,129 @@
+"""Files that something else wrote are read: by the importer that knows them, and joined where each holds one run."""
+
+import dataclasses
+import importlib
+import itertools
+import os.path
+import pkgutil
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.records import importers
+from deviate.records.importers.registry import IMPORTERS, Imported, Importer
+
+MOST_FILES = 10_000
+"""Files in a folder that are looked at."""
+NUMBERS = re.compile(r"[\W\d_]*(?:(?:seed|run|version|replicate|rep)[\W\d_]*)*$", re.IGNORECASE)
+"""The end of what names of files have in common that tells nothing: `acc_seed_` is acc."""
+NO_NAME = re.compile(r"[^A-Za-z0-9._+=-]+")
+LONGEST_NAME = 90
+
+
+def all_importers() -> tuple[Importer, ...]:
+    """Every format that can be read, by name."""
+    for module in pkgutil.iter_modules(importers.__path__):
+        importlib.import_module(f"{importers.__name__}.{module.name}")
+    return tuple(IMPORTERS[name] for name in sorted(IMPORTERS))
+
+
+def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Imported, ...]:
+    """Read the experiments that files and folders hold, each under a name that a folder can bear.
+
+    Several that hold one run each are one experiment; so are the files of a folder that no format knows as a whole.
+
+    Args:
+        form: name of the format, where it is not to be guessed.
+
+    Raises:
+        InputError: there is no such file or format, no format knows it, or it is damaged.
+    """
+    found = [it for path in paths for it in _read_path(path, form)]
+    if len(found) > 1 and all(len(it.runs) == 1 for it in found) and len({it.form for it in found}) == 1:
+        found = [_joined(found)]
+    return _named(found)
+
+
+def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
+    known = {it.name: it for it in all_importers()}
+    if form is not None and form not in known:
+        raise InputError(f"there is no format {form!r} to import", f"choose one of {', '.join(known)}")
+    if not path.exists():
+        raise InputError(f"importing {path}: there is no such file or folder", "check its name")
+    if form is not None:
+        return known[form].read(path)
+    chosen = _claiming(path)
+    if chosen is not None:
+        return chosen.read(path)
+    if path.is_dir():
+        inside = [(it, each) for it in _within(path) if (each := _claiming(it)) is not None]
+        read = [each for it, importer in inside for each in importer.read(it)]
+        if read and all(len(it.runs) == 1 for it in read) and len({it.form for it in read}) == 1:
+            return (dataclasses.replace(_joined(read), name=path.absolute().name),)
+        if read:
+            return tuple(read)
+    formats = "; ".join(f"{it.name}: {it.description}" for it in known.values())
+    raise InputError(f"importing {path}: no format knows it", f"these can be imported: {formats}")
+
+
+def _claiming(path: Path) -> Importer | None:
+    return max((it for it in all_importers() if it.claims(path)), key=lambda it: it.rank, default=None)
+
+
+def _within(folder: Path) -> list[Path]:
+    """What lies in a folder, itself and not deeper; hidden files are nobody's results."""
+    try:
+        return sorted(it for it in folder.iterdir() if not it.name.startswith("."))[:MOST_FILES]
+    except OSError as error:
+        raise InputError(f"reading {folder}: {error.strerror or error}", "check its permissions") from error
+
+
+def _joined(parts: Sequence[Imported]) -> Imported:
+    """Files of one run each as one experiment, in the order in which they were given."""
+    labels = _labels(parts)
+    runs = tuple(
+        dataclasses.replace(it.runs[0], label=label) for it, label in zip(parts, labels, strict=True)
+    )  # fmt: skip
+    notes = list(dict.fromkeys(note for it in parts for note in it.notes))
+    more = [f"and the like for {len(notes) - 1} more files"] if len(notes) > 2 else notes[1:]
+    return Imported(
+        name=_common_name(parts),
+        form=parts[0].form,
+        sources=tuple(source for it in parts for source in it.sources),
+        runs=runs,
+        tasks=tuple(dict.fromkeys(task for it in parts for task in it.tasks)),
+        notes=(f"{len(parts)} files, one run each, are one experiment", *notes[:1], *more),
+    )
+
+
+def _labels(parts: Sequence[Imported]) -> list[str]:
+    """Labels as they stand where they tell runs apart, else the paths of the files from where they part."""
+    labels = [it.runs[0].label for it in parts]
+    if len(set(labels)) == len(labels):
+        return labels
+    paths = [str(it.sources[0]) for it in parts]
+    if len(set(paths)) < len(paths):
+        raise InputError(f"{max(paths, key=paths.count)} is given more than once", "name each file of a run once")
+    begin = len(os.path.commonpath([Path(it).parent for it in paths])) if len(paths) > 1 else 0
+    return [path[begin:].lstrip("/") for path in paths]
+
+
+def _common_name(parts: Sequence[Imported]) -> str:
+    """What the names of files have in common, else the name of the folder they lie in."""
+    paths = [it.sources[0].absolute() for it in parts]
+    letters = zip(*{path.stem for path in paths}, strict=False)
+    common = NUMBERS.sub("", "".join(it[0] for it in itertools.takewhile(lambda it: len(set(it)) == 1, letters)))
+    folder = Path(os.path.commonpath([path.parent for path in paths])).name
+    return common if len(common) > 1 else folder or "imported"
+
+
+def _named(found: Sequence[Imported]) -> tuple[Imported, ...]:
+    """Each under a name of its own that a folder can bear."""
+    named: list[Imported] = []
+    for it in found:
+        stem = NO_NAME.sub("_", it.name).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
+        numbered = (f"{stem}-{index}" for index in itertools.count(2))
+        taken = {each.name for each in named}
+        named.append(dataclasses.replace(it, name=next(n for n in itertools.chain([stem], numbered) if n not in taken)))
+    return tuple(named)
