@@ -248,10 +248,12 @@ def _bca(
     below = np.count_nonzero(resampled < estimate - tolerance)
     at_most = np.count_nonzero(resampled <= estimate + tolerance)
     bias = float(special.ndtri((below + at_most) / (2 * len(resampled))))
-    cubes = sum(float((part**3).sum()) / len(part) ** 3 for part in influences)
-    squares = sum(float((part**2).sum()) / len(part) ** 2 for part in influences)
-    if not (math.isfinite(bias) and math.isfinite(cubes) and 0 < squares < math.inf):
+    largest = float(np.abs(np.concatenate(influences)).max())
+    if not (math.isfinite(bias) and 0 < largest < math.inf):
         return Unavailable("the spread hangs on a single run")
+    cubes, squares = (  # in units of the largest, for the cubes of large ones are no floats
+        sum(float(((part / largest) ** power).sum()) / len(part) ** power for part in influences) for power in (3, 2)
+    )
     acceleration = cubes / squares**1.5 / 6
     tails = []
     for tail in ((1 - confidence) / 2, (1 + confidence) / 2):

@@ -19,6 +19,7 @@ from deviate.errors import InputError
 from deviate.model import Estimate, Experiment, Unavailable, level_text
 from deviate.stats.intervals import mean_interval
 from deviate.stats.power import MOST_RUNS
+from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, refusal, spread_refusal
 
 FEWEST = 3
@@ -64,6 +65,7 @@ def parse_target(text: str) -> Target:
     return Target(found[1], half_width, bool(found[3]))
 
 
+@statistic(n_samples=1, minimum=2, shift="ignores", scale="follows")
 def half_width(scores: Values, confidence: float = 0.95) -> Estimate:
     """Half-width of the t interval of the mean; without spread or with one run, the reason why there is none.
 
