@@ -29,8 +29,10 @@ def exchange_p(values: Vector, n_candidate: int, *, rng: np.random.Generator, ro
     is_exact = math.comb(len(values), n_candidate) <= N_RESAMPLES
     seed = int(rng.integers(2**63))
     rows = _every_arrangement(n_candidate, n_baseline) if is_exact else _arrangements(n_candidate, n_baseline, seed)
-    sums = np.concatenate([part.astype(np.float64) @ values for part in _parts(rows)])
-    return _two_sided(sums, float(values[:n_candidate].sum()), rounding, is_exact=is_exact), is_exact
+    observed = float(values[:n_candidate].sum())
+    pooled = np.sort(values)  # so that a sample of arrangements gives the same p whatever the order of runs
+    sums = np.concatenate([part.astype(np.float64) @ pooled for part in _parts(rows)])
+    return _two_sided(sums, observed, rounding, is_exact=is_exact), is_exact
 
 
 def sign_flip_p(values: Vector, *, rng: np.random.Generator, rounding: float) -> tuple[float, bool]:
@@ -41,8 +43,9 @@ def sign_flip_p(values: Vector, *, rng: np.random.Generator, rounding: float) ->
         rows = np.array(list(itertools.product([False, True], repeat=n)), dtype=np.bool_).reshape(-1, n)
     else:
         rows = rng.integers(0, 2, size=(N_RESAMPLES, n), dtype=np.uint8).astype(np.bool_)
-    sums = np.concatenate([np.where(part, values, -values).sum(axis=1) for part in _parts(rows)])
-    return _two_sided(sums, float(values.sum()), rounding, is_exact=is_exact), is_exact
+    ordered = np.sort(values)
+    sums = np.concatenate([np.where(part, ordered, -ordered).sum(axis=1) for part in _parts(rows)])
+    return _two_sided(sums, float(ordered.sum()), rounding, is_exact=is_exact), is_exact
 
 
 def how(*, is_exact: bool) -> str:
