@@ -132,7 +132,8 @@ class Comparison:
         levene: centred at the mean, as older reports have it; brown_forsythe at the median.
         permutation: of the difference of means, runs exchanged between the sides.
         difference_bootstrap, sd_ratio_bootstrap, glass_delta_interval: by resampling runs, labelled as such.
-        detectable: smallest difference these runs could have seen at 80 % power, in units of the metric.
+        detectable: smallest difference these runs could have seen at 80 % power, in units of the metric. Its interval
+            is what the uncertainty of the SD makes of it.
         equivalence: where a margin was given.
         worst_rank: Mann-Whitney U in which every failed run has the worst rank.
         curve: the metric against steps. attainment: time to the target, where one was given.
@@ -174,6 +175,14 @@ class Comparison:
     difference_bootstrap: Interval | Unavailable = NOT_ASKED
     sd_ratio_bootstrap: Interval | Unavailable = NOT_ASKED
     spread_verdict: SpreadVerdict | Unavailable = NOT_ASKED
+    detectable_interval: Interval | Unavailable = NOT_ASKED
     worst_rank: Test | Unavailable = NOT_ASKED
     curve: CurveComparison | Unavailable = NOT_ASKED
     attainment: AttainmentComparison | Unavailable = NOT_ASKED
+
+    @property
+    def deciding_test(self) -> Test | Unavailable:
+        """The test behind the verdict: Welch, or paired t where runs were paired."""
+        if not self.is_paired:
+            return self.welch
+        return self.paired if isinstance(self.paired, Unavailable) else self.paired.t_test

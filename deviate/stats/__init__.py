@@ -30,13 +30,25 @@ from deviate.stats.effect import (
     superiority_interval,
 )
 from deviate.stats.enough import Progress, check_target, is_settled, next_look, progress
+from deviate.stats.equivalence import equivalence, paired_equivalence
 from deviate.stats.family import holm
 from deviate.stats.intervals import mean_interval, sd_interval
 from deviate.stats.judge import judge
 from deviate.stats.looks import Plan, at_look, parse_looks, repeated_p
 from deviate.stats.noise import noise
 from deviate.stats.overhead import overhead
-from deviate.stats.power import detectable_difference, detectable_effect, runs_for_effect, runs_needed
+from deviate.stats.paired import correlation, mean_difference, paired_interval, paired_t, pairing_warnings, wilcoxon
+from deviate.stats.power import (
+    detectable_difference,
+    detectable_effect,
+    detectable_interval,
+    detectable_paired,
+    detectable_paired_effect,
+    detectable_paired_interval,
+    pairs_needed,
+    runs_for_effect,
+    runs_needed,
+)
 from deviate.stats.precision import MIN_RUNS, Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
 from deviate.stats.sample import Summary
@@ -77,12 +89,18 @@ __all__ = [
     "cohens_d",
     "cohens_d_unweighted",
     "compare",
+    "correlation",
     "decide_spread",
     "describe",
     "design",
     "detectable_difference",
     "detectable_effect",
+    "detectable_interval",
+    "detectable_paired",
+    "detectable_paired_effect",
+    "detectable_paired_interval",
     "difference_bootstrap",
+    "equivalence",
     "equivalence_power",
     "f_test",
     "forecast",
@@ -100,6 +118,7 @@ __all__ = [
     "levene",
     "mann_whitney",
     "mean_bootstrap",
+    "mean_difference",
     "mean_interval",
     "mean_percentile",
     "mean_ratio",
@@ -109,6 +128,11 @@ __all__ = [
     "next_look",
     "noise",
     "overhead",
+    "paired_equivalence",
+    "paired_interval",
+    "paired_t",
+    "pairing_warnings",
+    "pairs_needed",
     "parse_looks",
     "parse_target",
     "permutation_test",
@@ -134,4 +158,5 @@ __all__ = [
     "variance_share_interval",
     "welch",
     "welch_interval",
+    "wilcoxon",
 ]

@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from deviate.model import Comparison, Description, Direction, Estimate, Unavailable
+from deviate.model import NOT_ASKED, Comparison, Description, Direction, Estimate, Unavailable, Verdict
+from deviate.stats.bootstrap import Resamples, difference_bootstrap, glass_delta_bootstrap, sd_ratio_bootstrap
 from deviate.stats.describe import describe
 from deviate.stats.effect import (
+    cliffs_delta,
+    cliffs_delta_interval,
     cohens_d,
     cohens_d_unweighted,
+    glass_delta,
     hedges_g,
     hedges_g_interval,
     sd_ratio,
@@ -16,11 +20,27 @@ from deviate.stats.effect import (
     superiority,
     superiority_interval,
 )
-from deviate.stats.power import detectable_difference
+from deviate.stats.equivalence import equivalence, paired_equivalence
+from deviate.stats.paired import match, paired, pairing_cost
+from deviate.stats.power import (
+    detectable_difference,
+    detectable_interval,
+    detectable_paired,
+    detectable_paired_interval,
+)
 from deviate.stats.sample import Values
-from deviate.stats.spread import brown_forsythe
-from deviate.stats.two_sample import mann_whitney, student, welch, welch_interval
+from deviate.stats.spread import brown_forsythe, decide_spread, levene
+from deviate.stats.two_sample import (
+    kolmogorov_smirnov,
+    mann_whitney,
+    permutation_test,
+    student,
+    welch,
+    welch_interval,
+)
 from deviate.stats.verdict import decide
+
+_UNJUDGED = Verdict("undecided", "")
 
 
 def compare(
@@ -32,64 +52,128 @@ def compare(
     direction: Direction | None = None,
     margin: float | None = None,
     confidence: float = 0.95,
+    is_paired: bool = False,
+    spread_ratio: float | None = None,
 ) -> Comparison:
     """Compare two sets of scores, one value per run; differences are candidate minus baseline.
 
     Args:
-        rng: permutes the ranks of the Mann-Whitney test when there are ties.
+        rng: seeds permutations and resamples.
         margin: smallest difference that matters, in units of the scores.
+        is_paired: whether scores in the same place share their seeds, as was decided before there were any.
+        spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
     """
     sides = [
         describe(values, name=name, direction=direction, confidence=confidence) for values in (baseline, candidate)
     ]
     before, after = (replace(side, metric=replace(side.metric, margin=margin)) for side in sides)
-    return compare_descriptions(before, after, rng=rng, confidence=confidence)
+    return compare_descriptions(
+        before, after, rng=rng, confidence=confidence, is_paired=is_paired, spread_ratio=spread_ratio
+    )
 
 
 def compare_descriptions(
-    baseline: Description, candidate: Description, *, rng: np.random.Generator, confidence: float = 0.95
+    baseline: Description,
+    candidate: Description,
+    *,
+    rng: np.random.Generator,
+    confidence: float = 0.95,
+    is_paired: bool = False,
+    spread_ratio: float | None = None,
+    resamples: Resamples | None = None,
 ) -> Comparison:
-    """Compare two descriptions as if there were no other comparison: p_adjusted is Welch's p."""
+    """Compare two descriptions as if there were no other comparison: p_adjusted is the p of the test that decides.
+
+    Args:
+        rng: gives one number, with which the generator of every test begins: equal generators give all metrics with
+            as many runs the same permutations, which are the larger part of what a test costs.
+        resamples: of the bootstrap, where several comparisons share them.
+    """
     b = [score.value for score in baseline.scores]
     a = [score.value for score in candidate.scores]
-    welch_test = welch(b, a)
-    p_value: Estimate = welch_test if isinstance(welch_test, Unavailable) else welch_test.p_value
-    return Comparison(
+    seed = int(rng.integers(2**63))
+    resamples = resamples or Resamples(np.random.default_rng(seed))
+    ratio, robust = sd_ratio(b, a), brown_forsythe(b, a)
+    margin, direction = baseline.metric.margin, baseline.metric.direction
+    comparison = Comparison(
         metric=baseline.metric,
         candidate_metric=candidate.metric,
         baseline=baseline,
         candidate=candidate,
         difference=_difference(baseline, candidate),
         difference_interval=welch_interval(b, a, confidence=confidence),
-        welch=welch_test,
+        welch=welch(b, a),
         student=student(b, a),
-        mann_whitney=mann_whitney(b, a, rng=rng),
-        p_adjusted=p_value,
+        mann_whitney=mann_whitney(b, a, rng=np.random.default_rng(seed)),
+        p_adjusted=NOT_ASKED,
         cohens_d=cohens_d(b, a),
         cohens_d_unweighted=cohens_d_unweighted(b, a),
         hedges_g=hedges_g(b, a),
         hedges_g_interval=hedges_g_interval(b, a, confidence=confidence),
         superiority=superiority(b, a),
-        brown_forsythe=brown_forsythe(b, a),
-        sd_ratio=sd_ratio(b, a),
+        brown_forsythe=robust,
+        sd_ratio=ratio,
         sd_ratio_interval=sd_ratio_interval(b, a, confidence=confidence),
         detectable=detectable_difference(b, a, confidence=confidence),
-        verdict=decide(baseline, candidate, p_adjusted=p_value, confidence=confidence),
+        verdict=_UNJUDGED,
         superiority_interval=superiority_interval(b, a, confidence=confidence),
+        equivalence=NOT_ASKED
+        if margin is None
+        else equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
+        permutation=permutation_test(b, a, rng=np.random.default_rng(seed)),
+        kolmogorov_smirnov=kolmogorov_smirnov(b, a),
+        levene=levene(b, a),
+        glass_delta=glass_delta(b, a),
+        glass_delta_interval=glass_delta_bootstrap(b, a, rng=resamples, confidence=confidence),
+        cliffs_delta=cliffs_delta(b, a),
+        cliffs_delta_interval=cliffs_delta_interval(b, a, confidence=confidence),
+        difference_bootstrap=difference_bootstrap(b, a, rng=resamples, confidence=confidence),
+        sd_ratio_bootstrap=sd_ratio_bootstrap(b, a, rng=resamples, confidence=confidence),
+        spread_verdict=decide_spread(
+            baseline,
+            candidate,
+            ratio=ratio,
+            brown_forsythe=robust,
+            confidence=confidence,
+            spread_ratio=spread_ratio,
+        ),
+        detectable_interval=detectable_interval(b, a, confidence=confidence),
     )
+    if is_paired:
+        comparison = _as_pairs(comparison, np.random.default_rng(seed), confidence)
+    test = comparison.deciding_test
+    return with_adjusted_p(comparison, test if isinstance(test, Unavailable) else test.p_value, confidence=confidence)
 
 
 def with_adjusted_p(comparison: Comparison, p_adjusted: Estimate, *, confidence: float) -> Comparison:
     """The comparison as one of a family: its p adjusted, its verdict decided anew."""
-    interval = comparison.difference_interval
-    verdict = decide(
-        comparison.baseline,
-        comparison.candidate,
-        p_adjusted=p_adjusted,
-        confidence=confidence,
-        level=None if isinstance(interval, Unavailable) else interval.confidence,
+    adjusted = replace(comparison, p_adjusted=p_adjusted)
+    return replace(adjusted, verdict=decide(adjusted, confidence=confidence))
+
+
+def _as_pairs(comparison: Comparison, rng: np.random.Generator, confidence: float) -> Comparison:
+    """What is decided by pairs: difference, interval, equivalence, and what these pairs could have seen.
+
+    Ranks, effect sizes and spread stay those of the two sides.
+    """
+    baseline, candidate = comparison.baseline, comparison.candidate
+    b, a, _ = match(baseline, candidate)
+    found = paired(baseline, candidate, rng=rng, confidence=confidence)
+    margin, direction = baseline.metric.margin, baseline.metric.direction
+    return replace(
+        comparison,
+        is_paired=True,
+        paired=found,
+        difference=found.difference,
+        difference_interval=found.interval,
+        difference_bootstrap=NOT_ASKED,
+        equivalence=NOT_ASKED
+        if margin is None
+        else paired_equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
+        detectable=detectable_paired(b, a, confidence=confidence),
+        detectable_interval=detectable_paired_interval(b, a, confidence=confidence),
+        note=pairing_cost(baseline, candidate, confidence=confidence),
     )
-    return replace(comparison, p_adjusted=p_adjusted, verdict=verdict)
 
 
 def _difference(baseline: Description, candidate: Description) -> Estimate:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from deviate.model import Comparison, Description, Experiment, ExperimentFindings, PairFindings
+from deviate.stats.bootstrap import Resamples
 from deviate.stats.compare import compare_descriptions
 from deviate.stats.contention import contention
 from deviate.stats.family import adjust
@@ -13,18 +14,38 @@ from deviate.stats.standing import standing
 
 
 def compare_all(
-    described: Sequence[ExperimentFindings], matches: Mapping[str, str], confidence: float, analysis_seed: int
+    described: Sequence[ExperimentFindings],
+    matches: Mapping[str, str],
+    confidence: float,
+    analysis_seed: int,
+    *,
+    is_paired: bool = False,
+    spread_ratio: float | None = None,
 ) -> tuple[PairFindings, ...]:
-    """Compare every further experiment with the first; one family of p-values over all of them."""
+    """Compare every further experiment with the first; one family of p-values over all of them.
+
+    Args:
+        is_paired: whether runs with the same replicate are pairs, as was decided before they were made.
+        spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
+    """
+    resamples = Resamples(_rng(analysis_seed))
     baseline = described[0]
     experiments = [findings.experiment for findings in described]
     matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
-    standings = [standing(experiments[0], candidate, confidence=confidence) for candidate in experiments[1:]]
+    standings = [
+        standing(experiments[0], candidate, confidence=confidence, is_paired=is_paired) for candidate in experiments[1:]
+    ]
     compared = [
         [
             at.applied(
                 compare_descriptions(
-                    before, after, rng=_rng(analysis_seed, before.metric.name), confidence=at.confidence
+                    before,
+                    after,
+                    rng=_rng(analysis_seed),
+                    confidence=at.confidence,
+                    is_paired=is_paired,
+                    spread_ratio=spread_ratio,
+                    resamples=resamples,
                 )
             )
             for before, after in both
@@ -78,12 +99,17 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
 
 
 def _contended(comparison: Comparison, note: str) -> Comparison:
-    return replace(comparison, note=note) if comparison.metric.role == "time" else comparison
+    if comparison.metric.role != "time":
+        return comparison
+    return replace(comparison, note="; ".join(filter(None, (note, comparison.note))))
 
 
-def _rng(analysis_seed: int, metric: str) -> np.random.Generator:
-    """A generator per metric, so that no p-value depends on which other metrics are judged."""
-    return np.random.default_rng([analysis_seed, *metric.encode()])
+def _rng(analysis_seed: int) -> np.random.Generator:
+    """A generator of its own for each metric, and the same one for all.
+
+    So no p depends on which other metrics there are, and all metrics with as many runs share their permutations.
+    """
+    return np.random.default_rng(analysis_seed)
 
 
 def _headline(comparisons: Sequence[Comparison]) -> Comparison | None:

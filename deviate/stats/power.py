@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
-from scipy import optimize, stats
+from scipy import optimize, special
 
-from deviate.model import Estimate, Unavailable
+from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.registry import statistic
-from deviate.stats.sample import Values, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
 
 POWER = 0.8
 MOST_RUNS = 1_000_000
@@ -28,23 +29,93 @@ def detectable_difference(
     return sd * detectable_effect(len(baseline), len(candidate), confidence=confidence, power=power)
 
 
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
+def detectable_interval(
+    baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
+) -> Interval | Unavailable:
+    """Detectable difference for the ends of the interval of the pooled SD, which few runs know badly.
+
+    Source: chi-square with n_A + n_B - 2 degrees of freedom, equal variances assumed.
+    """
+    size = detectable_difference(baseline, candidate, confidence=confidence, power=power)
+    return _range_of(size, len(baseline) + len(candidate) - 2, confidence)
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
+def detectable_paired(
+    baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
+) -> Estimate:
+    """Smallest true difference that these pairs would have seen with this power, in units of the metric.
+
+    Source: noncentral t, as `statsmodels.stats.power.TTestPower`.
+    """
+    differences = differences_of(baseline, candidate)
+    if isinstance(differences, Unavailable):
+        return differences
+    return moments(differences).sd * detectable_paired_effect(len(differences), confidence=confidence, power=power)
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
+def detectable_paired_interval(
+    baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
+) -> Interval | Unavailable:
+    """The same for the ends of the interval of the SD of the differences.
+
+    Source: chi-square with n - 1 degrees of freedom.
+    """
+    size = detectable_paired(baseline, candidate, confidence=confidence, power=power)
+    return _range_of(size, len(baseline) - 1, confidence)
+
+
 def detectable_effect(n_baseline: int, n_candidate: int, *, confidence: float = 0.95, power: float = POWER) -> float:
     """Smallest true difference, in standard deviations, seen with this power by a two-sided t-test.
 
     The tail on the far side is left out: it is below 1e-5 at 80 % power, and has no computable value for few runs.
     Source: noncentral t with n_A + n_B - 2 degrees of freedom.
     """
-    df = n_baseline + n_candidate - 2
-    critical = float(stats.t.ppf((1 + confidence) / 2, df))
+    return _noncentrality(n_baseline + n_candidate - 2, confidence, power) * math.sqrt(1 / n_baseline + 1 / n_candidate)
+
+
+def detectable_paired_effect(n_pairs: int, *, confidence: float = 0.95, power: float = POWER) -> float:
+    """Smallest true difference, in standard deviations of the differences, seen with this power by a paired t-test.
+
+    Source: noncentral t with n - 1 degrees of freedom.
+    """
+    return _noncentrality(n_pairs - 1, confidence, power) / math.sqrt(n_pairs)
+
+
+@lru_cache(maxsize=1024)
+def _noncentrality(df: int, confidence: float, power: float) -> float:
+    """Noncentrality at which a two-sided t-test rejects on the near side with this power."""
+    critical = float(special.stdtrit(df, (1 + confidence) / 2))
 
     def shortfall(noncentrality: float) -> float:
-        return power - float(stats.nct.sf(critical, df, noncentrality))
+        return float(special.nctdtr(df, noncentrality, critical)) - (1 - power)
 
     high = critical + 1
     while shortfall(high) > 0:
         high *= 1.5
-    noncentrality = float(optimize.brentq(shortfall, 0.0, high, xtol=1e-12, rtol=1e-12))
-    return noncentrality * math.sqrt(1 / n_baseline + 1 / n_candidate)
+    return float(optimize.brentq(shortfall, 0.0, high, xtol=1e-12, rtol=1e-12))
+
+
+def _range_of(size: Estimate, df: int, confidence: float) -> Interval | Unavailable:
+    if isinstance(size, Unavailable):
+        return size
+    low, high = (
+        size * math.sqrt(df / float(special.chdtri(df, tail))) for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
+    )
+    return Interval(low, high, confidence, "chi-square, of the SD")
+
+
+def pairs_needed(
+    difference: float, baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
+) -> int | Unavailable:
+    """Pairs that would see a true difference of this size with this power, given the spread of the differences."""
+    differences = differences_of(baseline, candidate)
+    if isinstance(differences, Unavailable):
+        return differences
+    effect = difference / moments(differences).sd
+    return fewest(lambda n: detectable_paired_effect(n, confidence=confidence, power=power) <= effect)
 
 
 def runs_needed(

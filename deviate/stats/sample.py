@@ -95,6 +95,25 @@ def ratio_refusal(baseline: Values, candidate: Values) -> Unavailable | None:
     return None
 
 
+def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> list[float] | Unavailable:
+    """Candidate minus baseline in each pair, in which both stand in the same order; or why they have no spread.
+
+    Differences of equal size differ by what the scores are rounded to, which is no spread.
+    """
+    if len(baseline) != len(candidate):
+        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
+    if len(baseline) < minimum:
+        return Unavailable(f"needs {count(minimum, 'pair')}, has {len(baseline)}")
+    if reason := refusal(minimum, baseline, candidate):
+        return reason
+    differences = [after - before for before, after in zip(baseline, candidate, strict=True)]
+    if max(map(abs, differences)) == 0:
+        return Unavailable("identical")
+    if max(differences) - min(differences) < 2 * resolution([*baseline, *candidate]):
+        return Unavailable("constant difference, no spread observed")
+    return differences
+
+
 def count(n: int, noun: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -3,7 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from deviate.model import Comparison, Experiment, Interval, Test, Unavailable, Verdict, level_text
+from deviate.model import (
+    NOT_ASKED,
+    Comparison,
+    Equivalence,
+    Experiment,
+    Interval,
+    Paired,
+    SpreadVerdict,
+    Test,
+    Unavailable,
+    Verdict,
+    level_text,
+)
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.looks import SPENDING_NAMES, Plan, at_look, repeated_p
 from deviate.stats.sample import count
@@ -32,23 +44,28 @@ class Standing:
         """A comparison at `confidence` with its tests and intervals as they count here."""
         if self.refusal:
             absent = Unavailable(self.refusal)
-            return replace(_changed(comparison, lambda _: absent, lambda _: absent), p_adjusted=absent)
+            return _without_verdicts(_changed(comparison, lambda _: absent, lambda _: absent), absent)
         if self.mark:
             marked = _changed(comparison, lambda it: _noted(it, self.mark), lambda it: replace(it, note=self.mark))
-            return replace(marked, p_adjusted=Unavailable(self.mark))
-        if self.plan is None or self.look is None or isinstance(comparison.welch, Unavailable):
+            return _without_verdicts(marked, Unavailable(self.mark))
+        test = comparison.deciding_test
+        if self.plan is None or self.look is None or isinstance(test, Unavailable):
             return comparison
         interval, where = comparison.difference_interval, f"look {self.look} of {len(self.plan.numbers)}"
         if isinstance(interval, Interval):
             interval = replace(interval, method=f"{interval.method}, repeated at {where}")
-        nominal = _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it)
-        critical = f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}"
-        return replace(
-            nominal,
+        critical = _noted(test, f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}")
+        nominal = replace(
+            _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it),
             difference_interval=interval,
-            welch=_noted(comparison.welch, critical),
-            p_adjusted=repeated_p(self.plan, self.look, comparison.welch.p_value),
+            p_adjusted=repeated_p(self.plan, self.look, test.p_value),
         )
+        if isinstance(found := nominal.equivalence, Equivalence):
+            sides = replace(found, above=_noted(found.above, "nominal"), below=_noted(found.below, "nominal"))
+            nominal = replace(nominal, equivalence=sides)
+        if isinstance(nominal.paired, Paired) and nominal.is_paired:
+            return replace(nominal, paired=replace(nominal.paired, t_test=critical, interval=interval))
+        return replace(nominal, welch=critical)
 
     def judged(self, comparison: Comparison) -> Comparison:
         """The comparison with its verdict withheld, or with the look at which it was decided."""
@@ -63,10 +80,11 @@ class Standing:
         return replace(comparison, verdict=Verdict(word, f"{where}: {reason}"))
 
 
-def standing(baseline: Experiment, candidate: Experiment, *, confidence: float) -> Standing:
+def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, is_paired: bool = False) -> Standing:
     """Where the comparison of two experiments stands by what their records say of looks.
 
-    A side without declared looks was carried out as a whole: it counts with all its runs at every look of the other.
+    A side without declared looks was carried out as a whole: it counts with all its runs at every look of the other;
+    paired, it counts with those that have a partner, so that the information grows as that of two growing sides.
     """
     n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
     if n_unplanned:
@@ -83,7 +101,7 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float) 
     if n_runs[0] not in looks or len(set(n_runs)) > 1:
         return _between(looks, n_runs, confidence)
     fixed = next((n_counted(it) for it in (baseline, candidate) if not it.looks), None)
-    plan = Plan(looks, declared[0].spending, confidence, fixed)
+    plan = Plan(looks, declared[0].spending, confidence, None if is_paired else fixed)
     look = looks.index(n_runs[0]) + 1
     critical = at_look(plan, look)
     sentence = (
@@ -115,7 +133,10 @@ def _changed(
     test: Callable[[Test], Test | Unavailable],
     interval: Callable[[Interval], Interval | Unavailable],
 ) -> Comparison:
-    """Every test and every interval of a comparison changed; the reasons why others are absent stay."""
+    """Every test and every interval of a comparison changed; the reasons why others are absent stay.
+
+    `detectable_interval` is left alone: it is about the spread, not about the difference that was looked at.
+    """
 
     def of_test(it: Test | Unavailable) -> Test | Unavailable:
         return it if isinstance(it, Unavailable) else test(it)
@@ -123,16 +144,45 @@ def _changed(
     def of_interval(it: Interval | Unavailable) -> Interval | Unavailable:
         return it if isinstance(it, Unavailable) else interval(it)
 
+    paired = comparison.paired
+    if isinstance(paired, Paired):
+        paired = replace(
+            paired,
+            interval=of_interval(paired.interval),
+            t_test=of_test(paired.t_test),
+            wilcoxon=of_test(paired.wilcoxon),
+        )
     return replace(
         comparison,
+        paired=paired,
         welch=of_test(comparison.welch),
         student=of_test(comparison.student),
         mann_whitney=of_test(comparison.mann_whitney),
         brown_forsythe=of_test(comparison.brown_forsythe),
+        permutation=of_test(comparison.permutation),
+        kolmogorov_smirnov=of_test(comparison.kolmogorov_smirnov),
+        levene=of_test(comparison.levene),
+        worst_rank=of_test(comparison.worst_rank),
         difference_interval=of_interval(comparison.difference_interval),
         hedges_g_interval=of_interval(comparison.hedges_g_interval),
         superiority_interval=of_interval(comparison.superiority_interval),
         sd_ratio_interval=of_interval(comparison.sd_ratio_interval),
+        glass_delta_interval=of_interval(comparison.glass_delta_interval),
+        cliffs_delta_interval=of_interval(comparison.cliffs_delta_interval),
+        difference_bootstrap=of_interval(comparison.difference_bootstrap),
+        sd_ratio_bootstrap=of_interval(comparison.sd_ratio_bootstrap),
+    )
+
+
+def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison:
+    """Nothing that is said with an error rate is said: no adjusted p, no equivalence, no side is steadier."""
+    is_asked = comparison.equivalence != NOT_ASKED
+    spread = comparison.spread_verdict
+    return replace(
+        comparison,
+        p_adjusted=reason,
+        equivalence=reason if is_asked else comparison.equivalence,
+        spread_verdict=SpreadVerdict("undecided", reason.reason) if isinstance(spread, SpreadVerdict) else spread,
     )
 
 

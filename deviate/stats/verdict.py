@@ -1,47 +1,36 @@
 """The verdict: one word for a comparison, by the first rule that holds, and the reason in a sentence."""
 
-from deviate.model import Description, Estimate, Interval, Unavailable, Verdict, Word, level_text
+from deviate.model import Comparison, Description, Equivalence, Interval, Unavailable, Verdict, Word, level_text
 from deviate.stats.describe import VERDICT_RUNS
-from deviate.stats.power import runs_needed
-from deviate.stats.sample import count, spread_refusal
-from deviate.stats.two_sample import welch_interval
+from deviate.stats.paired import PAIRED_RUNS, match
+from deviate.stats.power import pairs_needed, runs_needed
+from deviate.stats.sample import count, differences_of, spread_refusal
+
+CONSTANT = "constant difference"
 
 
-def decide(
-    baseline: Description,
-    candidate: Description,
-    *,
-    p_adjusted: Estimate,
-    confidence: float,
-    level: float | None = None,
-) -> Verdict:
-    """Judge the candidate in the baseline's direction and margin.
+def decide(comparison: Comparison, *, confidence: float) -> Verdict:
+    """Judge the candidate in the baseline's direction and margin, by what the comparison holds.
+
+    Its interval may have another level than `confidence`: at a declared look it is the repeated one, whose complement
+    is the level of the equivalence test too.
 
     Args:
-        p_adjusted: Welch p after correction for the family of comparisons.
-        confidence: its complement is the level of the test.
-        level: confidence of the interval, whose complement is the level of the equivalence test too, where it is
-            another: at a declared look that of the repeated interval.
+        confidence: its complement is the level below which the adjusted p has to be.
     """
-    a = [score.value for score in candidate.scores]
-    b = [score.value for score in baseline.scores]
+    baseline, candidate = comparison.baseline, comparison.candidate
     rates = _failure_rates(baseline, candidate)
     if reason := _too_few(baseline, candidate):
         return Verdict("undecided", rates + reason)
-    if (no_spread := spread_refusal(b, a)) is not None:
-        return _without_spread(no_spread, b, a, rates)
-    if min(len(a), len(b)) < VERDICT_RUNS:
-        return Verdict("undecided", f"{rates}needs {VERDICT_RUNS} runs in each, has {len(b)} and {len(a)}")
-    interval = welch_interval(b, a, confidence=level or confidence)
-    inner = welch_interval(b, a, confidence=2 * (level or confidence) - 1)
+    if undecidable := _without_answer(comparison):
+        return Verdict(undecidable.word, rates + undecidable.reason)
+    interval, equivalence = comparison.difference_interval, comparison.equivalence
     if isinstance(interval, Unavailable):
         return Verdict("undecided", rates + interval.reason)
-    if isinstance(inner, Unavailable):
-        return Verdict("undecided", rates + inner.reason)
-    margin = baseline.metric.margin
-    if margin is not None and -margin < inner.low and inner.high < margin:
-        return Verdict("equivalent", rates + _equivalent(interval, inner, margin))
+    if isinstance(equivalence, Equivalence) and _is_equivalent(equivalence):
+        return Verdict("equivalent", rates + _equivalent(interval, equivalence))
     excludes_zero = interval.low > 0 or interval.high < 0
+    p_adjusted = comparison.p_adjusted
     if excludes_zero and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
         return _decided(interval, baseline, rates)
     told = f"the {level_text(interval.confidence)} interval of the difference"
@@ -49,7 +38,31 @@ def decide(
         reason = f"{told} excludes 0, but p adjusted for the family is not below alpha"
     else:
         reason = f"{told} contains 0"
-    return Verdict("undecided", rates + reason + _margin_advice(baseline, b, a, inner, confidence))
+    return Verdict("undecided", rates + reason + _margin_advice(comparison, confidence))
+
+
+def _without_answer(comparison: Comparison) -> Verdict | None:
+    """What is said where there is no spread to judge by, or too few runs or pairs; None where there is enough."""
+    b = [score.value for score in comparison.baseline.scores]
+    a = [score.value for score in comparison.candidate.scores]
+    if (no_spread := spread_refusal(b, a)) is not None:
+        return _without_spread(no_spread, b, a)
+    if not comparison.is_paired:
+        if min(len(a), len(b)) < VERDICT_RUNS:
+            return Verdict("undecided", f"needs {VERDICT_RUNS} runs in each, has {len(b)} and {len(a)}")
+        return None
+    b, a, _ = match(comparison.baseline, comparison.candidate)
+    if len(b) < PAIRED_RUNS:
+        return Verdict("undecided", f"needs {PAIRED_RUNS} pairs, has {len(b)}")
+    differences = differences_of(b, a)
+    if not isinstance(differences, Unavailable):
+        return None
+    if differences.reason.startswith(CONSTANT):
+        text = f"{CONSTANT} {a[0] - b[0]:.4g} in {count(len(b), 'pair')}, no spread of the differences observed"
+        return Verdict("undecided", text)
+    if differences.reason == "identical":
+        return Verdict("identical", f"both values of all {len(b)} pairs equal")
+    return Verdict("undecided", differences.reason)
 
 
 def _too_few(baseline: Description, candidate: Description) -> str:
@@ -62,13 +75,12 @@ def _too_few(baseline: Description, candidate: Description) -> str:
     return ""
 
 
-def _without_spread(reason: Unavailable, b: list[float], a: list[float], rates: str) -> Verdict:
+def _without_spread(reason: Unavailable, b: list[float], a: list[float]) -> Verdict:
     if reason.reason == "identical":
-        return Verdict("identical", f"{rates}all {len(b)} + {len(a)} values equal")
+        return Verdict("identical", f"all {len(b)} + {len(a)} values equal")
     if reason.reason.startswith("constant"):
-        text = f"constant difference {a[0] - b[0]:.4g} in {len(b)} v {len(a)} runs, no spread observed"
-        return Verdict("undecided", rates + text)
-    return Verdict("undecided", rates + reason.reason)
+        return Verdict("undecided", f"{CONSTANT} {a[0] - b[0]:.4g} in {len(b)} v {len(a)} runs, no spread observed")
+    return Verdict("undecided", reason.reason)
 
 
 def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
@@ -87,9 +99,14 @@ def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
     return Verdict(word, rates + reason)
 
 
-def _equivalent(interval: Interval, inner: Interval, margin: float) -> str:
+def _is_equivalent(equivalence: Equivalence) -> bool:
+    return -equivalence.margin < equivalence.interval.low and equivalence.interval.high < equivalence.margin
+
+
+def _equivalent(interval: Interval, equivalence: Equivalence) -> str:
     """Two one-sided tests. Source: Schuirmann (1987)."""
-    text = f"the {level_text(inner.confidence)} interval of the difference lies within the margin ±{margin:g}"
+    level = level_text(equivalence.interval.confidence)
+    text = f"the {level} interval of the difference lies within the margin ±{equivalence.margin:g}"
     if interval.low > 0:
         return text + "; the difference is above 0"
     if interval.high < 0:
@@ -97,17 +114,24 @@ def _equivalent(interval: Interval, inner: Interval, margin: float) -> str:
     return text
 
 
-def _margin_advice(baseline: Description, b: list[float], a: list[float], inner: Interval, confidence: float) -> str:
+def _margin_advice(comparison: Comparison, confidence: float) -> str:
     """What the user's margin says about an undecided comparison; never computed from the observed difference."""
-    margin, direction = baseline.metric.margin, baseline.metric.direction
-    if margin is None:
+    equivalence = comparison.equivalence
+    if not isinstance(equivalence, Equivalence):
         return ""
-    needed = runs_needed(margin, b, a, confidence=confidence)
-    runs = needed.reason if isinstance(needed, Unavailable) else count(max(needed, VERDICT_RUNS), "run")
-    text = f"; {runs} of each would see a difference of the margin {margin:g} at 80% power"
-    worst = {"max": inner.low, "min": -inner.high, None: -margin}[direction]
-    if worst > -margin:
-        text += f"; not worse than by the margin (one-sided {level_text((1 + inner.confidence) / 2)})"
+    margin = equivalence.margin
+    if comparison.is_paired:
+        b, a, _ = match(comparison.baseline, comparison.candidate)
+        pairs = pairs_needed(margin, b, a, confidence=confidence)
+        needed = pairs.reason if isinstance(pairs, Unavailable) else count(max(pairs, PAIRED_RUNS), "pair")
+    else:
+        b = [score.value for score in comparison.baseline.scores]
+        a = [score.value for score in comparison.candidate.scores]
+        runs = runs_needed(margin, b, a, confidence=confidence)
+        needed = runs.reason if isinstance(runs, Unavailable) else f"{count(max(runs, VERDICT_RUNS), 'run')} of each"
+    text = f"; {needed} would see a difference of the margin {margin:g} at 80% power"
+    if equivalence.is_not_worse:
+        text += f"; not worse than by the margin (one-sided {level_text((1 + equivalence.interval.confidence) / 2)})"
     return text
 
 

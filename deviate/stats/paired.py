@@ -1,0 +1,189 @@
+"""Runs of two sides as pairs: those that share their replicate, and with it the seeds that both hold."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from deviate.model import Description, Estimate, Interval, Paired, PairFindings, Test, Unavailable
+from deviate.stats import summary
+from deviate.stats.permutation import how, sign_flip_p
+from deviate.stats.power import detectable_difference, detectable_paired
+from deviate.stats.registry import statistic
+from deviate.stats.sample import (
+    Values,
+    count,
+    differences_of,
+    moments,
+    ratio_refusal,
+    refusal,
+    resolution,
+)
+
+PAIRED_RUNS = 6
+"""Fewest pairs that are judged: with 5 a signed-rank test cannot fall below .0625."""
+
+
+def paired(
+    baseline: Description, candidate: Description, *, rng: np.random.Generator, confidence: float = 0.95
+) -> Paired:
+    """Everything that is said of two descriptions as pairs."""
+    b, a, unpaired = match(baseline, candidate)
+    return Paired(
+        n=len(b),
+        unpaired=unpaired,
+        correlation=correlation(b, a),
+        difference=mean_difference(b, a),
+        interval=paired_interval(b, a, confidence=confidence),
+        t_test=paired_t(b, a),
+        wilcoxon=wilcoxon(b, a, rng=rng),
+    )
+
+
+def match(baseline: Description, candidate: Description) -> tuple[list[float], list[float], tuple[int, ...]]:
+    """Scores of the pairs in order of replicate, and the replicates that only one side has a score of."""
+    before = {score.replicate: score.value for score in baseline.scores}
+    after = {score.replicate: score.value for score in candidate.scores}
+    common = sorted(before.keys() & after.keys())
+    return [before[i] for i in common], [after[i] for i in common], tuple(sorted(before.keys() ^ after.keys()))
+
+
+@statistic(n_samples=2, minimum=1, shift="ignores", scale="follows", is_paired=True)
+def mean_difference(baseline: Values, candidate: Values) -> Estimate:
+    """Mean of candidate minus baseline over the pairs.
+
+    Source: the quantity of the paired t-test.
+    """
+    if len(baseline) != len(candidate) or not baseline:
+        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
+    if reason := refusal(1, baseline, candidate):
+        return reason
+    return moments([after - before for before, after in zip(baseline, candidate, strict=True)]).mean
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", is_paired=True)
+def paired_t(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """Paired t-test of the mean difference; it decides where runs were paired before they were made.
+
+    Source: Student (1908).
+    """
+    differences = differences_of(baseline, candidate)
+    if isinstance(differences, Unavailable):
+        return differences
+    d = moments(differences)
+    return summary.t_test("Paired t", d.mean / d.se, d.n - 1)
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
+def paired_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the mean difference, candidate minus baseline.
+
+    Source: Student (1908).
+    """
+    differences = differences_of(baseline, candidate)
+    if isinstance(differences, Unavailable):
+        return differences
+    d = moments(differences)
+    half_width = summary.t_quantile((1 + confidence) / 2, d.n - 1) * d.se
+    return Interval(d.mean - half_width, d.mean + half_width, confidence, "paired t")
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", draws=True, is_paired=True)
+def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
+    """Signed-rank test of differences that are symmetric around 0; the statistic is the rank sum of those above 0.
+
+    Exact where no two differences are of equal size and none is 0. Else pairs without a difference are left out, and
+    the signs of the ranks are flipped: all ways of it up to 13 pairs, else a sample. Sizes are equal if they differ by
+    less than the scores are rounded to.
+    Source: Wilcoxon (1945).
+    """
+    differences = differences_of(baseline, candidate, minimum=5)
+    if isinstance(differences, Unavailable) and differences.reason != "constant difference, no spread observed":
+        return differences
+    gaps = np.array([after - before for before, after in zip(baseline, candidate, strict=True)])
+    finest = 2 * resolution([*baseline, *candidate])
+    signs = np.where(np.abs(gaps) < finest, 0.0, np.sign(gaps))
+    sizes = _levelled(np.abs(gaps[signs != 0]), finest)
+    signs = signs[signs != 0]
+    n_zeros = len(gaps) - len(signs)
+    if not len(signs):
+        return Unavailable("identical")
+    ranks = stats.rankdata(sizes)
+    n_tied = len(sizes) - int((np.unique(sizes, return_counts=True)[1] == 1).sum())
+    told = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
+    statistic_ = float(ranks[signs > 0].sum())
+    if n_zeros or n_tied:
+        p_value, is_exact = sign_flip_p(signs * ranks, rng=rng, rounding=1e-6)
+        note = ", ".join(filter(None, (how(is_exact=is_exact), *told)))
+    else:
+        p_value, note = float(stats.wilcoxon(signs * ranks, method="exact").pvalue), "exact"
+    return Test("Wilcoxon signed-rank", statistic_, summary.never_zero(p_value), note=note)
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", is_paired=True)
+def correlation(baseline: Values, candidate: Values) -> Estimate:
+    """Pearson correlation of the pairs, from -1 to 1: what sharing seeds has brought.
+
+    Source: Pearson (1895).
+    """
+    if len(baseline) != len(candidate):
+        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
+    if len(baseline) < 5:
+        return Unavailable(f"needs 5 pairs, has {len(baseline)}")
+    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    b, a = (_units(values) for values in (baseline, candidate))
+    return float(np.clip(b @ a, -1.0, 1.0))
+
+
+def pairing_cost(baseline: Description, candidate: Description, *, confidence: float = 0.95) -> str:
+    """A sentence where these pairs see less than the same runs would have seen unpaired; else empty.
+
+    Pairs have half the degrees of freedom, which a correlation near 0 does not repay.
+    """
+    b, a, _ = match(baseline, candidate)
+    r = correlation(b, a)
+    as_pairs = detectable_paired(b, a, confidence=confidence)
+    unpaired = detectable_difference(b, a, confidence=confidence)
+    if isinstance(r, Unavailable) or isinstance(as_pairs, Unavailable) or isinstance(unpaired, Unavailable):
+        return ""
+    if as_pairs <= unpaired:
+        return ""
+    return f"pairing cost power: the correlation of the pairs is {r:.2f}"
+
+
+def pairing_warnings(pairs: Sequence[PairFindings]) -> list[str]:
+    """What a reader must know of pairs: which lost a half, and where pairing cost power."""
+    warnings = []
+    for pair in pairs:
+        for comparison in pair.comparisons:
+            found, name = comparison.paired, comparison.metric.name
+            if not comparison.is_paired or isinstance(found, Unavailable):
+                continue
+            if comparison.metric.role == "quality" and found.unpaired:
+                told = ", ".join(map(str, found.unpaired))
+                warnings.append(
+                    f"{name}: replicates {told} have a score in only one of {pair.baseline} and {pair.candidate}: "
+                    f"{count(found.n, 'pair')} left."
+                )
+            if comparison.metric.is_primary and "pairing cost power" in comparison.note:
+                warnings.append(
+                    f"{pair.candidate} against {pair.baseline}, {name}: pairing cost power, for the scores of the "
+                    "pairs hardly correlate. Pairing was chosen before and stays; next time compare without --paired."
+                )
+    return warnings
+
+
+def _units(values: Values) -> np.ndarray:
+    """Deviations from the mean as a vector of length 1; scaled first, for squares of 1e150 are beyond floats."""
+    sample = moments(values)
+    deviations = (np.asarray(values, dtype=np.float64) - sample.mean) / sample.sd
+    return deviations / float(np.linalg.norm(deviations))
+
+
+def _levelled(sizes: np.ndarray, finest: float) -> np.ndarray:
+    """Sizes as whole levels, the same one for those that no more than rounding tells apart."""
+    order = np.argsort(sizes)
+    levels = np.empty(len(sizes))
+    levels[order] = np.concatenate([[0], np.cumsum(np.diff(sizes[order]) > finest)])
+    return levels
