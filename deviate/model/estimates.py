@@ -45,7 +45,11 @@ def level_text(confidence: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A hypothesis test, two-sided. `df` is None where the test has none; `note` says how: exact, permutation, ties."""
+    """A hypothesis test, two-sided. `df` is None where the test has none; `note` says how: exact, permutation, ties.
+
+    Attributes:
+        df_between: degrees of freedom of the numerator of an F over three or more experiments; `df` is the other one.
+    """
 
     __test__ = False
 
@@ -54,6 +58,7 @@ class Test:
     p_value: float
     df: float | None = None
     note: str = ""
+    df_between: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
