@@ -28,6 +28,16 @@ def shorten(text: str, n_characters: int) -> str:
     return text if len(text) <= n_characters else text[: n_characters - 1] + ELLIPSIS
 
 
+def shorten_middle(text: str, n_characters: int) -> str:
+    """A long name with its beginning and its end, by which names differ most often.
+
+    >>> shorten_middle("validation_accuracy_of_class_7", 16)
+    'validatio…lass_7'
+    """
+    n_last = (n_characters - 1) * 2 // 5
+    return text if len(text) <= n_characters else f"{text[: n_characters - 1 - n_last]}{ELLIPSIS}{text[-n_last:]}"
+
+
 def decimals(standard_error: float) -> int | None:
     """Decimals that show two significant digits of a standard error; None when it says nothing (0 or not finite).
 

@@ -1,0 +1,137 @@
+"""Text and figures as LaTeX that pdflatex compiles with its own packages, whatever the text brings."""
+
+import re
+import unicodedata
+
+from deviate.report.format import MINUS
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "_": r"\_",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "$": r"\$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    # In the older font encoding, which is still the default, these three are other characters.
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    '"': "''",
+    "`": r"\`{}",
+    # At the beginning of a row they would belong to the end of the one before.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+}
+SIGNS = {
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "…": r"\ldots{}",
+    "–": "--",
+    "—": "---",
+    "‘": "`",
+    "’": "'",
+    "“": "``",
+    "”": "''",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≠": r"$\neq$",
+    "≈": r"$\approx$",
+    "∞": r"$\infty$",
+    "→": r"$\rightarrow$",
+    "←": r"$\leftarrow$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "∂": r"$\partial$",
+    "√": r"$\surd$",
+    "°": r"$^{\circ}$",
+    "µ": r"$\mu$",
+    "²": "$^{2}$",
+    "³": "$^{3}$",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    "ı": r"\i{}",
+    "\u00a0": "~",
+    "\u2009": r"\,",
+    "\u202f": r"\,",
+}
+GREEK = {
+    "Α": "A", "Β": "B", "Γ": r"\Gamma", "Δ": r"\Delta", "Ε": "E", "Ζ": "Z", "Η": "H", "Θ": r"\Theta", "Ι": "I",
+    "Κ": "K", "Λ": r"\Lambda", "Μ": "M", "Ν": "N", "Ξ": r"\Xi", "Ο": "O", "Π": r"\Pi", "Ρ": "P", "Σ": r"\Sigma",
+    "Τ": "T", "Υ": r"\Upsilon", "Φ": r"\Phi", "Χ": "X", "Ψ": r"\Psi", "Ω": r"\Omega",
+    "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\varepsilon", "ζ": r"\zeta", "η": r"\eta",
+    "θ": r"\theta", "ι": r"\iota", "κ": r"\kappa", "λ": r"\lambda", "μ": r"\mu", "ν": r"\nu", "ξ": r"\xi", "ο": "o",
+    "π": r"\pi", "ρ": r"\rho", "ς": r"\varsigma", "σ": r"\sigma", "τ": r"\tau", "υ": r"\upsilon", "φ": r"\varphi",
+    "χ": r"\chi", "ψ": r"\psi", "ω": r"\omega", "ϵ": r"\epsilon", "ϑ": r"\vartheta", "ϕ": r"\phi",
+}  # fmt: skip
+ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
+}  # fmt: skip
+LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)")
+NUMBER = re.compile(rf"([+{MINUS}]?)((?:\d*\.)?\d+)(?:e({MINUS}?\d+))?")
+INTERVAL = re.compile(r"\[([^\]]*) … ")
+FIGURE_SIGNS = {"$ ± $": r" \pm ", " … ": r" \ldots{} ", "< $": "$< ", "%": r"\%", MINUS: "$-$", "—": "---"}
+
+
+def escape(text: str) -> str:
+    r"""Text as LaTeX shows it again; a character that pdflatex has no font for is shown as its code.
+
+    >>> print(escape("top_1 & 50%"), escape("σ ≤ é"), escape("精"))
+    top\_1 \& 50\% $\sigma$ $\leq$ \'{e} {[}U+7CBE{]}
+    """
+    apart = LIGATURE.sub("\u200b", unicodedata.normalize("NFC", text))
+    return "".join(_character(it) for it in apart)
+
+
+def figure(text: str) -> str:
+    r"""Figures as `report.format` writes them, in mathematics; the ends of an interval are set apart by a comma.
+
+    >>> print(figure("93.41 ± 0.22 (9/10)"), figure("+0.3 [−0.1 … 0.7]"), figure("2.31e−7"))
+    $93.41 \pm 0.22$ ($9$/$10$) $+0.3$ [$-0.1$, $0.7$] $2.31 \times 10^{-7}$
+    """
+    written = NUMBER.sub(_number, INTERVAL.sub(r"[\1, ", text))
+    for sign, command in FIGURE_SIGNS.items():
+        written = written.replace(sign, command)
+    # A row that began with a bracket would be taken for an option of the end of the row before.
+    return f"{{}}{written}" if written.startswith("[") else written
+
+
+def _number(found: re.Match[str]) -> str:
+    sign, digits, exponent = found.groups()
+    power = rf" \times 10^{{{exponent}}}" if exponent else ""
+    return f"${sign}{digits}{power}$".replace(MINUS, "-")
+
+
+def _character(character: str) -> str:
+    if character in SPECIAL:
+        return SPECIAL[character]
+    if " " <= character <= "~":
+        return character
+    if character in SIGNS:
+        return SIGNS[character]
+    if character in GREEK:
+        return f"${GREEK[character]}$"
+    if unicodedata.category(character) in {"Mn", "Cf"} or 0xFE00 <= ord(character) <= 0xFE0F:
+        return "{}"  # marks and joiners that stand alone show nothing
+    parts = unicodedata.normalize("NFD", character)
+    if len(parts) == 2 and parts[0].isascii() and parts[1] in ACCENTS:
+        letter = {"i": r"\i", "j": r"\j"}.get(parts[0], parts[0])
+        return rf"\{ACCENTS[parts[1]]}{{{letter}}}"
+    plain = unicodedata.normalize("NFKC", character)
+    if plain != character and plain.isascii() and plain.isprintable():
+        return "".join(_character(it) for it in plain)
+    return f"{{[}}U+{ord(character):04X}{{]}}"

@@ -1,0 +1,163 @@
+import re
+
+import numpy as np
+import pytest
+from experiments import experiment, run, scored, selected, single, trained, with_moments
+from studies import study, usual
+
+from deviate.model import Findings
+from deviate.report import build_view, render
+from deviate.report.renderers.markdown import escape
+from deviate.stats import judge
+
+HOSTILE = (
+    "a | b || c \\| d",
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "&lt;b&gt; &amp;",
+    "@everyone #123 https://evil.example www.evil.example",
+    "[link](javascript:alert(1)) ![x](y) [^1] [ ] [a]: b",
+    "**bold** _it_ `code` ~~no~~ $x$",
+    "- item",
+    "1. item",
+    "---",
+    "    indented",
+    "\u202ertl \u05d0\u05d1 🚀",
+    "\x1b[31mred\x1b[0m \x00\x07 line\n\nbreak \udcff",
+    "x" * 4000,
+    "",
+)
+
+
+def _markdown(findings: Findings) -> str:
+    return render(build_view(findings), "markdown")
+
+
+def _table(text: str) -> list[list[str]]:
+    """The cells of the one table, as GitHub splits them."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def _hostile(text: str) -> Findings:
+    metric = selected(text, is_primary=True, unit=text)
+    runs = [run(i, {text: single(1.0 + i * i)}, variant=text) for i in range(5)]
+    crashed = run(5, {}, status="crashed", reason=text)
+    return judge([experiment(f"{text}{name}", [*runs, crashed], [metric], variant=text) for name in "ab"])
+
+
+GOLDEN = """\
+### new against base
+
+**Verdict: better** · test_acc +0.60 points · [95% CI 0.32 … 0.88] · g 2.57 [1.02 … 4.07]
+
+new against base: runs without a score 0/6 (baseline) v 1/7 (candidate); the 95% interval of the difference excludes \
+0, and adjusted p is below alpha. These 6 + 6 runs could see a difference of 0.39 points (80% power).
+
+> test_acc was 94.000 ± 0.210 % with new (n = 6) and 93.400 ± 0.220 % with base (n = 6), mean ± SD over runs (ddof \
+1); last value of each run, variant algo+impl; difference +0.60 points, 95% CI 0.32 … 0.88 (Welch), t(10.0) = 4.83, \
+p = .001, Hedges' g 2.57 [1.02 … 4.07]; verdict: better.
+
+| metric | base | new | difference [95% CI] | adjusted p | verdict |
+| --- | ---: | ---: | ---: | ---: | --- |
+| test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.60 [0.32 … 0.88] | .001 | better |
+| loss | 0.5 (6)<sup>2</sup> | 0.5 (6/7)<sup>1,2</sup> | 0<sup>3</sup> | —<sup>3</sup> | identical |
+
+new against base: test_acc, loss (last value of each run). Mean ± SD over runs (ddof 1), n, or runs with a score out \
+of those that ended, in parentheses; variant algo+impl. Difference to base (candidate − baseline, in points where the \
+metric is in %) with 95% CI (Welch). p: two-sided Welch's t-test (primary metric: not adjusted; 1 secondary quality \
+metrics: Holm, family of 1). Bold: better than every other here, by adjusted p.
+
+1. no score from replicate 6: crashed
+2. all 6 values equal
+3. identical
+
+"""
+
+
+def test_a_comparison_begins_with_its_verdict_and_the_sentence_to_paste() -> None:
+    rng = np.random.default_rng(3)
+    metrics = [selected("loss", direction="min"), selected(is_primary=True, unit="%")]
+    base, new = (
+        [
+            run(i, {"test_acc": single(score), "loss": single(0.5)})
+            for i, score in enumerate(with_moments(6, mean, sd, rng))
+        ]
+        for mean, sd in ((93.4, 0.22), (94.0, 0.21))
+    )
+    crashed = run(6, {}, status="crashed")
+    text = _markdown(judge([experiment("base", base, metrics), experiment("new", [*new, crashed], metrics)]))
+    figures, _, warnings = text.partition("- Warning: ")
+    assert figures == GOLDEN
+    assert "1 of 7" in warnings
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_whatever_names_bring_is_text_in_its_own_cell(text: str) -> None:
+    plain, markdown = _markdown(_hostile("plain")), _markdown(_hostile(text))
+    assert [len(row) for row in _table(markdown)] == [len(row) for row in _table(plain)]
+    assert len(markdown.split("\n\n")) == len(plain.split("\n\n"))
+    assert set(re.findall(r"<[^>]*>", markdown)) <= {"<sup>", "</sup>"} | set(re.findall(r"<[^>]*>", plain))
+    assert not re.search(r"(?<!\\)\]\(|!\[[^\]]*\]\(|[@\x00-\x09\x0b-\x1f\u202e]|\w://|www\.", markdown)
+    markdown.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("test_acc", "test_acc"),
+        ("_private_ __x__", r"\_private\_ \_\_x\_\_"),
+        ("[0.1 … 0.2] (n = 3)", "[0.1 … 0.2] (n = 3)"),
+        ("[a](b)", r"[a\](b)"),
+        ("1. x", r"1\. x"),
+        ("+0.33", "+0.33"),
+        ("- x", r"\- x"),
+        ("p < .001", "p &lt; .001"),
+        ("x\\|y", r"x\\\|y"),
+    ],
+)
+def test_only_what_markdown_would_obey_is_escaped(text: str, written: str) -> None:
+    assert escape(text) == written
+
+
+def test_metrics_stand_by_their_spread_after_the_primary_one() -> None:
+    findings = judge([trained("a", n_runs=5, n_metrics=4, n_points=3)])
+    names = [row[0].partition(" ")[0] for row in _table(_markdown(findings))[2:]]
+    assert names == [it.metric.name for it in findings.experiments[0].descriptions]
+    assert names[0] == "acc_0"
+
+
+def test_several_candidates_are_columns_and_their_comparisons_rows() -> None:
+    sides = [trained(name, n_runs=5, n_metrics=1, n_points=3, seed=i) for i, name in enumerate("abc")]
+    rows = _table(_markdown(judge(sides)))
+    assert rows[0] == ["metric", "a", "b", "c"]
+    assert [row[0].removeprefix("&nbsp;&nbsp;") for row in rows[2:]] == [
+        "acc_0 (%)",
+        "difference [95% CI]",
+        "adjusted p",
+        "verdict",
+    ]
+    assert all(row[1] == "" for row in rows[3:])
+
+
+def test_a_noise_study_says_what_its_runs_prove_and_has_a_row_per_variant() -> None:
+    text = _markdown(study(*usual()))
+    assert "- control is intact: identical, 5 runs bitwise equal" in text
+    assert [row[1] for row in _table(text)[2:]] == ["algo+impl", "algo", "impl", "control"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_runs_have_a_reason_where_there_is_no_figure(n: int) -> None:
+    values = [1.0, 2.5][:n]
+    for findings in (judge([scored("a", values)]), judge([scored("a", values), scored("b", [1.0] * 5)])):
+        text = _markdown(findings)
+        assert "nan" not in text.lower().split()
+        marks = {int(it) for found in re.findall(r"<sup>([\d,]+)</sup>", text) for it in found.split(",")}
+        assert marks == {int(it) for it in re.findall(r"^(\d+)\. ", text, re.MULTILINE)}
+        assert marks or n == 2
+
+
+def test_a_metric_of_one_side_alone_says_where_it_is_missing() -> None:
+    sides = [trained(name, n_runs=5, n_metrics=n, n_points=3) for name, n in (("a", 1), ("b", 2))]
+    text = _markdown(judge(sides))
+    assert "1. not reported by a" in text
+    assert _table(text)[-1][-1] == "not compared"
