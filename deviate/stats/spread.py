@@ -3,7 +3,6 @@
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from deviate.model import Description, Estimate, Interval, SpreadVerdict, Test, Unavailable, level_text
 from deviate.stats import summary
@@ -51,13 +50,18 @@ def _distances_test(
         return reason
     # The statistic has no scale; distances in units of the pooled spread keep its squares in the range of floats.
     scale = pooled_sd(moments(baseline), moments(candidate))
-    groups = [(np.asarray(values) - float(np.median(values))) / scale for values in (candidate, baseline)]
+    before, after = (_distances(values, scale, center) for values in (baseline, candidate))
     accuracy = resolution([*candidate, *baseline]) / scale
-    if all(float(np.ptp(np.abs(group - getattr(np, center)(group)))) <= accuracy for group in groups):
+    if all(max(distances) - min(distances) <= accuracy for distances in (before, after)):
         return Unavailable(f"all values equally far from their {center}")
-    result = stats.levene(*groups, center=center)
-    df = len(baseline) + len(candidate) - 2
-    return Test(name, float(result.statistic), summary.never_zero(float(result.pvalue)), df)
+    # For two groups the F of an analysis of variance is the square of Student's t.
+    t = summary.student(moments(before), moments(after))
+    return t if isinstance(t, Unavailable) else Test(name, t.statistic**2, t.p_value, t.df)
+
+
+def _distances(values: Values, scale: float, center: Literal["mean", "median"]) -> list[float]:
+    middle = float(np.median(values)) if center == "median" else moments(values).mean
+    return [abs(value - middle) / scale for value in values]
 
 
 def decide_spread(
