@@ -1,0 +1,106 @@
+"""Importer `mlflow`: the stores of MLflow, folders (`mlruns`) or SQLite (`mlflow.db`), read without MLflow.
+
+Each experiment of a store is an experiment. Steps are those that the script gave; MLflow writes 0 where it gave none,
+so a metric that is at step 0 throughout is a score, or numbered in the order of logging. Parameters (`param.…`) are the
+environment of a run, without secrets; metrics of the machine (`system/…`) are not read. FINISHED is completed, FAILED
+crashed, KILLED cancelled; RUNNING and SCHEDULED, which a killed process leaves too, count as lost. Left out, and told:
+deleted runs and experiments, and parents of other runs that have no metrics of their own.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.model import Status
+from deviate.records.importers.mlflow_store import (
+    Group,
+    Stored,
+    is_database,
+    is_folders,
+    read_database,
+    read_folders,
+)
+from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers.tracked import as_series, named, settings
+
+DATABASE = "mlflow.db"
+MACHINE = "system/"
+STATUS: Mapping[str, Status] = {"FINISHED": "completed", "FAILED": "crashed", "KILLED": "cancelled"}
+FACTS = {"mlflow.source.git.commit": "git_commit", "mlflow.source.name": "source"}
+PARENT = "mlflow.parentRunId"
+
+
+def _claims(path: Path) -> bool:
+    return is_database(path) if path.is_file() else is_folders(path) or is_database(path / DATABASE)
+
+
+@importer("mlflow", description="MLflow: mlruns, or mlflow.db", claims=_claims, rank=20)
+def read_mlflow(path: Path) -> tuple[Imported, ...]:
+    """The experiments of a store that have runs; also of the folder of one experiment or run.
+
+    Raises:
+        InputError: there is none, or a file is damaged.
+    """
+    if path.is_dir() and is_folders(path):
+        groups = read_folders(path)
+    else:
+        groups = read_database(path / DATABASE if path.is_dir() else path)
+    deleted = [group.name for group in groups if group.is_deleted]
+    kept = [it for group in groups if not group.is_deleted and (it := _experiment(group, path, deleted)) is not None]
+    if not kept:
+        raise InputError(
+            f"{path} holds no runs of MLflow with metrics", "name the folder mlruns, or the file mlflow.db"
+        )
+    return tuple(kept)
+
+
+def _experiment(group: Group, path: Path, deleted: Sequence[str]) -> Imported | None:
+    """None where no run is left that logged anything."""
+    for run in group.runs:
+        run.trails = {name: trail for name, trail in run.trails.items() if not name.startswith(MACHINE) and trail.steps}
+    parents = {run.tags[PARENT] for run in group.runs if PARENT in run.tags}
+    kept = [run for run in group.runs if not run.is_deleted and (run.trails or run.id not in parents)]
+    kept.sort(key=lambda run: (run.started, run.id))
+    if not any(run.trails for run in kept):
+        return None
+    series, notes = as_series([run.trails for run in kept], [_start(run) for run in kept])
+    labels = [run.name or run.id for run in kept]
+    runs = []
+    for run, label, its in zip(kept, labels, series, strict=True):
+        params, seeds = settings(run.params)
+        facts = {fact: run.tags[tag] for tag, fact in FACTS.items() if tag in run.tags}
+        runs.append(
+            ImportedRun(
+                label if labels.count(label) == 1 else f"{label} ({run.id})",
+                its,
+                STATUS.get(run.state, "lost"),
+                _start(run),
+                max(0.0, (run.ended or _last_time(run)) - _start(run)),
+                {**facts, **{f"param.{name}": value for name, value in params.items()}},
+                seeds,
+            )
+        )
+    told = (*_notes(group, kept, deleted), *notes)
+    return Imported(group.name, "mlflow", (path,), tuple(runs), notes=told)
+
+
+def _notes(group: Group, kept: Sequence[Stored], deleted: Sequence[str]) -> Iterator[str]:
+    open_ended = [run.name or run.id for run in kept if run.state not in STATUS]
+    if open_ended:
+        yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
+    removed = [run.name or run.id for run in group.runs if run.is_deleted]
+    if removed:
+        yield f"{named(removed)}: deleted in MLflow, left out"
+    parents = [run.name or run.id for run in group.runs if run not in kept and not run.is_deleted]
+    if parents:
+        yield f"{named(parents)}: parent of other runs without metrics of its own, left out"
+    if deleted:
+        yield f"deleted experiments in the store are left out: {named(deleted)}"
+
+
+def _start(run: Stored) -> float:
+    return run.started or min((trail.times[0] for trail in run.trails.values()), default=0.0)
+
+
+def _last_time(run: Stored) -> float:
+    return max((trail.times[-1] for trail in run.trails.values()), default=_start(run))

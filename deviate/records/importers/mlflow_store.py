@@ -1,0 +1,227 @@
+"""Stores of MLflow as they lie on disk: folders of text files, or a data base of SQLite.
+
+Source: FileStore and SqlAlchemyStore of MLflow 3.17; what is read here is the same since 1.0.
+"""
+
+import contextlib
+import math
+import re
+import sqlite3
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.records.importers.tracked import Trail, Trails
+
+META = "meta.yaml"
+STATES = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
+SQLITE = b"SQLite format 3\0"
+TABLES = {"experiments", "runs", "metrics", "params", "tags"}
+CURE = "restore it, or move it away to go on without it"
+KEY = re.compile(r"([A-Za-z_]\w*):(?: (.*))?$")
+ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|.)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Stored:
+    """A run of a store; times in seconds since the epoch, 0 where they are not known."""
+
+    id: str
+    name: str = ""
+    state: str = ""
+    is_deleted: bool = False
+    started: float = 0.0
+    ended: float = 0.0
+    trails: Trails = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Group:
+    """An experiment of a store."""
+
+    name: str
+    is_deleted: bool = False
+    runs: list[Stored] = field(default_factory=list)
+
+
+def is_folders(path: Path) -> bool:
+    """Whether a folder is a store, an experiment of one, or a run of one."""
+    if (path / META).is_file():
+        return (path / "metrics").is_dir() or (path / "params").is_dir() or "experiment_id" in _first_lines(path / META)
+    return any("experiment_id" in _first_lines(it) for it in path.glob(f"*/{META}"))
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is a data base with the tables of MLflow."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(SQLITE)) != SQLITE:
+                return False
+        with contextlib.closing(_opened(path)) as base:
+            return {name for (name,) in base.execute("SELECT name FROM sqlite_master")} >= TABLES
+    except (OSError, sqlite3.Error):
+        return False
+
+
+def _first_lines(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(2_000)
+    except OSError:
+        return ""
+
+
+def read_folders(path: Path) -> list[Group]:
+    """The experiments of a folder store, of one experiment's folder, or of one run's.
+
+    Raises:
+        InputError: a file is damaged or cannot be read.
+    """
+    try:
+        if not (path / META).is_file():
+            folders = sorted(it.parent for it in path.glob(f"*/{META}"))
+            return [_experiment(folder, sorted(it.parent for it in folder.glob(f"*/{META}"))) for folder in folders]
+        if not _is_run(path):
+            return [_experiment(path, sorted(it.parent for it in path.glob(f"*/{META}")))]
+        return [_experiment(path.parent, [path])]
+    except OSError as error:
+        raise InputError(f"reading {error.filename or path}: {error.strerror or error}") from error
+
+
+def _is_run(folder: Path) -> bool:
+    return bool({"run_id", "run_uuid"} & _meta(folder / META).keys())
+
+
+def _experiment(folder: Path, runs: list[Path]) -> Group:
+    meta = _meta(folder / META) if (folder / META).is_file() else {}
+    return Group(
+        meta.get("name") or folder.resolve().name,
+        meta.get("lifecycle_stage") == "deleted",
+        [_run(it) for it in runs if _is_run(it)],  # models are logged beside the runs since MLflow 3
+    )
+
+
+def _run(folder: Path) -> Stored:
+    meta = _meta(folder / META)
+    tags = _texts(folder / "tags")
+    state = meta.get("status", "")
+    run = Stored(
+        meta.get("run_id") or meta.get("run_uuid") or folder.name,
+        meta.get("run_name") or tags.get("mlflow.runName", ""),
+        STATES.get(int(state), "") if state.isdigit() else state,
+        meta.get("lifecycle_stage") == "deleted",
+        _seconds(meta.get("start_time")),
+        _seconds(meta.get("end_time")),
+        params=_texts(folder / "params"),
+        tags=tags,
+    )
+    for path in _files(folder / "metrics"):
+        trail = run.trails[path.relative_to(folder / "metrics").as_posix()] = Trail()
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        for number, line in enumerate(lines, 1):
+            try:
+                time, value, *rest = line.split()
+                trail.add(int(rest[0]) if rest else 0, float(value), int(time) / 1000)
+            except ValueError as error:
+                raise InputError(f"{path} is damaged in line {number}: {line[:80]!r}", CURE) from error
+    return run
+
+
+def _files(folder: Path) -> list[Path]:
+    """Names with a slash are folders."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
+        for path in _files(folder)
+    }
+
+
+def _seconds(milliseconds: object) -> float:
+    return int(str(milliseconds)) / 1000 if str(milliseconds).isdigit() else 0.0
+
+
+def _meta(path: Path) -> dict[str, str]:
+    """The flat YAML of MLflow: plain, 'single' and "double" quoted texts, which may go on in indented lines."""
+    found: dict[str, str] = {}
+    last = ""
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        if match := KEY.match(line):
+            last = match[1]
+            found[last] = match[2] or ""
+        elif last and found[last].endswith("\\"):  # within "…" a line that is broken before a blank
+            more = line.strip()
+            found[last] = found[last][:-1] + (more[1:] if more.startswith("\\ ") else more)
+        elif last and line[:1] in {" ", ""}:
+            found[last] += f" {line.strip()}" if line.strip() else "\n"
+    if not found:
+        raise InputError(f"{path} is damaged: it tells nothing", CURE)
+    return {name: _plain(value.strip()) for name, value in found.items()}
+
+
+def _plain(value: str) -> str:
+    if value[:1] == "'" == value[-1:] and len(value) > 1:
+        return value[1:-1].replace("''", "'")
+    if value[:1] == '"' == value[-1:] and len(value) > 1:
+        return ESCAPE.sub(_unescaped, value[1:-1])
+    return "" if value in {"null", "~"} else value
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1]
+    if code[0] in "xuU" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "a": "\a", "b": "\b"}.get(code, code)
+
+
+def read_database(path: Path) -> list[Group]:
+    """The experiments of a data base, which is not changed.
+
+    Raises:
+        InputError: it is damaged, or in use by somebody who changes it.
+    """
+    try:
+        with contextlib.closing(_opened(path)) as base:
+            groups = {
+                key: Group(name or str(key), stage == "deleted")
+                for key, name, stage in base.execute("SELECT experiment_id, name, lifecycle_stage FROM experiments")
+            }
+            runs: dict[str, Stored] = {}
+            for key, name, state, begin, end, stage, group in base.execute(
+                "SELECT run_uuid, name, status, start_time, end_time, lifecycle_stage, experiment_id FROM runs "
+                "ORDER BY start_time, rowid"
+            ):
+                run = Stored(key, name or "", state or "", stage == "deleted", _seconds(begin), _seconds(end))
+                runs[key] = run
+                groups.setdefault(group, Group(str(group))).runs.append(run)
+            for key, name, value in base.execute("SELECT run_uuid, key, value FROM params"):
+                runs[key].params[name] = str(value)
+            for key, name, value in base.execute("SELECT run_uuid, key, value FROM tags"):
+                runs[key].tags[name] = str(value)
+            for key, name, value, time, step, is_nan in base.execute(
+                "SELECT run_uuid, key, value, timestamp, step, is_nan FROM metrics ORDER BY rowid"
+            ):
+                runs[key].trails.setdefault(name, Trail()).add(step, _number(value, is_nan), time / 1000)
+    except (sqlite3.Error, KeyError, TypeError) as error:
+        raise InputError(
+            f"reading the MLflow data base {path}: {error}", "check that it is whole, and that nothing writes to it now"
+        ) from error
+    for run in runs.values():
+        run.name = run.name or run.tags.get("mlflow.runName", "")
+    return list(groups.values())
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def _number(value: float, is_nan: int) -> float:
+    """MLflow keeps what SQL has no number for as NaN's own column, and infinity as the largest number."""
+    if is_nan:
+        return math.nan
+    return math.copysign(math.inf, value) if abs(value) >= sys.float_info.max else float(value)

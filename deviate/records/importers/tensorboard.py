@@ -1,0 +1,184 @@
+"""Importer `tensorboard`: folders of event files, as SummaryWriter, tf.summary and the callbacks of Keras leave them.
+
+A folder with event files is a run, and a folder of such folders an experiment. What belongs to the run of the folder
+above: `train`, `validation` and the like (Keras), whose metrics keep that in front of their names, such as
+`validation/epoch_loss`; what `add_scalars(main, …)` makes (`main/name`); and sessions of `add_hparams`. Steps are those
+that the script gave. Values are of single precision, as TensorBoard keeps them. How a run ended is not on record: a run
+counts as completed, unless its last file breaks off within a record.
+
+Files of one folder are one run that was started again: what a later one has replaces, metric by metric, what the
+earlier ones had from its first step on; a declared start (`purge_step`) does so in all metrics, as in TensorBoard.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.model import Series
+from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers.tensorboard_events import EventFile, read_events
+from deviate.records.importers.tracked import Trails, as_series, go_on, named
+
+MARK = "tfevents"
+PARTS = frozenset({"train", "training", "validation", "val", "valid", "eval", "evaluation", "test"})
+MOST_LOOKED_AT = 2_000
+"""Folders in which event files are looked for before a path is taken for something else."""
+
+
+def _claims(path: Path) -> bool:
+    if path.is_file():
+        return MARK in path.name
+    return any(_event_files(path, MOST_LOOKED_AT))
+
+
+@dataclass(slots=True)
+class _Found:
+    """A run: what its folders hold, in order."""
+
+    trails: Trails = field(default_factory=dict)
+    folders: list[EventFile] = field(default_factory=list)
+
+    @property
+    def began(self) -> float:
+        return min((it.began for it in self.folders if it.began), default=0.0)
+
+    @property
+    def ended(self) -> float:
+        return max(it.ended for it in self.folders)
+
+
+@importer("tensorboard", description="TensorBoard: event files, or folders of them", claims=_claims, rank=10)
+def read_tensorboard(path: Path) -> tuple[Imported, ...]:
+    """One experiment: the runs below a folder, or the one of a file.
+
+    Raises:
+        InputError: there are no scalars, or a file is damaged.
+    """
+    root = path.parent if path.is_file() else path
+    listed = [(root, [path])] if path.is_file() else list(_event_files(path))
+    if not listed:
+        raise InputError(
+            f"there are no event files of TensorBoard in {path}", "name the folder that runs were logged to"
+        )
+    folders = {folder: _joined(files) for folder, files in listed}
+    runs: dict[Path, _Found] = {}
+    for folder, found in folders.items():
+        home = root if path.is_file() else _home(folder, root, folders)
+        run = runs.setdefault(home, _Found())
+        run.folders.append(found)
+        for tag, trail in found.trails.items():
+            name = _name(tag, folder, home, found)
+            if name not in run.trails:
+                run.trails[name] = trail
+            elif not found.is_session:  # which has for a curve one last value at no step
+                run.trails[f"{folder.relative_to(home).as_posix()}/{tag}"] = trail
+    empty = [_label(home, root, path) for home, run in runs.items() if not run.trails]
+    runs = {home: run for home, run in runs.items() if run.trails}
+    if not runs:
+        raise InputError(f"the event files in {path} hold no scalars", "name another folder")
+    series, notes = as_series([run.trails for run in runs.values()], [run.began for run in runs.values()])
+    labels = {home: _label(home, root, path) for home in runs}
+    imported = tuple(
+        ImportedRun(
+            labels[home],
+            its,
+            "lost" if any(it.is_torn for it in run.folders) else "completed",
+            run.began,
+            max(0.0, run.ended - run.began),
+        )
+        for (home, run), its in zip(runs.items(), series, strict=True)
+    )
+    told = (*_notes({labels[home]: run for home, run in runs.items()}, imported), *notes)
+    if empty:
+        told = (*told, f"{named(empty)}: no scalars in the event files, left out")
+    return (Imported(root.resolve().name, "tensorboard", (path,), imported, notes=told),)
+
+
+def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, list[Path]]]:
+    """Folders with event files, and these by name, which is their order in time."""
+    for place, inner, names in islice(os.walk(folder), most):
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        files = sorted(name for name in names if MARK in name and not name.endswith(".profile-empty"))
+        if files:
+            yield Path(place), [Path(place, name) for name in files]
+
+
+def _joined(files: list[Path]) -> EventFile:
+    """The files of one folder, one after another."""
+    whole = read_events(files[0])
+    for path in files[1:]:
+        later = read_events(path)
+        for step in later.restarts:
+            whole.restart(step)
+        whole.n_cut += later.n_cut + go_on(whole.trails, later.trails)
+        whole.began = min(filter(None, (whole.began, later.began)), default=0.0)
+        whole.ended = max(whole.ended, later.ended)
+        whole.is_torn = later.is_torn
+        whole.is_session = whole.is_session or later.is_session
+    return whole
+
+
+def _home(folder: Path, root: Path, folders: Mapping[Path, EventFile]) -> Path:
+    """The folder of the run that a folder of event files belongs to."""
+    while folder != root:
+        above = [it for it in folder.parents if it in folders and it.is_relative_to(root)]
+        if folder.name.lower() in PARTS:
+            folder = folder.parent
+        elif (
+            folder in folders and above and (folders[folder].is_session or _main_tag(folder, above[0], folders[folder]))
+        ):
+            folder = above[0]
+        else:
+            break
+    return folder
+
+
+def _main_tag(folder: Path, home: Path, found: EventFile) -> str:
+    """What was given to `add_scalars`, which makes a folder `main_name` with the one tag `main`; empty for others."""
+    tags = list(found.trails)
+    inner = folder.relative_to(home).as_posix()
+    return tags[0] if len(tags) == 1 and inner.startswith(tags[0].replace("/", "_") + "_") else ""
+
+
+def _name(tag: str, folder: Path, home: Path, found: EventFile) -> str:
+    if folder == home or found.is_session:
+        return tag
+    inner = folder.relative_to(home).as_posix()
+    if _main_tag(folder, home, found):
+        return f"{tag}/{inner[len(tag) + 1 :]}"
+    return f"{inner}/{tag}"
+
+
+def _label(home: Path, root: Path, path: Path) -> str:
+    if path.is_file():
+        return path.name
+    return root.resolve().name if home == root else home.relative_to(root).as_posix()
+
+
+def _notes(runs: Mapping[str, _Found], imported: tuple[ImportedRun, ...]) -> Iterator[str]:
+    """What a reader of the numbers should know."""
+    if len(runs) > 1:
+        yield f"each folder with event files is a run, {len(runs)} in all; train, validation and the like are parts"
+    torn = [run.label for run in imported if run.status == "lost"]
+    if torn:
+        yield f"{named(torn)}: the last record is not whole, so the run was killed or still goes on: counts as lost"
+    cut = {label: sum(it.n_cut for it in run.folders) for label, run in runs.items()}
+    cut = {label: n_cut for label, n_cut in cut.items() if n_cut}
+    if cut:
+        yield (
+            f"{named(cut)}: started again, so {sum(cut.values())} values of earlier event files are replaced by later "
+            "ones; if each file is a run of its own, name the files"
+        )
+    ends = sorted({_last_step(run.series) for run in imported if run.status == "completed"})
+    if len(ends) > 1:
+        yield (
+            f"the last steps of the runs are {ends[0]} to {ends[-1]}; TensorBoard does not tell how a run ended, "
+            "so all count as completed"
+        )
+
+
+def _last_step(series: Mapping[str, Series]) -> int:
+    return max((it.steps[-1] or 0 for it in series.values() if len(it.steps)), default=0)

@@ -1,0 +1,119 @@
+"""What the importers of trackers share: from values in the order of logging to series, and words for their notes."""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from deviate.model import Series
+from deviate.records.columns import NO_STEP, series_of
+from deviate.redaction import redacted_variables
+
+MOST_NAMED = 5
+
+
+@dataclass(slots=True)
+class Trail:
+    """The values of one metric in one run, in the order in which they were logged.
+
+    Attributes:
+        steps: as the script gave them to the tracker, NO_STEP for what belongs to the run as a whole.
+        times: seconds since the epoch, or since the start of the run, as the tracker has it.
+    """
+
+    steps: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    def add(self, step: int, value: float, time: float) -> None:
+        self.steps.append(step)
+        self.values.append(value)
+        self.times.append(time)
+
+    def cut(self, step: int) -> int:
+        """Take out what stands at that step or later, for training went on from there again; gives how many."""
+        keep = [index for index, it in enumerate(self.steps) if it < step]
+        n_cut = len(self.steps) - len(keep)
+        if n_cut:
+            self.steps, self.values, self.times = (
+                [self.steps[index] for index in keep],
+                [self.values[index] for index in keep],
+                [self.times[index] for index in keep],
+            )
+        return n_cut
+
+
+Trails = dict[str, Trail]
+
+
+def go_on(earlier: Trails, later: Trails) -> int:
+    """Add what a later process logged; it replaces what the earlier had from its first step on. Gives how many went."""
+    n_cut = 0
+    for name, trail in later.items():
+        before = earlier.setdefault(name, Trail())
+        if before.steps and trail.steps:
+            n_cut += before.cut(min(trail.steps))
+        before.steps += trail.steps
+        before.values += trail.values
+        before.times += trail.times
+    return n_cut
+
+
+def as_series(runs: Sequence[Trails], starts: Sequence[float]) -> tuple[list[dict[str, Series]], tuple[str, ...]]:
+    """The series of all runs, and notes on what was made of steps.
+
+    Trackers write step 0 where the script gives none. So what stands at step 0 in every run is a score of the run, or,
+    where there is more than one, is numbered in the order of logging. Of several values at one other step the last one
+    stands, as everywhere in deviate; steps may be below 0.
+
+    Args:
+        starts: what is subtracted from the times of each run.
+    """
+    names = dict.fromkeys(name for run in runs for name in run)
+    most = {name: max(len(run[name].steps) for run in runs if name in run) for name in names}
+    stepless = {name for name in names if all(not any(run[name].steps) for run in runs if name in run)}
+    numbered = [name for name in names if name in stepless and most[name] > 1]
+    repeated: dict[str, None] = {}
+    found: list[dict[str, Series]] = []
+    for run, start in zip(runs, starts, strict=True):
+        columns: dict[str, tuple[array[int], array[float], array[float]]] = {}
+        for name, trail in run.items():
+            if name not in stepless:
+                steps = trail.steps
+            elif most[name] > 1:
+                steps = list(range(len(trail.steps)))
+            else:
+                steps = [NO_STEP] * len(trail.steps)
+            last = {step: index for index, step in enumerate(steps)}
+            if len(last) < len(steps):
+                repeated[name] = None
+            order = [last[step] for step in sorted(last)]
+            columns[name] = (
+                array("q", (steps[index] for index in order)),
+                array("d", (trail.values[index] for index in order)),
+                array("d", (trail.times[index] - start for index in order)),
+            )
+        found.append(series_of(columns, None))
+    notes = []
+    if numbered:
+        notes.append(f"{named(numbered)}: logged without a step, so numbered in the order of logging")
+    if repeated:
+        notes.append(f"{named(repeated)}: logged more than once at a step, of which the last value counts")
+    return found, tuple(notes)
+
+
+def named(names: Iterable[str]) -> str:
+    """Names for a sentence: the first few, and how many more there are."""
+    known = list(names)
+    more = [f"{len(known) - MOST_NAMED} more"] if len(known) > MOST_NAMED else []
+    return " and ".join([", ".join(known[:MOST_NAMED]), *more])
+
+
+def settings(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
+    """Settings of a run fit to be kept, without secrets; and those among them that are seeds."""
+    seeds = {
+        name: int(value)
+        for name, value in given.items()
+        if name.lower().replace("-", "_").rpartition(".")[2].endswith("seed")
+        if value.isascii() and value.isdigit() and len(value) < 19
+    }
+    return redacted_variables(given), seeds

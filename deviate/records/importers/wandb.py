@@ -1,0 +1,270 @@
+"""Importer `wandb`: runs of Weights & Biases as they lie on disk, `wandb/offline-run-…/run-….wandb`.
+
+Steps are those of W&B (`_step`, which counts the calls of `log` unless the script gives it), times its `_runtime`. What
+stands in the summary alone is a score of the run. Numbers and the words NaN and Infinity are read; switches, texts,
+pictures and histograms are not. Runs of different projects or groups are different experiments. The settings of a run
+(`config.…`) and what it ran on are its environment, without secrets. A run without an end on record, which was killed
+or still goes on, counts as lost; exit code 255, by which W&B means an interruption, as cancelled.
+
+The format is that of W&B since 0.10; the package has no function to read it that is promised to stay.
+Source: framing https://github.com/google/leveldb/blob/main/doc/log_format.md with checksums of zlib over type and data;
+messages wandb_internal.proto of W&B 0.31.
+"""
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.model import Status
+from deviate.records.columns import NO_STEP
+from deviate.records.importers import wire
+from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers.tracked import Trail, Trails, as_series, go_on, named, settings
+
+MAGIC = b":W&B"
+BLOCK = 32_768
+HEAD = 7
+WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+HISTORY, SUMMARY, CONFIG, RUN, EXIT, ENVIRONMENT = 2, 3, 5, 17, 18, 26
+FACTS = {1: "os", 2: "python", 18: "gpu", 19: "n_gpus", 25: "cuda"}
+OWN = frozenset({"_step", "_runtime", "_timestamp", "_wandb"})
+DERIVED = frozenset({"max", "min", "mean", "last", "best", "first"})
+"""What `define_metric(…, summary=…)` adds under the name of a metric that has a history."""
+WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+INTERRUPTED = 255
+CURE = "restore it, or move its folder away to go on without it"
+PLACES = ("*.wandb", "*run-*/run-*.wandb", "wandb/*run-*/run-*.wandb")
+
+
+def _claims(path: Path) -> bool:
+    if path.is_file():
+        return path.suffix == ".wandb"
+    return bool(_files(path))
+
+
+@dataclass(slots=True)
+class _Found:
+    """A run as one file has it, or several of the same run, one after another.
+
+    Attributes:
+        exit_code: None when no end is on record.
+    """
+
+    path: Path
+    id: str = ""
+    name: str = ""
+    project: str = ""
+    group: str = ""
+    started: float = 0.0
+    wall_time_s: float = 0.0
+    exit_code: int | None = None
+    trails: Trails = field(default_factory=dict)
+    summary: dict[str, float] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    n_replaced: int = 0
+
+    @property
+    def status(self) -> Status:
+        if self.exit_code is None:
+            return "lost"
+        if self.exit_code == INTERRUPTED:
+            return "cancelled"
+        return "crashed" if self.exit_code else "completed"
+
+
+@importer("wandb", description="Weights & Biases: run-….wandb, or a folder of runs", claims=_claims, rank=20)
+def read_wandb(path: Path) -> tuple[Imported, ...]:
+    """The experiments in a `wandb` folder, a run's folder or a run's file.
+
+    Raises:
+        InputError: there is no run, or a file is damaged.
+    """
+    files = [path] if path.is_file() else _files(path)
+    if not files:
+        raise InputError(f"there is no run of W&B in {path}", "name a folder with offline-run-… folders in it")
+    by_id: dict[str, _Found] = {}
+    for file in files:
+        found = _read(file)
+        by_id[found.id] = _after(by_id[found.id], found) if found.id in by_id else found
+    experiments: dict[tuple[str, str], list[_Found]] = {}
+    for found in by_id.values():
+        experiments.setdefault((found.project, found.group), []).append(found)
+    kept = tuple(
+        _experiment(project, group, runs, path, len(experiments)) for (project, group), runs in experiments.items()
+    )
+    if not any(run.series for it in kept for run in it.runs):
+        raise InputError(f"the runs of W&B in {path} logged no numbers", "name another folder")
+    return kept
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files of runs by name, which begins with their date; a link to the latest run is no other run."""
+    found = next((its for place in PLACES if (its := sorted(folder.glob(place)))), [])
+    return [path for path in found if path.is_file() and not path.parent.is_symlink()] or found[:1]
+
+
+def _experiment(project: str, group: str, runs: Sequence[_Found], path: Path, n_experiments: int) -> Imported:
+    for run in runs:
+        for name, value in sorted(run.summary.items()):
+            stem, _, last = name.rpartition(".")
+            if name not in run.trails and not (last in DERIVED and stem in run.trails):
+                trail = run.trails[name] = Trail()
+                trail.add(NO_STEP, value, run.wall_time_s)
+    series, notes = as_series([run.trails for run in runs], [0.0] * len(runs))
+    labels = [run.name or run.id for run in runs]
+    imported = []
+    for run, label, its in zip(runs, labels, series, strict=True):
+        config, seeds = settings(run.config)
+        environment = {**run.facts, **{f"config.{name}": value for name, value in config.items()}}
+        label = label if labels.count(label) == 1 else f"{label} ({run.id})"  # noqa: PLW2901
+        imported.append(ImportedRun(label, its, run.status, run.started, run.wall_time_s, environment, seeds))
+    name = "-".join(filter(None, (project, group))) or path.resolve().stem
+    told = (*_notes(project, group, runs, n_experiments), *notes)
+    return Imported(name, "wandb", (path,), tuple(imported), notes=told)
+
+
+def _notes(project: str, group: str, runs: Sequence[_Found], n_experiments: int) -> Iterator[str]:
+    if n_experiments > 1:
+        yield (
+            f"one of {n_experiments} experiments here, of project {project or '(none)'} and group {group or '(none)'}: "
+            "runs of another project or group are another experiment"
+        )
+    open_ended = [run.name or run.id for run in runs if run.exit_code is None]
+    if open_ended:
+        yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
+    replaced = [run.name or run.id for run in runs if run.n_replaced]
+    if replaced:
+        yield f"{named(replaced)}: resumed; what the later file has replaces earlier values from its first step on"
+
+
+def _after(earlier: _Found, later: _Found) -> _Found:
+    """A run that was resumed into another file."""
+    later.n_replaced = earlier.n_replaced + go_on(earlier.trails, later.trails)
+    later.trails = earlier.trails
+    later.summary = {**earlier.summary, **later.summary}
+    later.config = {**earlier.config, **later.config}
+    later.started = earlier.started or later.started
+    later.wall_time_s = max(earlier.wall_time_s, later.wall_time_s)
+    return later
+
+
+def _read(path: Path) -> _Found:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"reading {path}: {error.strerror or error}") from error
+    if data[:4] != MAGIC:
+        raise InputError(f"{path} is no run of W&B, or an empty one", "name another file or folder")
+    found = _Found(path, id=path.stem.removeprefix("run-"))
+    for offset, record in _records(data, path):
+        try:
+            _take(found, wire.message(record))
+        except ValueError as error:
+            raise InputError(f"{path} is damaged at byte {offset}: {error}", CURE) from error
+    return found
+
+
+def _records(data: bytes, path: Path) -> Iterator[tuple[int, bytes]]:
+    """The whole records; what breaks off at the end of the file is left out."""
+    at, parts = HEAD, b""
+    while at + HEAD <= len(data):
+        if (left := BLOCK - at % BLOCK) < HEAD:
+            at += left
+            continue
+        length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        piece = data[at + HEAD : at + HEAD + length]
+        if len(piece) < length or not any(data[at:]):  # zeros are what a disk holds that was never told the rest
+            return
+        if zlib.crc32(data[at + 6 : at + HEAD + length]) != int.from_bytes(data[at : at + 4], "little"):
+            raise InputError(f"{path} is damaged at byte {at}: its checksum is wrong", CURE)
+        parts = piece if kind in {WHOLE, FIRST} else parts + piece
+        if kind in {WHOLE, LAST}:
+            yield at, parts
+        at += HEAD + length
+
+
+def _take(found: _Found, record: wire.Message) -> None:
+    """Add what a record tells."""
+    if HISTORY in record:
+        row = wire.part(record, HISTORY)
+        values = dict(_numbers(_items(row, 1)))
+        time = values.get("_runtime", 0.0)
+        found.wall_time_s = max(found.wall_time_s, time)
+        step = int(values.get("_step", wire.whole(wire.part(row, 2), 1)))
+        for name, value in sorted(values.items()):  # they are written in random order
+            if name not in OWN:
+                found.trails.setdefault(name, Trail()).add(step, value, time)
+    elif SUMMARY in record:
+        _summarise(found, wire.part(record, SUMMARY))
+    elif CONFIG in record:
+        found.config |= dict(_settings(_items(wire.part(record, CONFIG), 1)))
+    elif RUN in record:
+        run = wire.part(record, RUN)
+        found.id, found.name = wire.text(run, 1) or found.id, wire.text(run, 8)
+        found.project, found.group = wire.text(run, 3), wire.text(run, 6)
+        started = wire.part(run, 17)
+        found.started = wire.whole(started, 1) + wire.whole(started, 2) / 1e9
+        found.config |= dict(_settings(_items(wire.part(run, 4), 1)))
+        _summarise(found, wire.part(run, 5))
+    elif EXIT in record:
+        ending = wire.part(record, EXIT)
+        found.exit_code = wire.whole(ending, 1)
+        found.wall_time_s = max(found.wall_time_s, wire.whole(ending, 2))
+    elif ENVIRONMENT in record:
+        facts = wire.part(record, ENVIRONMENT)
+        for number, fact in FACTS.items():
+            if number in facts:
+                found.facts[fact] = wire.text(facts, number) or str(wire.whole(facts, number))
+
+
+def _summarise(found: _Found, record: wire.Message) -> None:
+    found.summary |= {name: value for name, value in _numbers(_items(record, 1)) if name.partition(".")[0] not in OWN}
+    for raw in wire.parts(record, 2):
+        found.summary.pop(_name(wire.message(raw)), None)
+
+
+def _items(record: wire.Message, number: int) -> Iterator[tuple[str, object]]:
+    """Names and values of an item list; what is nested is flat, `outer.inner`."""
+    for raw in wire.parts(record, number):
+        item = wire.message(raw)
+        yield from _flat(_name(item), json.loads(wire.text(item, 16) or "null"))
+
+
+def _name(item: wire.Message) -> str:
+    nested = [part.decode("utf-8", "replace") for part in wire.parts(item, 2)]
+    return ".".join(nested) or wire.text(item, 1)
+
+
+def _flat(name: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _flat(f"{name}.{key}", inner)
+    else:
+        yield name, value
+
+
+def _numbers(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, float]]:
+    """The items that are numbers, but for those of pictures, tables and histograms, which tell their `_type`."""
+    known: Mapping[str, object] = dict(items)
+    media = tuple(f"{name.removesuffix('._type')}." for name in known if name.endswith("._type"))
+    for name, value in known.items():
+        if media and name.startswith(media):
+            continue
+        if isinstance(value, str) and value in WORDS:
+            yield name, WORDS[value]
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            try:
+                yield name, float(value)
+            except OverflowError:
+                yield name, math.copysign(math.inf, value)
+
+
+def _settings(items: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    for name, value in items:
+        if name.partition(".")[0] not in OWN:
+            yield name, value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,85 @@
+"""Protocol-buffer messages taken apart without their description: what the files of trackers consist of.
+
+Reading the few fields that hold scalars takes less than the packages that write them, which are tens of megabytes and
+offer no function for it that is promised to stay. Numbers of fields never change, which is what the format is for.
+
+Source: https://protobuf.dev/programming-guides/encoding/
+"""
+
+import struct
+
+Message = dict[int, list[int | bytes]]
+"""Number of a field to its values: whole numbers, or the bytes of what has a length or a fixed size."""
+
+
+def message(data: bytes) -> Message:
+    """The fields of a message; of each, all values in order.
+
+    Raises:
+        ValueError: these bytes are no message.
+    """
+    found: Message = {}
+    at, end = 0, len(data)
+    while at < end:
+        key, at = varint(data, at)
+        value: int | bytes
+        match key & 7:
+            case 0:
+                value, at = varint(data, at)
+                found.setdefault(key >> 3, []).append(value)
+                continue
+            case 1:
+                size = 8
+            case 2:
+                size, at = varint(data, at)
+            case 5:
+                size = 4
+            case kind:
+                raise ValueError(f"no field is of kind {kind}")
+        if at + size > end:
+            raise ValueError("a field ends beyond its message")
+        found.setdefault(key >> 3, []).append(data[at : at + size])
+        at += size
+    return found
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of variable length, and where what follows it begins.
+
+    Raises:
+        ValueError: it does not end.
+    """
+    value = shift = 0
+    for place in range(at, min(at + 10, len(data))):
+        value |= (data[place] & 0x7F) << shift
+        if data[place] < 0x80:
+            return value, place + 1
+        shift += 7
+    raise ValueError("a number does not end")
+
+
+def parts(fields: Message, number: int) -> list[bytes]:
+    """All values of a field that have a length: texts, bytes, or messages."""
+    return [value for value in fields.get(number, ()) if isinstance(value, bytes)]
+
+
+def part(fields: Message, number: int) -> Message:
+    """A message within: where it was written in several pieces they are one, where it is missing it is empty."""
+    return message(b"".join(parts(fields, number)))
+
+
+def text(fields: Message, number: int) -> str:
+    """A text, empty where it is missing."""
+    return b"".join(parts(fields, number)[-1:]).decode("utf-8", "replace")
+
+
+def whole(fields: Message, number: int) -> int:
+    """A signed whole number, 0 where it is missing."""
+    value = next((it for it in reversed(fields.get(number, ())) if isinstance(it, int)), 0)
+    return value - (1 << 64) if value >> 63 else value
+
+
+def double(fields: Message, number: int) -> float:
+    """A number of eight bytes, 0 where it is missing."""
+    value = next(iter(parts(fields, number)[-1:]), bytes(8))
+    return float(struct.unpack("<d", value)[0]) if len(value) == 8 else 0.0
