@@ -13,7 +13,7 @@ from deviate.stats.bootstrap import (
     sd_ratio_bootstrap,
 )
 from deviate.stats.compare import compare
-from deviate.stats.describe import coefficient_of_variation, describe, named_metric
+from deviate.stats.describe import describe, named_metric
 from deviate.stats.design import SHOWN_RUNS, design, equivalence_power, inflation, power_of
 from deviate.stats.effect import (
     cliffs_delta,
@@ -32,7 +32,7 @@ from deviate.stats.effect import (
 from deviate.stats.enough import Progress, check_target, is_settled, next_look, progress
 from deviate.stats.equivalence import equivalence, paired_equivalence
 from deviate.stats.family import holm
-from deviate.stats.intervals import mean_interval, sd_interval
+from deviate.stats.intervals import mean_interval, sd_interval, standard_error
 from deviate.stats.judge import judge
 from deviate.stats.looks import Plan, at_look, parse_looks, repeated_p
 from deviate.stats.noise import noise
@@ -51,7 +51,18 @@ from deviate.stats.power import (
 )
 from deviate.stats.precision import MIN_RUNS, Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
+from deviate.stats.relative import coefficient_of_variation, error_variation, variation_interval
+from deviate.stats.robust import (
+    excess_kurtosis,
+    heavy_tails,
+    interquartile_range,
+    median_deviation,
+    outliers,
+    quartiles,
+    skewness,
+)
 from deviate.stats.sample import Summary
+from deviate.stats.sampling import sampling_error
 from deviate.stats.spread import brown_forsythe, decide_spread, f_test, levene
 from deviate.stats.two_sample import (
     kolmogorov_smirnov,
@@ -102,16 +113,20 @@ __all__ = [
     "difference_bootstrap",
     "equivalence",
     "equivalence_power",
+    "error_variation",
+    "excess_kurtosis",
     "f_test",
     "forecast",
     "glass_delta",
     "glass_delta_bootstrap",
     "half_width",
+    "heavy_tails",
     "hedges_correction",
     "hedges_g",
     "hedges_g_interval",
     "holm",
     "inflation",
+    "interquartile_range",
     "is_settled",
     "judge",
     "kolmogorov_smirnov",
@@ -124,9 +139,11 @@ __all__ = [
     "mean_ratio",
     "mean_ratio_interval",
     "median_bootstrap",
+    "median_deviation",
     "named_metric",
     "next_look",
     "noise",
+    "outliers",
     "overhead",
     "paired_equivalence",
     "paired_interval",
@@ -138,16 +155,20 @@ __all__ = [
     "permutation_test",
     "power_of",
     "progress",
+    "quartiles",
     "reached",
     "repeatability",
     "repeated_p",
     "runs_for_effect",
     "runs_needed",
+    "sampling_error",
     "sd_bootstrap",
     "sd_interval",
     "sd_ratio",
     "sd_ratio_bootstrap",
     "sd_ratio_interval",
+    "skewness",
+    "standard_error",
     "student",
     "summary",
     "superiority",
@@ -156,6 +177,7 @@ __all__ = [
     "variance_excess_interval",
     "variance_share",
     "variance_share_interval",
+    "variation_interval",
     "welch",
     "welch_interval",
     "wilcoxon",

@@ -1,6 +1,7 @@
 """Describing one metric over the runs of one experiment: level, spread and what is missing."""
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 
 from deviate.model import (
@@ -17,11 +18,22 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.aggregate import aggregate_series
+from deviate.stats.bootstrap import Resamples, Source, mean_bootstrap, mean_percentile, median_bootstrap, sd_bootstrap
 from deviate.stats.contention import contention
-from deviate.stats.intervals import mean_interval, sd_interval
+from deviate.stats.intervals import mean_interval, sd_interval, standard_error
 from deviate.stats.precision import precision_note, target_of
-from deviate.stats.registry import statistic
-from deviate.stats.sample import Values, count, moments, refusal, spread_refusal
+from deviate.stats.relative import coefficient_of_variation, error_variation, variation_interval
+from deviate.stats.robust import (
+    excess_kurtosis,
+    interquartile_range,
+    median_deviation,
+    outliers,
+    quartiles,
+    skewness,
+    tails_text,
+)
+from deviate.stats.sample import Values, count, moments, spread_refusal
+from deviate.stats.sampling import examples_of, sampling_error
 
 VERDICT_RUNS = 5
 """Fewer runs than this are described, never judged."""
@@ -31,24 +43,38 @@ NOT_COUNTED = ("lost", "cancelled")
 
 
 def describe(
-    values: Values, *, name: str = "value", direction: Direction | None = None, confidence: float = 0.95
+    values: Values,
+    *,
+    name: str = "value",
+    direction: Direction | None = None,
+    confidence: float = 0.95,
+    rng: Source | None = None,
 ) -> Description:
-    """Describe the scores of runs, one value per run; values that are not finite are listed as missing."""
+    """Describe the scores of runs, one value per run; values that are not finite are listed as missing.
+
+    Args:
+        rng: resamples the runs for the intervals that are cross-checks; without it there are none.
+    """
     series = [Series((None,), (float(value),)) for value in values]
-    return _describe(
-        named_metric(name, direction=direction),
-        [(replicate, aggregate_series(one, "last")) for replicate, one in enumerate(series)],
-        confidence,
-    )
+    outcomes = [(replicate, aggregate_series(one, "last")) for replicate, one in enumerate(series)]
+    return _describe(named_metric(name, direction=direction), outcomes, confidence, (), rng)
 
 
-def describe_runs(experiment: Experiment, metric: SelectedMetric, *, confidence: float = 0.95) -> Description:
-    """Describe one metric of an experiment after its aggregate; only completed runs give a score."""
+def describe_runs(
+    experiment: Experiment, metric: SelectedMetric, *, confidence: float = 0.95, rng: Source | None = None
+) -> Description:
+    """Describe one metric of an experiment after its aggregate; only completed runs give a score.
+
+    Args:
+        rng: resamples the runs for the intervals that are cross-checks; without it there are none. `Resamples` instead
+            of a generator are shared by all metrics.
+    """
     counted = [run for run in experiment.runs if run.status not in NOT_COUNTED]
-    described = _describe(metric, [(run.replicate, _score(run, metric)) for run in counted], confidence)
+    outcomes = [(run.replicate, _score(run, metric)) for run in counted]
+    described = _describe(metric, outcomes, confidence, counted, rng)
+    scored = {score.replicate for score in described.scores}
     notes = [described.note]
     if metric.role == "time":
-        scored = {score.replicate for score in described.scores}
         notes.append(contention(run for run in counted if run.replicate in scored))
     target = target_of(experiment)
     if target is not None and target.metric == metric.name:
@@ -73,14 +99,20 @@ def _score(run: Run, metric: SelectedMetric) -> Estimate:
     return score
 
 
-def _describe(metric: SelectedMetric, outcomes: list[tuple[int, Estimate]], confidence: float) -> Description:
+def _describe(
+    metric: SelectedMetric,
+    outcomes: list[tuple[int, Estimate]],
+    confidence: float,
+    runs: Sequence[Run],
+    rng: Source | None,
+) -> Description:
     scores = tuple(Score(replicate, value) for replicate, value in outcomes if not isinstance(value, Unavailable))
     missing = tuple((replicate, value.reason) for replicate, value in outcomes if isinstance(value, Unavailable))
     values = [score.value for score in scores]
     absent = Unavailable("no score")
     single = Unavailable("1 run: spread unknown") if len(values) == 1 else absent
     several = len(values) > 1
-    return Description(
+    described = Description(
         metric=metric,
         scores=scores,
         n_runs=len(outcomes),
@@ -95,25 +127,36 @@ def _describe(metric: SelectedMetric, outcomes: list[tuple[int, Estimate]], conf
         maximum=max(values) if values else absent,
         range=max(values) - min(values) if several else single,
         note=_note(values, len(outcomes), missing),
+        se=standard_error(values) if several else single,
+        cv_interval=variation_interval(values, confidence=confidence) if several else single,
+        error_cv=error_variation(values, metric) if several else single,
+        quartiles=quartiles(values) if several else single,
+        iqr=interquartile_range(values) if several else single,
+        mad=median_deviation(values) if several else single,
+        skewness=skewness(values) if several else single,
+        kurtosis=excess_kurtosis(values) if several else single,
+        outliers=tuple(scores[place].replicate for place in outliers(values)),
+        tails=tails_text(values),
+    )
+    return _with_sampling(_resampled(described, values, confidence, rng) if rng is not None else described, runs)
+
+
+def _resampled(described: Description, values: list[float], confidence: float, rng: Source) -> Description:
+    resamples = rng if isinstance(rng, Resamples) else Resamples(rng)
+    return replace(
+        described,
+        mean_bootstrap=mean_bootstrap(values, rng=resamples, confidence=confidence),
+        mean_percentile=mean_percentile(values, rng=resamples, confidence=confidence),
+        sd_bootstrap=sd_bootstrap(values, rng=resamples, confidence=confidence),
+        median_bootstrap=median_bootstrap(values, rng=resamples, confidence=confidence),
     )
 
 
-@statistic(n_samples=1, minimum=3, shift="neither", scale="ignores")
-def coefficient_of_variation(values: Values) -> Estimate:
-    """Standard deviation over |mean|, where the mean is a scale to measure by.
-
-    It is one when all scores have the same sign and the 95 % interval of the mean excludes 0: a mean that the runs
-    cannot tell from 0 would make the quotient arbitrarily large.
-    """
-    if reason := refusal(3, values):
-        return reason
-    sample = moments(values)
-    if not (min(values) > 0 or max(values) < 0):
-        return Unavailable("not defined for this metric: scores at or on both sides of 0")
-    interval = mean_interval(values)
-    if not isinstance(interval, Unavailable) and interval.low <= 0 <= interval.high:
-        return Unavailable("not defined for this metric: mean near 0")
-    return sample.sd / abs(sample.mean)
+def _with_sampling(described: Description, runs: Sequence[Run]) -> Description:
+    values = [score.value for score in described.scores]
+    scored = {score.replicate for score in described.scores}
+    n_examples = examples_of(described.metric, values, [run for run in runs if run.replicate in scored])
+    return replace(described, n_examples=n_examples, sampling_se=sampling_error(values, described.metric, n_examples))
 
 
 def _note(values: list[float], n_runs: int, missing: tuple[tuple[int, str], ...]) -> str:

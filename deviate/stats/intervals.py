@@ -1,12 +1,23 @@
-"""Intervals of the mean and of the standard deviation of one metric over runs."""
+"""Standard error and interval of the mean, interval of the standard deviation, of one metric over runs."""
 
 import math
 
 from scipy import stats
 
-from deviate.model import Interval, Unavailable
+from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, refusal, spread_refusal
+
+
+@statistic(n_samples=1, minimum=2, shift="ignores", scale="follows")
+def standard_error(values: Values) -> Estimate:
+    """Standard error of the mean, s / sqrt(n).
+
+    Source: Student (1908).
+    """
+    if reason := refusal(2, values) or spread_refusal(values):
+        return reason
+    return moments(values).se
 
 
 @statistic(n_samples=1, minimum=2, shift="follows", scale="follows")
