@@ -15,6 +15,7 @@ from deviate.stats.bootstrap import (
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe, named_metric
 from deviate.stats.design import SHOWN_RUNS, design, equivalence_power, inflation, power_of
+from deviate.stats.dunnett import dunnett, dunnett_critical, dunnett_intervals
 from deviate.stats.effect import (
     cliffs_delta,
     cliffs_delta_interval,
@@ -35,7 +36,9 @@ from deviate.stats.family import holm
 from deviate.stats.intervals import mean_interval, sd_interval, standard_error
 from deviate.stats.judge import judge
 from deviate.stats.looks import Plan, at_look, parse_looks, repeated_p
+from deviate.stats.many import against_baseline, all_pairs, benjamini_hochberg, compare_many, contrast_all
 from deviate.stats.noise import noise
+from deviate.stats.omnibus import anova, kruskal_wallis, welch_anova
 from deviate.stats.overhead import overhead
 from deviate.stats.paired import correlation, mean_difference, paired_interval, paired_t, pairing_warnings, wilcoxon
 from deviate.stats.power import (
@@ -51,6 +54,7 @@ from deviate.stats.power import (
 )
 from deviate.stats.precision import MIN_RUNS, Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
+from deviate.stats.ranks import cliques, critical_difference, friedman, mean_ranks, nemenyi
 from deviate.stats.relative import coefficient_of_variation, error_variation, variation_interval
 from deviate.stats.robust import (
     excess_kurtosis,
@@ -64,6 +68,8 @@ from deviate.stats.robust import (
 from deviate.stats.sample import Summary
 from deviate.stats.sampling import sampling_error
 from deviate.stats.spread import brown_forsythe, decide_spread, f_test, levene
+from deviate.stats.stratified import interquartile_mean, interquartile_mean_interval
+from deviate.stats.tasks import compare_tasks
 from deviate.stats.two_sample import (
     kolmogorov_smirnov,
     mann_whitney,
@@ -89,18 +95,27 @@ __all__ = [
     "Resamples",
     "Summary",
     "Target",
+    "against_baseline",
     "aggregate_series",
+    "all_pairs",
+    "anova",
     "at_look",
+    "benjamini_hochberg",
     "brown_forsythe",
     "check_aggregate",
     "check_target",
     "cliffs_delta",
     "cliffs_delta_interval",
+    "cliques",
     "coefficient_of_variation",
     "cohens_d",
     "cohens_d_unweighted",
     "compare",
+    "compare_many",
+    "compare_tasks",
+    "contrast_all",
     "correlation",
+    "critical_difference",
     "decide_spread",
     "describe",
     "design",
@@ -111,12 +126,16 @@ __all__ = [
     "detectable_paired_effect",
     "detectable_paired_interval",
     "difference_bootstrap",
+    "dunnett",
+    "dunnett_critical",
+    "dunnett_intervals",
     "equivalence",
     "equivalence_power",
     "error_variation",
     "excess_kurtosis",
     "f_test",
     "forecast",
+    "friedman",
     "glass_delta",
     "glass_delta_bootstrap",
     "half_width",
@@ -126,21 +145,26 @@ __all__ = [
     "hedges_g_interval",
     "holm",
     "inflation",
+    "interquartile_mean",
+    "interquartile_mean_interval",
     "interquartile_range",
     "is_settled",
     "judge",
     "kolmogorov_smirnov",
+    "kruskal_wallis",
     "levene",
     "mann_whitney",
     "mean_bootstrap",
     "mean_difference",
     "mean_interval",
     "mean_percentile",
+    "mean_ranks",
     "mean_ratio",
     "mean_ratio_interval",
     "median_bootstrap",
     "median_deviation",
     "named_metric",
+    "nemenyi",
     "next_look",
     "noise",
     "outliers",
@@ -179,6 +203,7 @@ __all__ = [
     "variance_share_interval",
     "variation_interval",
     "welch",
+    "welch_anova",
     "welch_interval",
     "wilcoxon",
 ]
