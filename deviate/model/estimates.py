@@ -13,6 +13,8 @@ class Unavailable:
 Estimate = float | Unavailable
 NOT_ASKED = Unavailable("not asked for")
 """What nobody asked to be computed, such as a paired test of runs that were not paired."""
+NOT_APPLICABLE = Unavailable("does not apply to this metric")
+"""What is no question for the metric at hand, such as the error rate of what is no accuracy."""
 
 
 @dataclass(frozen=True, slots=True)

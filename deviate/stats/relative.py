@@ -1,12 +1,10 @@
 """Spread relative to the level of a metric, where the level is a scale to measure by."""
 
-from deviate.model import Estimate, Interval, SelectedMetric, Unavailable
+from deviate.model import NOT_APPLICABLE, Estimate, Interval, SelectedMetric, Unavailable
 from deviate.stats.intervals import mean_interval, sd_interval
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, refusal
 from deviate.stats.sampling import is_accuracy, whole_of
-
-NO_ACCURACY = Unavailable("not an accuracy above one half")
 
 
 @statistic(n_samples=1, minimum=3, shift="neither", scale="ignores")
@@ -56,5 +54,5 @@ def error_variation(values: Values, metric: SelectedMetric) -> Estimate:
     """
     whole = whole_of(metric, values) if values and is_accuracy(metric) else None
     if whole is None or refusal(1, values) or moments(values).mean <= whole / 2:
-        return NO_ACCURACY
+        return NOT_APPLICABLE
     return coefficient_of_variation([whole - value for value in values])

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from deviate.model import Estimate, Run, SelectedMetric, Unavailable
+from deviate.model import NOT_APPLICABLE, Estimate, Run, SelectedMetric, Unavailable
 from deviate.stats.sample import Values, moments, refusal
 from deviate.wording import QUALITY, listed, words
 
@@ -14,7 +14,6 @@ NO_SHARE = listed("balanced macro squared absolute relative loss")
 OTHERS = QUALITY - ACCURACY - ERROR_RATE - listed("score scores metric metrics result results")
 PERCENT = frozenset({"%", "percent", "pct"})
 UNKNOWN_EXAMPLES = Unavailable("number of test examples not known")
-NO_PROPORTION = Unavailable("not a share of examples")
 
 
 def is_accuracy(metric: SelectedMetric) -> bool:
@@ -65,13 +64,13 @@ def sampling_error(values: Values, metric: SelectedMetric, n_examples: int | Non
     Source: binomial, sqrt(p (1 - p) / N), with p the mean over runs.
     """
     if n_examples is None:
-        return UNKNOWN_EXAMPLES if is_proportion(metric) else NO_PROPORTION
+        return UNKNOWN_EXAMPLES if is_proportion(metric) else NOT_APPLICABLE
     if reason := refusal(1, values):
         return reason
     is_other = bool(set(words(metric.name)) & OTHERS) and not is_proportion(metric)
     whole = None if is_other else whole_of(metric, values)
     if whole is None or n_examples < 1:
-        return NO_PROPORTION
+        return NOT_APPLICABLE
     share = moments(values).mean / whole
     if not 0 < share < 1:
         return Unavailable("all examples alike in every run")

@@ -3,9 +3,9 @@
 import pytest
 from samples import metric, sample
 
-from deviate.model import Interval, Unavailable
+from deviate.model import NOT_APPLICABLE, Interval, Unavailable
 from deviate.stats.intervals import sd_interval
-from deviate.stats.relative import NO_ACCURACY, coefficient_of_variation, error_variation, variation_interval
+from deviate.stats.relative import coefficient_of_variation, error_variation, variation_interval
 
 
 def test_the_interval_of_the_variation_is_that_of_the_sd_over_the_mean() -> None:
@@ -41,7 +41,7 @@ def test_an_accuracy_near_one_is_measured_by_what_is_wrong() -> None:
 
 
 def test_what_is_no_accuracy_above_one_half_has_no_error_rate() -> None:
-    assert error_variation(sample(0.4, 0.01, 6), metric("test_acc")) == NO_ACCURACY
-    assert error_variation(sample(0.9, 0.01, 6), metric("test_loss", direction="min")) == NO_ACCURACY
-    assert error_variation(sample(250.0, 1.0, 6), metric("test_acc")) == NO_ACCURACY
-    assert error_variation([], metric("test_acc")) == NO_ACCURACY
+    assert error_variation(sample(0.4, 0.01, 6), metric("test_acc")) == NOT_APPLICABLE
+    assert error_variation(sample(0.9, 0.01, 6), metric("test_loss", direction="min")) == NOT_APPLICABLE
+    assert error_variation(sample(250.0, 1.0, 6), metric("test_acc")) == NOT_APPLICABLE
+    assert error_variation([], metric("test_acc")) == NOT_APPLICABLE

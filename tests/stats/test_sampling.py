@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 from samples import metric, run
 
-from deviate.model import EvaluationData, Run, Unavailable
+from deviate.model import NOT_APPLICABLE, EvaluationData, Run, Unavailable
 from deviate.stats.sampling import (
-    NO_PROPORTION,
     UNKNOWN_EXAMPLES,
     examples_of,
     is_proportion,
@@ -43,12 +42,12 @@ def test_names_of_accuracies_and_error_rates_are_told(name: str) -> None:
 @pytest.mark.parametrize("name", ["test_loss", "f1", "balanced_accuracy", "mean_squared_error", "auc", "acc_loss"])
 def test_names_of_other_metrics_are_told_from_them(name: str) -> None:
     assert not is_proportion(metric(name))
-    assert sampling_error(SCORES, metric(name), None) == NO_PROPORTION
+    assert sampling_error(SCORES, metric(name), None) == NOT_APPLICABLE
 
 
 def test_what_the_user_says_counts_even_for_names_that_say_nothing_but_not_for_other_metrics() -> None:
     assert isinstance(sampling_error(SCORES, metric("x"), 500), float)
-    assert sampling_error(SCORES, metric("f1"), 500) == NO_PROPORTION
+    assert sampling_error(SCORES, metric("f1"), 500) == NOT_APPLICABLE
     assert examples_of(replace(metric("x"), n_examples=500), SCORES, []) == 500
 
 
@@ -82,6 +81,6 @@ def test_degenerate_shares_have_named_answers() -> None:
     assert sampling_error([math.nan], accuracy, 100) == Unavailable("NaN or infinite value among the scores")
     assert sampling_error([1.0, 1.0], accuracy, 100) == Unavailable("all examples alike in every run")
     assert sampling_error([0, 0], accuracy, 100) == Unavailable("all examples alike in every run")
-    assert sampling_error([-0.5, 0.5], accuracy, 100) == NO_PROPORTION
-    assert sampling_error([250.0], accuracy, 100) == NO_PROPORTION
-    assert sampling_error([0.5], accuracy, 0) == NO_PROPORTION
+    assert sampling_error([-0.5, 0.5], accuracy, 100) == NOT_APPLICABLE
+    assert sampling_error([250.0], accuracy, 100) == NOT_APPLICABLE
+    assert sampling_error([0.5], accuracy, 0) == NOT_APPLICABLE
