@@ -33,6 +33,7 @@ class Attainment:
         seconds: the same in seconds since the start of the run; empty where times are not on record.
         median_steps, median_seconds: Kaplan-Meier median; unavailable where fewer than half of the runs got there.
         survival: Kaplan-Meier curve over steps, (step, share of runs that are not there yet), beginning at (0, 1).
+        note: what a reader must know: which failed runs are taken as not there yet when last seen.
     """
 
     target: float
@@ -44,6 +45,7 @@ class Attainment:
     median_seconds: Estimate
     median_seconds_interval: Interval | Unavailable
     survival: tuple[tuple[int, float], ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from deviate.stats import summary
 from deviate.stats.aggregate import aggregate_series, check_aggregate
+from deviate.stats.attainment import attainment, compare_attainment
 from deviate.stats.bootstrap import (
     Resamples,
     difference_bootstrap,
@@ -13,6 +14,7 @@ from deviate.stats.bootstrap import (
     sd_ratio_bootstrap,
 )
 from deviate.stats.compare import compare
+from deviate.stats.curves import compare_curves
 from deviate.stats.describe import describe, named_metric
 from deviate.stats.design import SHOWN_RUNS, design, equivalence_power, inflation, power_of
 from deviate.stats.dunnett import dunnett, dunnett_critical, dunnett_intervals
@@ -32,6 +34,7 @@ from deviate.stats.effect import (
 )
 from deviate.stats.enough import Progress, check_target, is_settled, next_look, progress
 from deviate.stats.equivalence import equivalence, paired_equivalence
+from deviate.stats.failures import compare_completion, completion, rate_interval, rate_test, worst_rank
 from deviate.stats.family import holm
 from deviate.stats.intervals import mean_interval, sd_interval, standard_error
 from deviate.stats.judge import judge
@@ -69,6 +72,7 @@ from deviate.stats.sample import Summary
 from deviate.stats.sampling import sampling_error
 from deviate.stats.spread import brown_forsythe, decide_spread, f_test, levene
 from deviate.stats.stratified import interquartile_mean, interquartile_mean_interval
+from deviate.stats.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
 from deviate.stats.tasks import compare_tasks
 from deviate.stats.two_sample import (
     kolmogorov_smirnov,
@@ -100,6 +104,7 @@ __all__ = [
     "all_pairs",
     "anova",
     "at_look",
+    "attainment",
     "benjamini_hochberg",
     "brown_forsythe",
     "check_aggregate",
@@ -111,8 +116,12 @@ __all__ = [
     "cohens_d",
     "cohens_d_unweighted",
     "compare",
+    "compare_attainment",
+    "compare_completion",
+    "compare_curves",
     "compare_many",
     "compare_tasks",
+    "completion",
     "contrast_all",
     "correlation",
     "critical_difference",
@@ -150,9 +159,11 @@ __all__ = [
     "interquartile_range",
     "is_settled",
     "judge",
+    "kaplan_meier",
     "kolmogorov_smirnov",
     "kruskal_wallis",
     "levene",
+    "log_rank",
     "mann_whitney",
     "mean_bootstrap",
     "mean_difference",
@@ -180,6 +191,8 @@ __all__ = [
     "power_of",
     "progress",
     "quartiles",
+    "rate_interval",
+    "rate_test",
     "reached",
     "repeatability",
     "repeated_p",
@@ -197,6 +210,8 @@ __all__ = [
     "summary",
     "superiority",
     "superiority_interval",
+    "survival_median",
+    "survival_median_interval",
     "variance_excess",
     "variance_excess_interval",
     "variance_share",
@@ -206,4 +221,5 @@ __all__ = [
     "welch_anova",
     "welch_interval",
     "wilcoxon",
+    "worst_rank",
 ]
