@@ -15,6 +15,7 @@ from deviate.pipeline.enough import Further, declare
 from deviate.pipeline.judge import Judging, describe, foresee, judge, write
 from deviate.pipeline.plan import design, pilot
 from deviate.pipeline.request import Begun, Growth, Request
+from deviate.pipeline.scores import experiment_of_scores
 from deviate.pipeline.sources import read, read_any, read_files, read_variants, records_folder, report_path
 from deviate.pipeline.standing import Mean, Scores, Standing
 from deviate.pipeline.states import (
@@ -50,6 +51,7 @@ __all__ = [
     "describe",
     "design",
     "expected",
+    "experiment_of_scores",
     "fair_order",
     "find",
     "foresee",

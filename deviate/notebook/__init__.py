@@ -1,0 +1,6 @@
+"""The public functions for notebooks and scripts: scores of any kind in, results that show themselves out."""
+
+from deviate.notebook.ask import compare, describe, read
+from deviate.notebook.results import Results
+
+__all__ = ["Results", "compare", "describe", "read"]

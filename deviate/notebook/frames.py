@@ -1,0 +1,195 @@
+"""Findings as pandas DataFrames: figures as plain numbers, and a reason where there is none."""
+
+import math
+import types
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from deviate.errors import InputError
+from deviate.model import (
+    NOT_ASKED,
+    Comparison,
+    Description,
+    Findings,
+    Interval,
+    SelectedMetric,
+    SpreadVerdict,
+    Test,
+    Unavailable,
+    Verdict,
+)
+
+TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
+"""Those that know a missing value, which is not NaN."""
+LEAVES: dict[type, tuple[str, ...]] = {
+    Interval: ("low", "high"),
+    Test: ("statistic", "p_value", "df"),
+}
+WHOLE = (Description, SelectedMetric)
+"""What stands in columns of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One cell: its column, the type of that, and its value."""
+
+    column: str
+    kind: type
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class _Remark:
+    """Why a figure is missing, or how it was computed: `field: text`, for the column of that name."""
+
+    column: Literal["reasons", "remarks"]
+    text: str
+
+
+Cells = list[_Entry | _Remark]
+
+
+def findings_frame(findings: Findings) -> Any:
+    """A row per metric and candidate, or per metric and experiment where nothing is compared.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    if findings.pairs:
+        return _frame(
+            [_compared(pair.baseline, pair.candidate, it) for pair in findings.pairs for it in pair.comparisons]
+        )
+    return _frame(
+        [
+            _described(it.experiment.name, it.experiment.variant, description)
+            for it in findings.experiments
+            for description in it.descriptions
+        ]
+    )
+
+
+def scores_frame(findings: Findings) -> Any:
+    """A row per experiment, metric and run that ended.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    rows: list[tuple[object, ...]] = []
+    for it in findings.experiments:
+        for description in it.descriptions:
+            told: dict[int, tuple[float | None, str]] = {
+                score.replicate: (score.value, "") for score in description.scores
+            }
+            told |= {replicate: (None, reason) for replicate, reason in description.missing}
+            whose = it.experiment.name, it.experiment.variant, description.metric.name
+            rows += [(*whose, replicate, *told[replicate]) for replicate in sorted(told)]
+    names = ("experiment", "variant", "metric", "replicate", "score", "reason")
+    kinds = (str, str, str, int, float, str)
+    columns: list[tuple[object, ...]] = list(zip(*rows, strict=True)) or [()] * len(names)
+    return _pandas_frame({name: (kind, list(column)) for name, kind, column in zip(names, kinds, columns, strict=True)})
+
+
+def _compared(baseline: str, candidate: str, comparison: Comparison) -> Cells:
+    one, other = comparison.baseline, comparison.candidate
+    return [
+        _Entry("metric", str, comparison.metric.name),
+        _Entry("baseline", str, baseline),
+        _Entry("candidate", str, candidate),
+        _Entry("verdict", str, comparison.verdict.word),
+        _Entry("verdict_reason", str, comparison.verdict.reason),
+        _Entry("n_baseline", int, one.n),
+        _Entry("n_candidate", int, other.n),
+        *_entries("baseline_mean", _hints(Description)["mean"], one.mean),
+        *_entries("baseline_sd", _hints(Description)["sd"], one.sd),
+        *_entries("candidate_mean", _hints(Description)["mean"], other.mean),
+        *_entries("candidate_sd", _hints(Description)["sd"], other.sd),
+        *(entry for entry in _of(comparison) if not entry.column.startswith("verdict")),
+    ]
+
+
+def _described(experiment: str, variant: str, description: Description) -> Cells:
+    return [
+        _Entry("metric", str, description.metric.name),
+        _Entry("experiment", str, experiment),
+        _Entry("variant", str, variant),
+        _Entry("n", int, description.n),
+        *_of(description),
+    ]
+
+
+def _of(value: Any) -> Iterator[_Entry | _Remark]:
+    for name, hint in _hints(value.__class__).items():
+        yield from _entries(name, hint, getattr(value, name))
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    """The fields of a class with their types."""
+    hints = get_type_hints(kind)
+    return {it.name: hints[it.name] for it in fields(kind)}
+
+
+def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:
+    """The columns of one field; those of something that is not there are the same, and empty."""
+    kind = _kind(hint)
+    reason = value.reason if isinstance(value, Unavailable) and value != NOT_ASKED else ""
+    if reason:
+        yield _Remark("reasons", f"{name}: {reason}")
+    present = None if isinstance(value, Unavailable) else value
+    if kind in TYPES:
+        yield _number(name, kind, present)
+    elif kind is tuple:
+        low, high = present if isinstance(present, tuple) else (None, None)
+        yield _number(f"{name}_low", float, low)
+        yield _number(f"{name}_high", float, high)
+    elif kind in {Verdict, SpreadVerdict}:
+        yield _Entry(name, str, getattr(present, "word", None))
+        yield _Entry(f"{name}_reason", str, getattr(present, "reason", None))
+    elif kind in LEAVES:
+        for leaf in LEAVES[kind]:
+            yield _number(f"{name}_{leaf}", float, getattr(present, leaf, None))
+        note = getattr(present, "note", "")
+        if note:
+            yield _Remark("remarks", f"{name}: {note}")
+    elif hasattr(kind, "__dataclass_fields__") and kind not in WHOLE:
+        for inner, inner_hint in _hints(kind).items():
+            yield from _entries(f"{name}_{inner}", inner_hint, None if present is None else getattr(present, inner))
+
+
+def _kind(hint: Any) -> Any:
+    """The type of a field where it has a value; `tuple` for two numbers, None for what is no figure."""
+    options = get_args(hint) if get_origin(hint) in {Union, types.UnionType} else (hint,)
+    (kind, *_) = [it for it in options if it not in {Unavailable, type(None)}]
+    if get_origin(kind) is Literal:
+        return str
+    if get_origin(kind) is tuple:
+        return tuple if get_args(kind) == (float, float) else None
+    return kind
+
+
+def _number(name: str, kind: type, value: object) -> _Entry:
+    if isinstance(value, float) and math.isnan(value):
+        return _Entry(name, kind, None)
+    return _Entry(name, kind, value)
+
+
+def _frame(rows: Sequence[Cells]) -> Any:
+    columns: dict[str, tuple[type, list[object]]] = {}
+    for row in rows:
+        for entry in row:
+            if isinstance(entry, _Entry):
+                columns.setdefault(entry.column, (entry.kind, []))[1].append(entry.value)
+    for name in ("reasons", "remarks"):
+        told = ("; ".join(it.text for it in row if isinstance(it, _Remark) and it.column == name) for row in rows)
+        columns[name] = str, list(told)
+    return _pandas_frame(columns)
+
+
+def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> Any:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise InputError("tables as DataFrames need pandas, which is not installed", "pip install pandas") from error
+    return pd.DataFrame({name: pd.array(values, dtype=TYPES[kind]) for name, (kind, values) in columns.items()})
