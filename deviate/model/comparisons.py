@@ -22,10 +22,15 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class SpreadVerdict:
-    """Which side is steadier, in one word, and why that one. `equally steady` needs a ratio given before."""
+    """Which side is steadier, in one word, and why that one.
+
+    Attributes:
+        ratio: of SDs, given before, within which spreads count as equal; None where none was, and then no word says so.
+    """
 
     word: SpreadWord
     reason: str
+    ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

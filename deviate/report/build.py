@@ -126,7 +126,7 @@ def _primary_name(findings: Findings, index: int) -> str | None:
 
 def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[VerdictView, ...]:
     return tuple(
-        verdict_view(pair.headline, labels[0], label, _setting(pair.headline, findings))
+        verdict_view(pair.headline, labels[0], label, _setting(pair.headline, findings), pair.family)
         for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
         if pair.headline is not None
     )

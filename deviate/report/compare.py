@@ -1,13 +1,14 @@
-"""Comparisons as text: the verdict with its figures, and the quantities of each comparison."""
+"""Comparisons as text: the verdict with its figures, and the sentence to paste."""
 
 import math
 
-from deviate.model import Comparison, Estimate, Interval, Test, Unavailable
-from deviate.report.describe import estimate_cell, interval_cell, mean_cell, n_text, noted, unit_of
+from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, Test, Unavailable
+from deviate.report.describe import interval_cell, mean_cell, noted, unit_of
 from deviate.report.format import (
     between,
     clean,
     confidence_text,
+    counted,
     decimals,
     difference_unit,
     number,
@@ -18,10 +19,7 @@ from deviate.report.format import (
     statistic,
     with_unit,
 )
-from deviate.report.view import Cell, OverviewComparison, QuantityRow, Tone, VerdictView
-
-RUNS_FOR_SD_CLAIM = 16
-"""Below this n nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
+from deviate.report.view import Cell, OverviewComparison, Tone, VerdictView
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
@@ -58,7 +56,7 @@ def overview_comparison(comparison: Comparison) -> OverviewComparison:
     return OverviewComparison(
         difference=difference_cell(comparison, places),
         interval=interval_cell(comparison.difference_interval, places),
-        p_adjusted=_p_cell(comparison.p_adjusted),
+        p_adjusted=p_value_cell(comparison.p_adjusted),
         word=verdict_word(comparison),
         tone=tone_of(comparison),
         remark=clean(comparison.note),
@@ -72,131 +70,60 @@ def difference_cell(comparison: Comparison, places: int | None) -> Cell:
     return Cell(with_unit(text, difference_unit(unit_of(comparison.metric))))
 
 
-def verdict_view(comparison: Comparison, baseline: str, candidate: str, setting: str) -> VerdictView:
-    """The verdict on the primary metric. `setting` names variant and aggregate for the sentence to paste."""
+def verdict_view(
+    comparison: Comparison, baseline: str, candidate: str, setting: str, family: str = "primary metric: not adjusted"
+) -> VerdictView:
+    """The verdict on the primary metric.
+
+    Args:
+        setting: variant and aggregate, for the sentence to paste.
+        family: how p-values were adjusted, as the findings of the pair say it.
+    """
     places = places_of_difference(comparison)
     change = difference_cell(comparison, places)
-    name = metric_name(comparison)
     return VerdictView(
         candidate=candidate,
         baseline=baseline,
         word=verdict_word(comparison),
         tone=tone_of(comparison),
-        metric=name,
+        metric=metric_name(comparison),
         change=change.text,
         interval=_bracketed(comparison.difference_interval, places),
         effect=_effect(comparison),
         tests=_tests(comparison),
         spread=_spread(comparison),
         detectable=_detectable(comparison, places),
-        reason=_reason(comparison),
-        paste=_paste(comparison, baseline, candidate, setting, name),
+        reason=reason_text(comparison),
+        paste=_paste(comparison, baseline, candidate, setting, family),
     )
 
 
-def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[QuantityRow, ...]:
-    """The table of one metric: a row per quantity, a cell per candidate (`absent` says why a candidate has none)."""
-    first = next(comparison for comparison in comparisons if comparison is not None)
-    columns = [
-        [Cell(reason, is_reason=True)] * len(_QUANTITIES) if comparison is None else _cells(comparison)
-        for comparison, reason in zip(comparisons, absent, strict=True)
-    ]
-    methods = _methods(first)
-    return tuple(
-        QuantityRow(label, methods[index], tuple(column[index] for column in columns))
-        for index, label in enumerate(_QUANTITIES)
-    )
-
-
-_QUANTITIES = (
-    "Verdict",
-    "n, baseline and candidate",
-    "Difference of means",
-    "Interval of the difference",
-    "Welch's t-test",
-    "p, adjusted",
-    "Student's t-test",
-    "Mann–Whitney U",
-    "P(candidate > baseline)",
-    "Hedges' g",
-    "Cohen's d",
-    "Cohen's d, as DEVIATE",
-    "SD ratio",
-    "Brown–Forsythe test",
-    "Detectable difference",
-)
-
-
-def _methods(comparison: Comparison) -> tuple[str, ...]:
-    difference = _level_and_method(comparison.difference_interval)
-    return (
-        "by the rules under the tables",
-        "runs with a score",
-        "candidate − baseline",
-        difference,
-        "unequal variances",
-        "Holm over the family",
-        "equal variances assumed",
-        "exact, or by permutation with ties, as noted",
-        "ties count half",
-        f"small-sample corrected; {_level_and_method(comparison.hedges_g_interval)}",
-        "pooled SD weighted by degrees of freedom",
-        "pooled SD unweighted; for comparison with published tables only",
-        f"candidate / baseline; {_level_and_method(comparison.sd_ratio_interval)}",
-        "equal variances, centred at the median",
-        "smallest difference seen with 80% power",
-    )
-
-
-def _cells(comparison: Comparison) -> list[Cell]:
-    places = places_of_difference(comparison)
-    unit = difference_unit(unit_of(comparison.metric))
-    detectable = estimate_cell(comparison.detectable, places)
-    return [
-        Cell(f"{verdict_word(comparison)}: {_reason(comparison)}"),
-        Cell(f"{n_text(comparison.baseline)} and {n_text(comparison.candidate)}"),
-        difference_cell(comparison, places),
-        interval_cell(comparison.difference_interval, places),
-        _test_cell(comparison.welch, "t"),
-        _p_cell(comparison.p_adjusted),
-        _test_cell(comparison.student, "t"),
-        _test_cell(comparison.mann_whitney, "U"),
-        _ratio_cell(comparison.superiority),
-        _ratio_cell(comparison.hedges_g, comparison.hedges_g_interval),
-        _ratio_cell(comparison.cohens_d),
-        _ratio_cell(comparison.cohens_d_unweighted),
-        _ratio_cell(comparison.sd_ratio, comparison.sd_ratio_interval),
-        _test_cell(comparison.brown_forsythe, "F"),
-        detectable if detectable.is_reason else Cell(with_unit(detectable.text, unit)),
-    ]
-
-
-def _reason(comparison: Comparison) -> str:
+def reason_text(comparison: Comparison) -> str:
     return "; ".join(filter(None, (comparison.verdict.reason, clean(comparison.note))))
 
 
-def _test_text(test: Test, letter: str) -> str:
+def test_text(test: Test, letter: str) -> str:
     df = "" if test.df is None else f"({number(test.df, 0 if test.df == round(test.df) else 1)})"
     note = f" ({test.note})" if test.note else ""
     return f"{letter}{df} = {statistic(test.statistic)}, {p_text(test.p_value)}{note}"
 
 
-def _test_cell(test: Test | Unavailable, letter: str) -> Cell:
-    return Cell(test.reason, is_reason=True) if isinstance(test, Unavailable) else Cell(_test_text(test, letter))
+def test_cell(test: Test | Unavailable, letter: str) -> Cell:
+    return Cell(test.reason, is_reason=True) if isinstance(test, Unavailable) else Cell(test_text(test, letter))
 
 
-def _p_cell(p_value: Estimate) -> Cell:
+def p_value_cell(p_value: Estimate) -> Cell:
     return Cell(p_value.reason, is_reason=True) if isinstance(p_value, Unavailable) else Cell(p_cell(p_value))
 
 
-def _ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Cell:
+def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Cell:
     if isinstance(estimate, Unavailable):
         return Cell(estimate.reason, is_reason=True)
     bracket = f" [{noted(between(interval.low, interval.high, 2), interval)}]" if isinstance(interval, Interval) else ""
     return Cell(f"{ratio(estimate)}{bracket}")
 
 
-def _level_and_method(interval: Interval | Unavailable) -> str:
+def level_and_method(interval: Interval | Unavailable) -> str:
     return (
         "no interval"
         if isinstance(interval, Unavailable)
@@ -215,42 +142,80 @@ def _bracketed(interval: Interval | Unavailable, places: int | None) -> str:
 def _effect(comparison: Comparison) -> str:
     if isinstance(comparison.hedges_g, Unavailable):
         return ""
-    return f"g {_ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
+    return f"g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
 
 
 def _tests(comparison: Comparison) -> tuple[str, ...]:
     parts: list[str] = []
-    if isinstance(comparison.welch, Test):
-        parts.append(f"Welch {_test_text(comparison.welch, 't')}")
-    if isinstance(comparison.mann_whitney, Test):
-        parts.append(_test_text(comparison.mann_whitney, "U"))
+    if isinstance(deciding := comparison.deciding_test, Test):
+        parts.append(f"{deciding_name(comparison)} {test_text(deciding, 't')}")
+    paired = comparison.paired
+    if isinstance(paired, Paired) and comparison.is_paired:
+        if isinstance(paired.wilcoxon, Test):
+            parts.append(test_text(paired.wilcoxon, "V"))
+        if not isinstance(paired.correlation, Unavailable):
+            parts.append(f"correlation of {counted(paired.n, 'pair')} {ratio(paired.correlation)}")
+    elif isinstance(comparison.mann_whitney, Test):
+        parts.append(test_text(comparison.mann_whitney, "U"))
     if not isinstance(comparison.superiority, Unavailable):
         parts.append(f"P(candidate > baseline) {ratio(comparison.superiority)}")
-    return tuple(parts)
+    return (*parts, *equivalence_texts(comparison))
+
+
+def deciding_name(comparison: Comparison) -> str:
+    return "paired" if comparison.is_paired else "Welch"
+
+
+def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
+    """`TOST p = .014 (margin ±0.2 points)` and whether the candidate is not worse than that; nothing without one."""
+    equivalence = comparison.equivalence
+    if not isinstance(equivalence, Equivalence):
+        return ()
+    margin = _margin_text(comparison, equivalence.margin)
+    mark = equivalence.above.note.removeprefix("one-sided")
+    texts = [f"TOST {p_text(equivalence.p_value)} (margin ±{margin}{mark})"]
+    if equivalence.is_not_worse:
+        level = confidence_text((1 + equivalence.interval.confidence) / 2)
+        texts.append(f"not worse than by {margin} (one-sided {level})")
+    return tuple(texts)
+
+
+def _margin_text(comparison: Comparison, margin: float) -> str:
+    return with_unit(number(margin, None), difference_unit(unit_of(comparison.metric)))
 
 
 def _spread(comparison: Comparison) -> str:
     if isinstance(comparison.sd_ratio, Unavailable):
         return f"SD ratio: {comparison.sd_ratio.reason}"
-    interval = comparison.sd_ratio_interval
-    text = f"SD ratio {_ratio_cell(comparison.sd_ratio, interval).text}"
-    n_fewest = min(comparison.baseline.n, comparison.candidate.n)
-    is_told = isinstance(interval, Interval) and not interval.note and n_fewest >= RUNS_FOR_SD_CLAIM
-    if isinstance(interval, Interval) and is_told and (interval.high < 1 or interval.low > 1):
-        return f"{text}: {'steadier' if interval.high < 1 else 'less steady'}"
-    return f"{text}: undecided"
+    return f"SD ratio {ratio_cell(comparison.sd_ratio, comparison.sd_ratio_interval).text}: {spread_word(comparison)}"
+
+
+def spread_word(comparison: Comparison) -> str:
+    verdict = comparison.spread_verdict
+    if isinstance(verdict, Unavailable):
+        return "undecided"
+    if verdict.word == "equally steady" and verdict.ratio is not None:
+        return f"equally steady within {ratio(verdict.ratio)}"
+    return verdict.word
 
 
 def _detectable(comparison: Comparison, places: int | None) -> str:
-    runs = f"{comparison.baseline.n} + {comparison.candidate.n} runs"
+    runs = runs_text(comparison)
     if isinstance(comparison.detectable, Unavailable):
         return f"What these {runs} could see is not stated ({comparison.detectable.reason})."
     size = with_unit(number(comparison.detectable, places), difference_unit(unit_of(comparison.metric)))
     return f"These {runs} could see a difference of {size} (80% power)."
 
 
-def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, name: str) -> str:
-    unit = unit_of(comparison.metric)
+def runs_text(comparison: Comparison) -> str:
+    """`10 + 9 runs`, or `8 pairs`."""
+    if isinstance(comparison.paired, Paired) and comparison.is_paired:
+        return counted(comparison.paired.n, "pair")
+    return f"{comparison.baseline.n} + {comparison.candidate.n} runs"
+
+
+def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, family: str) -> str:
+    unit, name = unit_of(comparison.metric), metric_name(comparison)
     places = places_of_difference(comparison)
     sides = (
         f"{name} was {mean_cell(comparison.candidate, unit).text} with {candidate} (n = {comparison.candidate.n}) and "
@@ -258,14 +223,30 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     )
     if places is not None:
         sides += ", mean ± SD over runs (ddof 1)"
-    figures = [f"difference {difference_cell(comparison, places).text}"]
+    pairs = f" over {runs_text(comparison)}" if comparison.is_paired else ""
+    figures = [f"difference {difference_cell(comparison, places).text}{pairs}"]
     if isinstance(comparison.difference_interval, Interval):
         interval = comparison.difference_interval
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
         figures.append(noted(f"{level} CI {ends} ({interval.method})", interval))
-    if isinstance(comparison.welch, Test):
-        figures.append(_test_text(comparison.welch, "t"))
+    if isinstance(deciding := comparison.deciding_test, Test):
+        figures.append(f"{deciding_name(comparison)} {test_text(deciding, 't')}")
+        figures.append(_correction(comparison, family))
     if not isinstance(comparison.hedges_g, Unavailable):
         figures.append(f"Hedges' {_effect(comparison)}")
+    figures += equivalence_texts(comparison)
     why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
-    return f"{sides}; {setting}; {', '.join(figures)}; verdict: {verdict_word(comparison)}{why}."
+    return f"{sides}; {setting}; {', '.join(filter(None, figures))}; verdict: {verdict_word(comparison)}{why}."
+
+
+def _correction(comparison: Comparison, family: str) -> str:
+    """How p was corrected for the primary metrics of other candidates, and for looks: their interval says so."""
+    if isinstance(comparison.p_adjusted, Unavailable):
+        return ""
+    primary = next((part for part in family.split("; ") if part.startswith("primary metric: ")), "")
+    told = primary.removeprefix("primary metric: ")
+    test = comparison.deciding_test
+    if isinstance(test, Test) and comparison.p_adjusted == test.p_value:
+        return f"p {told}" if told == "not adjusted" else f"adjusted {p_text(comparison.p_adjusted)} ({told})"
+    at_look = "" if told and told != "not adjusted" else "counting the looks"
+    return f"adjusted {p_text(comparison.p_adjusted)} ({at_look or told})"

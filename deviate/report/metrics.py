@@ -8,11 +8,11 @@ from deviate.report.compare import (
     metric_name,
     overview_comparison,
     places_of_difference,
-    quantity_rows,
     verdict_word,
 )
 from deviate.report.describe import description_headers, description_row, mean_cell, n_text, unit_of
 from deviate.report.format import clean, confidence_text, difference_unit, shorten, with_unit
+from deviate.report.quantities import quantity_rows
 from deviate.report.view import (
     Cell,
     CurveGroup,

@@ -5,7 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from deviate.model import NOT_ASKED, Comparison, Description, Direction, Estimate, Unavailable, Verdict
-from deviate.stats.bootstrap import Resamples, difference_bootstrap, glass_delta_bootstrap, sd_ratio_bootstrap
+from deviate.stats.bootstrap import (
+    Resamples,
+    difference_bootstrap,
+    glass_delta_bootstrap,
+    mean_bootstrap,
+    sd_ratio_bootstrap,
+)
 from deviate.stats.describe import describe
 from deviate.stats.effect import (
     cliffs_delta,
@@ -28,7 +34,7 @@ from deviate.stats.power import (
     detectable_paired,
     detectable_paired_interval,
 )
-from deviate.stats.sample import Values
+from deviate.stats.sample import Values, differences_of
 from deviate.stats.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.two_sample import (
     kolmogorov_smirnov,
@@ -140,7 +146,7 @@ def compare_descriptions(
         detectable_interval=detectable_interval(b, a, confidence=confidence),
     )
     if is_paired:
-        comparison = _as_pairs(comparison, np.random.default_rng(seed), confidence)
+        comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
     test = comparison.deciding_test
     return with_adjusted_p(comparison, test if isinstance(test, Unavailable) else test.p_value, confidence=confidence)
 
@@ -151,7 +157,7 @@ def with_adjusted_p(comparison: Comparison, p_adjusted: Estimate, *, confidence:
     return replace(adjusted, verdict=decide(adjusted, confidence=confidence))
 
 
-def _as_pairs(comparison: Comparison, rng: np.random.Generator, confidence: float) -> Comparison:
+def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Generator, confidence: float) -> Comparison:
     """What is decided by pairs: difference, interval, equivalence, and what these pairs could have seen.
 
     Ranks, effect sizes and spread stay those of the two sides.
@@ -159,6 +165,7 @@ def _as_pairs(comparison: Comparison, rng: np.random.Generator, confidence: floa
     baseline, candidate = comparison.baseline, comparison.candidate
     b, a, _ = match(baseline, candidate)
     found = paired(baseline, candidate, rng=rng, confidence=confidence)
+    differences = differences_of(b, a)
     margin, direction = baseline.metric.margin, baseline.metric.direction
     return replace(
         comparison,
@@ -166,7 +173,9 @@ def _as_pairs(comparison: Comparison, rng: np.random.Generator, confidence: floa
         paired=found,
         difference=found.difference,
         difference_interval=found.interval,
-        difference_bootstrap=NOT_ASKED,
+        difference_bootstrap=differences
+        if isinstance(differences, Unavailable)
+        else mean_bootstrap(differences, rng=resamples, confidence=confidence),
         equivalence=NOT_ASKED
         if margin is None
         else paired_equivalence(b, a, margin=margin, direction=direction, confidence=confidence),

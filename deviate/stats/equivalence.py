@@ -53,7 +53,7 @@ def of_summaries(
         return reason
     se = math.hypot(candidate.se, baseline.se)
     df = summary.welch_df(baseline, candidate)
-    return _two_one_sided(candidate.mean - baseline.mean, se, df, "Welch", margin, direction, confidence)
+    return _two_one_sided(candidate.mean - baseline.mean, se, df, "Welch t", margin, direction, confidence)
 
 
 def paired_equivalence(
@@ -74,7 +74,7 @@ def paired_equivalence(
     if isinstance(differences, Unavailable):
         return differences
     d = moments(differences)
-    return _two_one_sided(d.mean, d.se, d.n - 1, "Paired", margin, direction, confidence)
+    return _two_one_sided(d.mean, d.se, d.n - 1, "Paired t", margin, direction, confidence)
 
 
 def _two_one_sided(
@@ -88,10 +88,15 @@ def _two_one_sided(
 ) -> Equivalence:
     if not 0 < margin < math.inf:
         raise ValueError(f"The margin {margin:g} is not a positive number.")
-    above = _one_sided(f"{name} t, above −margin", (difference + margin) / se, df)
-    below = _one_sided(f"{name} t, below +margin", (difference - margin) / se, df)
+    above = _one_sided(f"{name}, above −margin", (difference + margin) / se, df)
+    below = _one_sided(f"{name}, below +margin", (difference - margin) / se, df)
     half_width = summary.t_quantile(confidence, df) * se
-    interval = Interval(difference - half_width, difference + half_width, 2 * confidence - 1, f"{name} t, for TOST")
+    interval = Interval(
+        difference - half_width,
+        difference + half_width,
+        2 * confidence - 1,
+        "Welch, two one-sided tests" if name == "Welch t" else "paired t, two one-sided tests",
+    )
     # By the bounds and not by p, so that rounding never tells of two answers.
     not_worse = {"max": interval.low > -margin, "min": interval.high < margin, None: None}[direction]
     return Equivalence(margin, above, below, max(above.p_value, below.p_value), interval, not_worse)

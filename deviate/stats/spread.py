@@ -1,10 +1,11 @@
 """Tests of equal spread, and the verdict on spread: which side is steadier."""
 
+import math
 from typing import Literal
 
 import numpy as np
 
-from deviate.model import Description, Estimate, Interval, SpreadVerdict, Test, Unavailable, level_text
+from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
 from deviate.stats import summary
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
@@ -83,31 +84,42 @@ def decide_spread(
     Raises:
         ValueError: `spread_ratio` is not above 1.
     """
-    if spread_ratio is not None and not spread_ratio > 1:
-        raise ValueError(f"The ratio of spreads {spread_ratio:g} is not above 1.")
+    if spread_ratio is not None and not 1 < spread_ratio < math.inf:
+        raise ValueError(f"The ratio of spreads {spread_ratio:g} is not a number above 1.")
+    word, reason = _spread(baseline, candidate, ratio, brown_forsythe, confidence, spread_ratio)
+    return SpreadVerdict(word, reason, spread_ratio)
+
+
+def _spread(
+    baseline: Description,
+    candidate: Description,
+    ratio: Estimate,
+    brown_forsythe: Test | Unavailable,
+    confidence: float,
+    spread_ratio: float | None,
+) -> tuple[SpreadWord, str]:
     n_b, n_a = baseline.n, candidate.n
     if min(n_b, n_a) < SPREAD_RUNS:
-        return SpreadVerdict("undecided", f"needs {SPREAD_RUNS} runs in each, has {n_b} and {n_a}")
+        return "undecided", f"needs {SPREAD_RUNS} runs in each, has {n_b} and {n_a}"
     if isinstance(ratio, Unavailable):
-        return SpreadVerdict("undecided", ratio.reason)
+        return "undecided", ratio.reason
     for side, description in (("baseline", baseline), ("candidate", candidate)):
         if description.tails:
-            return SpreadVerdict("undecided", f"{side}: {description.tails}")
+            return "undecided", f"{side}: {description.tails}"
     outer = _ratio_interval(ratio, n_b, n_a, confidence)
     inner = _ratio_interval(ratio, n_b, n_a, 2 * confidence - 1)
     if spread_ratio is not None and 1 / spread_ratio < inner.low and inner.high < spread_ratio:
         told = f"the {level_text(inner.confidence)} interval of the SD ratio lies within 1/{spread_ratio:g} … "
-        return SpreadVerdict("equally steady", f"{told}{spread_ratio:g}")
+        return "equally steady", f"{told}{spread_ratio:g}"
     told = f"the {level_text(outer.confidence)} interval of the SD ratio"
     if outer.low <= 1 <= outer.high:
-        return SpreadVerdict("undecided", f"{told} contains 1")
+        return "undecided", f"{told} contains 1"
     if isinstance(brown_forsythe, Unavailable):
-        return SpreadVerdict("undecided", f"{told} excludes 1, but there is no robust test: {brown_forsythe.reason}")
+        return "undecided", f"{told} excludes 1, but there is no robust test: {brown_forsythe.reason}"
     if brown_forsythe.p_value >= 1 - confidence:
-        return SpreadVerdict("undecided", f"{told} excludes 1, but the Brown-Forsythe test does not agree")
-    return SpreadVerdict(
-        "steadier" if outer.high < 1 else "less steady", f"{told} excludes 1, and the Brown-Forsythe test agrees"
-    )
+        return "undecided", f"{told} excludes 1, but the Brown-Forsythe test does not agree"
+    word: SpreadWord = "steadier" if outer.high < 1 else "less steady"
+    return word, f"{told} excludes 1, and the Brown-Forsythe test agrees"
 
 
 def _ratio_interval(ratio: float, n_baseline: int, n_candidate: int, confidence: float) -> Interval:

@@ -178,11 +178,13 @@ def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison
     """Nothing that is said with an error rate is said: no adjusted p, no equivalence, no side is steadier."""
     is_asked = comparison.equivalence != NOT_ASKED
     spread = comparison.spread_verdict
+    if isinstance(spread, SpreadVerdict):
+        spread = replace(spread, word="undecided", reason=reason.reason)
     return replace(
         comparison,
         p_adjusted=reason,
         equivalence=reason if is_asked else comparison.equivalence,
-        spread_verdict=SpreadVerdict("undecided", reason.reason) if isinstance(spread, SpreadVerdict) else spread,
+        spread_verdict=spread,
     )
 
 

@@ -37,11 +37,16 @@ class DescriptionRow:
 
 @dataclass(frozen=True, slots=True)
 class QuantityRow:
-    """One quantity of a comparison: its name, how it is computed, and a cell per candidate."""
+    """One quantity of a comparison: its name, how it is computed, and a cell per candidate.
+
+    Attributes:
+        group: what rows that follow each other have in common; empty for the verdict.
+    """
 
     label: str
     method: str
     cells: tuple[Cell, ...]
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
