@@ -4,7 +4,7 @@ from deviate.records.environment import Platform
 from deviate.records.files import locked
 from deviate.records.imported import experiment_of, write_imported
 from deviate.records.importers.registry import Imported, ImportedRun
-from deviate.records.importing import all_importers, read_files
+from deviate.records.importing import all_importers, published_table, read_files
 from deviate.records.layout import deviate_folder, experiment_file, experiments_folder, snapshot_folder
 from deviate.records.misfits import environment_changed, environment_misfits
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
@@ -43,6 +43,7 @@ __all__ = [
     "log_end",
     "new_experiment_folder",
     "place_of",
+    "published_table",
     "read_experiment",
     "read_files",
     "read_plan",

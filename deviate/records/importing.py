@@ -11,6 +11,7 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.records import importers
+from deviate.records.importers.deviate2021 import is_summary, relabel
 from deviate.records.importers.registry import IMPORTERS, Imported, Importer
 
 MOST_FILES = 10_000
@@ -43,6 +44,15 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
     if len(found) > 1 and all(len(it.runs) == 1 for it in found) and len({it.form for it in found}) == 1:
         found = [_joined(found)]
     return _named(found)
+
+
+def published_table(path: Path) -> str | None:
+    """A file of summaries by the DEVIATE release of 2021, rightly labelled, as CSV; None for any other file.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    return relabel(path) if is_summary(path) else None
 
 
 def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:

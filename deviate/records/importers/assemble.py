@@ -1,0 +1,285 @@
+"""From a table to experiments: which rows belong to which run, guessed and told in one sentence."""
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+from deviate.errors import InputError
+from deviate.model import Series, Status
+from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.importers.roles import Roles, repeated, roles_of, tell_apart, word
+from deviate.records.importers.tables import Table, is_numeric, number
+from deviate.wording import direction_of, words
+
+MOST_METRICS = 1_000
+MOST_RUNS = 10_000
+MANY_ROWS = 200
+"""So many rows without a run and a step are rather steps than runs."""
+MOST_NAMED = 6
+OTHERWISE = "to read it otherwise, name its columns run, step, metric, value, experiment, task"
+WANDB_COLUMN = re.compile(r"(.+) - (.+?)(?:__(MIN|MAX))?")
+STATUS_WORDS: dict[str, Status] = {
+    "finished": "completed", "success": "completed", "succeeded": "completed", "done": "completed", "ok": "completed",
+    "complete": "completed", "failed": "crashed", "error": "crashed", "nan": "diverged", "timeout": "timed_out",
+    "killed": "lost", "preempted": "lost",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Run:
+    label: str
+    points: dict[str, list[tuple[int | None, float]]] = field(default_factory=dict)
+    status: Status = "completed"
+    seeds: dict[str, int] = field(default_factory=dict)
+
+
+def assemble(
+    table: Table, path: Path, form: str, *, kind: str = "", roles: Roles | None = None
+) -> tuple[Imported, ...]:
+    """The experiments of a table.
+
+    Args:
+        roles: what the columns are, where that is known.
+        kind: what to call the table in notes, where the form of its columns does not tell.
+
+    Raises:
+        InputError: it holds no scores, or several measurements of a run that nothing tells apart.
+    """
+    melted = _melted(table) if roles is None else None
+    if melted is not None:
+        under, melting = melted
+        table = Table(under.columns, under.n_rows, notes=(*table.notes, melting))
+    roles = roles or roles_of(table, path.name)
+    if len(roles.values) > MOST_METRICS:
+        raise InputError(
+            f"{path} has {len(roles.values)} columns of numbers: this looks like data, not like results of runs",
+            "name a file with scores or measurements",
+        )
+    groups = _groups(table, roles)
+    if roles.run is not None and not _is_unique(table, roles, range(table.n_rows)):
+        keys = [it for it in (*roles.experiment, roles.task, roles.run, roles.step, roles.metric) if it]
+        chosen = tell_apart(table, roles, keys, range(table.n_rows))
+        if not chosen:
+            raise _ambiguous(table, roles, path)
+        roles = Roles(
+            tuple(it for it in roles.values if it not in chosen) or roles.values,
+            (*roles.experiment, *chosen), roles.task, roles.run, roles.step, roles.metric, roles.status,
+            tuple(it for it in roles.settings if it not in chosen), tuple(it for it in roles.left if it not in chosen),
+        )  # fmt: skip
+        groups = _groups(table, roles)
+    has_tasks = roles.task is not None and len({cell for cell in table.columns[roles.task] if cell}) > 1
+    read = {name: _runs(table, roles, rows, has_tasks=has_tasks) for name, rows in groups.items()}
+    n_runs = sum(map(len, read.values()))
+    if n_runs > MOST_RUNS:
+        raise InputError(
+            f"{path}: {n_runs} rows would be as many runs",
+            "add a column step where they are steps, and a column run where there are several runs",
+        )
+    names = [name for runs in read.values() for run in runs for name in run.points]
+    tasks = _tasks(list(dict.fromkeys(names))) if has_tasks else ()
+    told = tuple(_told(table, roles, path, kind or _kind(roles), read))
+    return tuple(
+        Imported(
+            name=name or path.stem,
+            form=form,
+            sources=(path,),
+            runs=tuple(_imported(run, table, roles) for run in runs),
+            tasks=tasks,
+            notes=told,
+        )
+        for name, runs in read.items()
+    )
+
+
+def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
+    """Rows by experiment, whose name leaves out what is the same in all of them."""
+    telling = [it for it in roles.experiment if len(set(table.columns[it])) > 1] or roles.experiment[:1]
+    named = [(f"{it}=" if is_numeric(table.columns[it]) else "", table.columns[it]) for it in telling]
+    groups: dict[str, list[int]] = {}
+    for row in range(table.n_rows):
+        groups.setdefault("-".join(begin + (column[row] or "none") for begin, column in named), []).append(row)
+    return groups
+
+
+def _is_unique(table: Table, roles: Roles, rows: Sequence[int]) -> bool:
+    """Whether no two rows measure the same; parts of a row may stand in several lines, as Lightning writes them."""
+    keys = [table.columns[it] for it in (*roles.experiment, roles.task, roles.run, roles.step, roles.metric) if it]
+    seen: set[tuple[str, ...]] = set()
+    for row in rows:
+        for value in roles.values:
+            if table.columns[value][row]:
+                key = (value, *(it[row] for it in keys))
+                if key in seen:
+                    return False
+                seen.add(key)
+    return True
+
+
+def _ambiguous(table: Table, roles: Roles, path: Path) -> InputError:
+    cell = next(it for it in table.columns[roles.run or ""] if table.columns[roles.run or ""].count(it) > 1)
+    return InputError(
+        f"{path}: several rows hold {roles.values[0]} of {roles.run} {cell}"
+        + (f" at the same {roles.step}" if roles.step else "")
+        + ", and no column tells them apart",
+        "name the column that does step, run, experiment or task, or add one",
+    )
+
+
+def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -> list[_Run]:
+    """The runs of one experiment: by their column, by steps that begin anew, or row by row."""
+    columns = table.columns
+    runs: dict[str, _Run] = {}
+    n_seen: dict[tuple[str, ...], int] = {}
+    n_restarts: dict[tuple[str, ...], int] = {}
+    last: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        step = _step(columns[roles.step][row]) if roles.step else None
+        metric = columns[roles.metric][row] if roles.metric else ""
+        task = columns[roles.task][row] if roles.task and has_tasks else ""
+        key = (task, metric)
+        if roles.run is not None:
+            label = columns[roles.run][row] or "none"
+        elif step is not None:
+            if step < last.get(key, step):
+                n_restarts[key] = n_restarts.get(key, 0) + 1
+            last[key] = step
+            label = str(n_restarts.get(key, 0))
+        elif roles.step is not None:
+            label = str(n_restarts.get(key, 0))
+        else:
+            label = str(n_seen.get(key, 0))
+            n_seen[key] = n_seen.get(key, 0) + 1
+        run = runs.setdefault(label, _begun(label, roles))
+        if roles.status and columns[roles.status][row]:
+            run.status = _status(columns[roles.status][row], run.status)
+        for name in roles.values:
+            value = number(columns[name][row]) if columns[name][row] else None
+            if value is not None:
+                measured = ": ".join(it for it in (task, metric or name) if it)
+                run.points.setdefault(measured, []).append((step, value))
+    return sorted(runs.values(), key=_order) if roles.run else list(runs.values())
+
+
+def _begun(label: str, roles: Roles) -> _Run:
+    if roles.run is None:
+        return _Run(f"{'run' if roles.step else 'row'} {int(label) + 1}")
+    value = number(label)
+    seeds = {roles.run: int(value)} if "seed" in word(roles.run) and value is not None and math.isfinite(value) else {}
+    return _Run(f"{roles.run} {label}", seeds=seeds)
+
+
+def _order(run: _Run) -> tuple[bool, float, str]:
+    """Runs in the order of their numbers, so that equal seeds of two files are equal replicates."""
+    value = number(run.label.rpartition(" ")[2])
+    return value is None, value or 0.0, run.label if value is None else ""
+
+
+def _step(cell: str) -> int | None:
+    value = number(cell) if cell else None
+    return None if value is None or not math.isfinite(value) else int(value)
+
+
+def _status(cell: str, before: Status) -> Status:
+    text = cell.lower().replace(" ", "_").replace("-", "_")
+    known: dict[str, Status] = {it: it for it in get_args(Status)}
+    return known.get(text) or STATUS_WORDS.get(text) or before
+
+
+def _imported(run: _Run, table: Table, roles: Roles) -> ImportedRun:
+    series = {
+        name: Series(tuple(it[0] for it in points), tuple(it[1] for it in points))
+        for name, points in run.points.items()
+    }
+    settings = {it: table.columns[it][0] for it in roles.settings}
+    return ImportedRun(run.label, series, run.status, environment=settings, seeds=run.seeds)
+
+
+def _tasks(names: Sequence[str]) -> tuple[str, ...]:
+    """The one measure that stands for the tasks: the first of those with a direction that most tasks have."""
+    by_measure: dict[str, list[str]] = {}
+    for name in names:
+        by_measure.setdefault(name.rpartition(": ")[2], []).append(name)
+    best = max(by_measure, key=lambda it: (len(by_measure[it]), direction_of(words(it)) is not None), default="")
+    return tuple(by_measure.get(best, ()))
+
+
+def _melted(table: Table) -> tuple[Table, str] | None:
+    """Columns that are runs, put under one another; None where columns are metrics."""
+    if not table.has_header:
+        return None
+    steps = [it for it in table.columns if word(it) in {"step", "epoch", "iteration", "iter", "global_step", "round"}]
+    step = steps[0] if steps else None
+    others = [it for it in table.columns if it != step and any(table.columns[it])]
+    found = {name: it for name in others if (it := WANDB_COLUMN.fullmatch(name))}
+    if step and found and len(found) >= len(others) - 1 and any(it[3] for it in found.values()):
+        kept = {name: (it[1], it[2]) for name, it in found.items() if not it[3]}
+        return _put_under(table, step, kept), "a chart exported from W&B: a column per run"
+    runs = repeated([it for it in others if not re.fullmatch(r"column 1|index", it)])
+    if runs is None:
+        return None
+    return _put_under(table, step, {name: (name, metric) for name, metric in runs.items()}), "a column per run"
+
+
+def _put_under(table: Table, step: str | None, parts: dict[str, tuple[str, str]]) -> Table:
+    columns: dict[str, list[str]] = {"run": [], "step": [], "metric": [], "value": []}
+    for name, (run, metric) in parts.items():
+        for row, cell in enumerate(table.columns[name]):
+            if cell:
+                columns["run"].append(run)
+                columns["step"].append(table.columns[step][row] if step else str(row))
+                columns["metric"].append(metric)
+                columns["value"].append(cell)
+    if step is None and table.n_rows == 1:
+        columns.pop("step")
+    return Table(columns, len(columns["run"]), notes=table.notes)
+
+
+def _kind(roles: Roles) -> str:
+    if roles.metric is not None:
+        return "long"
+    return "a row per step" if roles.step else "wide" if len(roles.values) > 1 else "a row per run"
+
+
+def _told(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, list[_Run]]) -> Iterator[str]:
+    """What was guessed, in one sentence; and what was left out."""
+    n_runs = sum(map(len, read.values()))
+    parts = [
+        *([f"experiment = {' and '.join(roles.experiment)}"] if roles.experiment else []),
+        *([f"task = {roles.task}"] if roles.task else []),
+        f"run = {roles.run}" if roles.run else "each row is a run" if not roles.step and not roles.metric else "",
+        f"step = {roles.step}" if roles.step else "",
+        f"metric = {roles.metric}, value = {roles.values[0]}" if roles.metric else "",
+        "" if roles.metric else f"metric{'s' * (len(roles.values) > 1)} = {_listed(roles.values)}",
+    ]
+    several = f"{len(read)} experiments, " if len(read) > 1 else ""
+    said = [*table.notes, *filter(None, parts)]
+    yield (
+        f"{path.name}: {kind}, {table.n_rows} row{'s' * (table.n_rows != 1)}: {', '.join(said)}: "
+        f"{several}{n_runs} run{'s' * (n_runs != 1)} ({OTHERWISE})"
+    )
+    if roles.left:
+        yield f"{path.name}: not used: {_listed(roles.left)}"
+    if roles.settings:
+        settings = [f"{it} {table.columns[it][0]}" for it in roles.settings]
+        yield f"{path.name}: the same in all rows, so taken for settings: {_listed(settings)}"
+    if not roles.run and roles.step and any(len(runs) > 1 for runs in read.values()):
+        yield f"{path.name}: {roles.step} begins anew: each time a new run begins"
+    if not roles.run and not roles.step and table.n_rows >= MANY_ROWS:
+        yield f"{path.name}: {table.n_rows} rows without run and step: if they are steps of one run, add a column step"
+    broken = sum(not math.isfinite(value) for value in _values(read))
+    if broken:
+        yield f"{path.name}: {broken} cell{'s' * (broken > 1)} NaN or infinite: a run that ends so counts as diverged"
+
+
+def _values(read: dict[str, list[_Run]]) -> Iterator[float]:
+    points = (it for runs in read.values() for run in runs for it in run.points.values())
+    return (value for _, value in itertools.chain.from_iterable(points))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more

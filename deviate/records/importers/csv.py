@@ -1,0 +1,25 @@
+"""Importer `csv`: tables of scores or measurements, wide or long, and plain lists of numbers.
+
+What the columns are is guessed from their names and told. Cells such as `0.5 ± 0.1` are no runs. Nothing is known of
+when and on what the runs ran.
+"""
+
+from pathlib import Path
+
+from deviate.records.importers.assemble import assemble
+from deviate.records.importers.registry import Imported, importer
+from deviate.records.importers.tables import read_table
+
+ENDINGS = frozenset({".csv", ".tsv", ".tab", ".txt", ".dat"})
+
+
+def _claims(path: Path) -> bool:
+    return path.suffix.lower() in ENDINGS and path.is_file()
+
+
+@importer(
+    "csv", description="tables with a header, wide or long, and lists of numbers (.csv .tsv .txt)", claims=_claims
+)
+def read_csv(path: Path) -> tuple[Imported, ...]:
+    """Read a table. Raises InputError where it holds no scores of runs."""
+    return assemble(read_table(path), path, "csv")

@@ -1,0 +1,157 @@
+"""Importer `deviate2021`: files of the DEVIATE release of 2021 (Pham et al., ASE 2021; github.com/lin-tan/DEVIATE).
+
+Logs of runs (`DLVarLog.csv`, `DLVarLogNoLoop.csv`: `Iter, Time` and the metrics) are runs; `Time` is the seconds of the
+written iteration alone. A log whose `Iter` never changes counts rows, as that release does. Values have five decimals.
+
+Its analyses and comparisons are summaries over runs and no runs: `relabel` gives them with the right names. There
+`SDev_t` is the lower bound of the SD's 90 % interval and `SDev_b` the upper one, `SDev` has ddof 1, and p-values are
+one-sided, half of the two-sided ones (the default of scipy before 1.7).
+"""
+
+import csv
+import dataclasses
+import io
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.records.importers.assemble import assemble
+from deviate.records.importers.registry import Imported, importer
+from deviate.records.importers.tables import Table, head, number, read_table, read_text
+
+ANALYSIS = ("max_diff", "max", "min", "SDev", "SDev_t", "SDev_b", "mean")
+COMPARISON = ("diff_of_mean", "U_test_p-value", "cohen_d")
+RIGHT = {
+    "max_diff": "range",
+    "SDev": "sd (ddof 1)",
+    "SDev_t": "sd 90% low",
+    "SDev_b": "sd 90% high",
+    "diff_of_mean": "difference of means (1 - 2)",
+    "U_test_p-value": "U test p, two-sided",
+    "cohen_d": "cohen d, unweighted",
+}
+P_VALUE = "U_test_p-value"
+ONCE = "DLVarLog"
+
+
+def _lines(path: Path) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split(",")] for line in head(path, 65_536).splitlines()[:2]]
+
+
+def _is_log(path: Path) -> bool:
+    lines = _lines(path)
+    return bool(lines) and lines[0][:2] == ["Iter", "Time"]
+
+
+def is_summary(path: Path) -> bool:
+    """Whether this is an analysis or a comparison of that release."""
+    lines = _lines(path) if path.is_file() else []
+    return len(lines) == 2 and lines[1][0] == "Iter" and tuple(lines[1][1:4]) in {ANALYSIS[:3], COMPARISON}
+
+
+def _claims(path: Path) -> bool:
+    if path.is_dir():
+        return any(_is_log(it) for it in _logs(path)[:1])
+    return _is_log(path) or is_summary(path)
+
+
+def _logs(folder: Path) -> list[Path]:
+    """Logs of the runs in the numbered folders of an experiment, those of the training where there are any."""
+    for name in ("DLVarLog.csv", "DLVarLogNoLoop.csv"):
+        found = [it for it in folder.glob(f"*/{name}") if it.parent.name.isdecimal()]
+        if found:
+            return sorted(found, key=lambda path: int(path.parent.name))
+    return []
+
+
+@importer("deviate2021", description="logs of the DEVIATE release of 2021: Iter,Time,…", claims=_claims, rank=30)
+def read_deviate2021(path: Path) -> tuple[Imported, ...]:
+    """Read the log of one run, or of all runs of an experiment's folder.
+
+    Raises:
+        InputError: the file is a summary over runs: `relabel` is for those.
+    """
+    if path.is_file() and is_summary(path):
+        raise InputError(
+            f"{path} is a summary over runs by the DEVIATE release of 2021",
+            "deviate import prints it with the right labels; runs are in the files DLVarLog.csv",
+        )
+    logs = _logs(path) if path.is_dir() else [path]
+    if not logs:
+        raise InputError(
+            f"{path} holds no logs of that release", "name a folder with 0/DLVarLog.csv, 1/DLVarLog.csv, …"
+        )
+    read = [assemble(_counted(read_table(log)), log, "deviate2021", kind="DEVIATE 2021")[0] for log in logs]
+    notes = (
+        *read[0].notes,
+        "values have five decimals; Time is the seconds of the written iteration alone",
+        *([f"each of the {len(logs)} numbered folders is a run"] if len(logs) > 1 else []),
+    )
+    runs = tuple(
+        dataclasses.replace(run, label=f"run {log.parent.name}" if log.stem.startswith(ONCE) else run.label)
+        for log, it in zip(logs, read, strict=True)
+        for run in it.runs
+    )
+    name = path.absolute().name if path.is_dir() else path.stem
+    return (Imported(name, "deviate2021", tuple(logs), runs, notes=notes),)
+
+
+def _counted(table: Table) -> Table:
+    """Rows are counted where the iteration does not: the form of that release for scripts without a loop."""
+    steps = table.columns["Iter"]
+    if len(set(steps)) > 1 or len(steps) < 2:
+        return table
+    columns = {**table.columns, "Iter": [str(row) for row in range(table.n_rows)]}
+    return dataclasses.replace(table, columns=columns, notes=(*table.notes, "Iter never changes: rows are counted"))
+
+
+def relabel(path: Path) -> str:
+    """An analysis or a comparison of that release as CSV with a row per metric and iteration, rightly labelled.
+
+    Raises:
+        InputError: it is none.
+    """
+    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(read_text(path)))]
+    if not is_summary(path) or len(rows) < 2:
+        raise InputError(f"{path} is no analysis and no comparison of the DEVIATE release of 2021", "name one")
+    figures = ANALYSIS if tuple(rows[1][1:4]) == ANALYSIS[:3] else COMPARISON
+    width = len(figures)
+    if (len(rows[1]) - 1) % width or tuple(rows[1][1:]) != figures * ((len(rows[1]) - 1) // width):
+        raise InputError(f"{path}: its columns are not those of that release", "name a file as the release wrote it")
+    metrics = rows[0][1 : len(rows[1]) : width]
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    is_analysis = figures is ANALYSIS
+    for note in _notes(is_analysis=is_analysis):
+        buffer.write(f"# {note}\n")
+    writer.writerow(["metric", "iteration", *(RIGHT.get(it, it) for it in figures)])
+    for at, metric in enumerate(metrics):
+        for row in rows[2:]:
+            cells = row[1 + at * width : 1 + (at + 1) * width]
+            if any(cells):
+                writer.writerow([metric, row[0], *_right(figures, cells)])
+    return buffer.getvalue()
+
+
+def _notes(*, is_analysis: bool) -> tuple[str, ...]:
+    if is_analysis:
+        return (
+            "DEVIATE 2021: SDev_t was the lower bound and SDev_b the upper one: they are low and high here",
+            "SD with ddof 1; chi-square interval at 90%; figures have four decimals",
+        )
+    return (
+        "DEVIATE 2021: p-values were one-sided: they are doubled here (at most 1), and uncorrected for many iterations",
+        "cohen d pools both variances unweighted; figures have four decimals: p 0.0000 is below 0.0001",
+    )
+
+
+def _right(figures: Sequence[str], cells: Sequence[str]) -> list[str]:
+    return [_doubled(cell) if figure == P_VALUE else cell for figure, cell in zip(figures, cells, strict=False)]
+
+
+def _doubled(cell: str) -> str:
+    p_value = number(cell)
+    if p_value is None or math.isnan(p_value):
+        return "none: all values equal"
+    return f"{min(1.0, 2 * p_value):.4f}" if p_value else "< 0.0001"

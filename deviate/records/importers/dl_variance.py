@@ -1,0 +1,51 @@
+"""Importer `dl_variance`: files of the artifact of Pham et al. (ASE 2020; github.com/lin-tan/dl-variance).
+
+`analysis_raw.csv` has a row per run and selection criterion: accuracy, `convergent` (seconds until then) and
+`convergent_epoch`. Each set of library, versions, network, seed kind and criterion is an experiment.
+`analysis_result.csv` holds summaries over runs, whose `std_dev_…` do not state their ddof.
+"""
+
+import dataclasses
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.records.importers.assemble import assemble
+from deviate.records.importers.registry import Imported, importer
+from deviate.records.importers.roles import Roles
+from deviate.records.importers.tables import head, read_table
+
+SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")
+SUMMARY = {"max_accuracy_diff", "std_dev_accuracy", "mean_accuracy"}
+METRICS = ("accuracy", "convergent", "convergent_epoch")
+SEEDS = {"1": "fixed-seed", "-1": "random-seed"}
+
+
+def _names(path: Path) -> set[str]:
+    return {cell.strip().strip('"') for cell in head(path).partition("\n")[0].split(",")} if path.is_file() else set()
+
+
+def _claims(path: Path) -> bool:
+    names = _names(path)
+    return {"network", "stopping_type"} <= names and ({"try", "accuracy"} <= names or names >= SUMMARY)
+
+
+@importer("dl_variance", description="analysis_raw.csv of the dl-variance artifact (2020)", claims=_claims, rank=30)
+def read_dl_variance(path: Path) -> tuple[Imported, ...]:
+    """Read the runs of every set. Raises InputError for the summaries."""
+    table = read_table(path)
+    if "try" not in table.columns:
+        raise InputError(
+            f"{path} holds summaries over runs, whose SDs (std_dev_…) do not state their ddof",
+            "import analysis_raw.csv, which has the runs",
+        )
+    columns = dict(table.columns)
+    columns["random_seed"] = [SEEDS.get(cell, cell) for cell in columns.get("random_seed", [""] * table.n_rows)]
+    roles = Roles(
+        values=tuple(it for it in METRICS if it in columns),
+        experiment=tuple(it for it in SET if it in columns),
+        run="try",
+        left=tuple(it for it in columns if it not in {*SET, *METRICS, "try"}),
+    )
+    found = assemble(dataclasses.replace(table, columns=columns), path, "dl_variance", kind="dl-variance", roles=roles)
+    note = "convergent is the seconds until the epoch that the selection criterion chose, convergent_epoch its number"
+    return tuple(dataclasses.replace(it, notes=(*it.notes, note)) for it in found)

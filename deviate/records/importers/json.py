@@ -1,0 +1,165 @@
+"""Importer `json`: scores as lists, as lists by metric, as records (also one per line), and our own `--json` reports.
+
+`[0.91, 0.92]`, `{"acc": [0.91, 0.92]}`, `{"baseline": {"acc": […]}, "mine": {"acc": […]}}`,
+`{"seed 0": {"acc": 0.91}}`, `[{"seed": 0, "acc": 0.91}]`. Records are read as the rows of a table are.
+"""
+
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from deviate.errors import InputError
+from deviate.model import Series, Status
+from deviate.records.importers.assemble import assemble
+from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers.tables import Table, number, read_text
+
+ENDINGS = frozenset({".json", ".jsonl", ".ndjson"})
+FORMS = "a list of numbers, lists of numbers by metric, or a list of records such as {seed, metric, value}"
+Shape = tuple[Imported, ...]
+
+
+def _claims(path: Path) -> bool:
+    return path.suffix.lower() in ENDINGS and path.is_file()
+
+
+@importer("json", description="lists of scores, records, or a --json report of deviate (.json .jsonl)", claims=_claims)
+def read_json(path: Path) -> tuple[Imported, ...]:
+    """Read the experiments in one file. Raises InputError where it is damaged, or holds no scores."""
+    text = read_text(path)
+    try:
+        document = _parsed(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON: {str(error)[:200]}", "write it anew, or export CSV") from error
+    if isinstance(document, dict) and "deviate" in document and isinstance(document.get("experiments"), list):
+        return _of_report(document, path)
+    if isinstance(document, dict):
+        held = [it for it in document.values() if _is_records(it)]
+        document = held[0] if len(held) == 1 else document
+    if _is_records(document):
+        return assemble(_records(document), path, "json", kind="records")
+    if isinstance(document, list) and document and all(_is_score(it) for it in document):
+        columns = {"value": [_cell(it) for it in document]}
+        return assemble(Table(columns, len(document), has_header=False), path, "json", kind="a list of scores")
+    if isinstance(document, dict) and (found := _of_mapping(document, path)):
+        return found
+    raise InputError(f"{path} holds no scores in a form that is known", f"write {FORMS}")
+
+
+def _parsed(text: str) -> Any:
+    """One document, or one per line."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2 or not lines[0].lstrip().startswith("{"):
+            raise
+        return [json.loads(line) for line in lines]
+
+
+def _is_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(it, dict) for it in value)
+
+
+def _is_score(value: object) -> bool:
+    if isinstance(value, str):
+        return number(value) is not None
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _is_scores(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(_is_score(it) for it in value)
+
+
+def _cell(value: object) -> str:
+    """A value as a cell of a table; numbers keep all bits."""
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _records(records: Sequence[Mapping[str, Any]]) -> Table:
+    flat = [_flat(record) for record in records]
+    names = list(dict.fromkeys(itertools.chain.from_iterable(flat)))
+    return Table({name: [it.get(name, "") for it in flat] for name in names}, len(flat))
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, str]:
+    """Items of items by their own names, with the outer one before them where that is taken."""
+    cells: dict[str, str] = {}
+    for name, value in record.items():
+        if isinstance(value, dict):
+            for inner, cell in _flat(value).items():
+                cells[inner if inner not in cells and inner not in record else f"{name}/{inner}"] = cell
+        elif not isinstance(value, list):
+            cells[str(name)] = _cell(value)
+    return cells
+
+
+def _of_mapping(document: dict[str, Any], path: Path) -> Shape | None:
+    scores = {name: it for name, it in document.items() if _is_scores(it)}
+    if scores:
+        return assemble(_side_by_side(scores), path, "json", kind="lists by metric")
+    inner = {name: it for name, it in document.items() if isinstance(it, dict)}
+    by_experiment = {name: it for name, it in inner.items() if any(map(_is_scores, it.values()))}
+    if by_experiment:
+        return tuple(
+            Imported(name, "json", (path,), each.runs, notes=(f"{path.name}: {name}: lists by metric", *each.notes))
+            for name, it in by_experiment.items()
+            for each in assemble(
+                _side_by_side({metric: scores for metric, scores in it.items() if _is_scores(scores)}), path, "json"
+            )
+        )
+    by_run = {name: it for name, it in inner.items() if any(_is_score(value) for value in it.values())}
+    if by_run:
+        return assemble(_records([{"run": name, **it} for name, it in by_run.items()]), path, "json", kind="by run")
+    flat = {name: it for name, it in document.items() if _is_score(it)}
+    return assemble(_records([flat]), path, "json", kind="one run") if flat else None
+
+
+def _side_by_side(scores: Mapping[str, Sequence[Any]]) -> Table:
+    n_rows = max(map(len, scores.values()))
+    columns = {name: [*map(_cell, it), *[""] * (n_rows - len(it))] for name, it in scores.items()}
+    return Table(columns, n_rows)
+
+
+def _of_report(document: dict[str, Any], path: Path) -> Shape:
+    """Scores and outcomes of our own report; measurements by step are not in it."""
+    try:
+        several = len({it["name"] for it in document["experiments"]}) < len(document["experiments"])
+        return tuple(
+            Imported(
+                name=f"{it['name']}-{it['variant']}" if several else str(it["name"]),
+                form="json",
+                sources=(path,),
+                runs=tuple(_reported(run, it["metrics"]) for run in it["runs"]),
+                tasks=tuple(map(str, it.get("tasks", []))),
+                notes=(
+                    f"{path.name}: a report of deviate: the scores of {len(it['runs'])} runs, without their curves",
+                ),
+            )
+            for it in document["experiments"]
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it anew with --json") from error
+
+
+def _reported(run: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> ImportedRun:
+    series = {
+        str(metric["metric"]): Series((None,), (float(score["score"]),))
+        for metric in metrics
+        for score in metric["scores"]
+        if score["replicate"] == run["replicate"]
+    }
+    known: dict[str, Status] = {it: it for it in get_args(Status)}
+    return ImportedRun(
+        label=f"replicate {run['replicate']}",
+        series=series,
+        status=known.get(run["status"], "completed"),
+        started=float(run.get("started", 0.0)),
+        wall_time_s=float(run.get("wall_time_s", 0.0)),
+        environment={str(name): str(value) for name, value in run.get("environment", {}).items()},
+        seeds={str(name): int(seed) for name, seed in run.get("seeds", {}).items()},
+    )

@@ -1,0 +1,67 @@
+"""Importer `lightning`: what the CSVLogger of Lightning leaves, `version_0/metrics.csv`, with `hparams.yaml` beside it.
+
+A row holds what was logged at one trainer step, so that training and validation stand in different rows; the step is
+the step, and the epoch is not used. Each folder `version_N` is a run; nothing says how it ended, and no time is known.
+"""
+
+import dataclasses
+import re
+from pathlib import Path
+
+from deviate.errors import InputError
+from deviate.records.importers.assemble import assemble
+from deviate.records.importers.registry import Imported, importer
+from deviate.records.importers.tables import head, read_table
+from deviate.redaction import redacted_variables
+
+METRICS = "metrics.csv"
+SETTING = re.compile(r"^([\w.-]+):\s*(\S.*)$")
+
+
+def _claims(path: Path) -> bool:
+    if path.is_dir():
+        return any(_is_log(it) for it in _logs(path)[:1])
+    return path.name == METRICS and _is_log(path)
+
+
+def _is_log(path: Path) -> bool:
+    names = head(path).partition("\n")[0].strip().split(",")
+    return {"epoch", "step"} <= set(names)
+
+
+def _logs(folder: Path) -> list[Path]:
+    """The log of a run, or those of all versions below a folder."""
+    if (folder / METRICS).is_file():
+        return [folder / METRICS]
+    found = [*folder.glob(f"*/{METRICS}"), *folder.glob(f"*/version_*/{METRICS}")]
+    return sorted(found, key=lambda path: (path.parts[:-2], _version(path), path))
+
+
+def _version(path: Path) -> int:
+    number = path.parent.name.rpartition("_")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+@importer("lightning", description="CSVLogger of Lightning: metrics.csv, version_* folders", claims=_claims, rank=20)
+def read_lightning(path: Path) -> tuple[Imported, ...]:
+    """Read one run, or all versions below a folder as runs of one experiment. Raises InputError."""
+    logs = _logs(path) if path.is_dir() else [path]
+    if not logs:
+        raise InputError(f"{path} holds no {METRICS}", "name the folder that the CSVLogger wrote to")
+    read = [(log, it) for log in logs for it in assemble(read_table(log), log, "lightning", kind="Lightning")]
+    runs = tuple(
+        dataclasses.replace(run, label=log.parent.name if len(it.runs) == 1 else f"{log.parent.name} {run.label}",
+                            environment=_settings(log.parent))
+        for log, it in read
+        for run in it.runs
+    )  # fmt: skip
+    notes = [*read[0][1].notes, *([f"each of the {len(logs)} folders is a run"] if len(logs) > 1 else [])]
+    folder = path if path.is_dir() else path.parent
+    name = folder.parent.name if folder.name.startswith("version_") else folder.name
+    return (Imported(name or "lightning", "lightning", tuple(logs), runs, notes=tuple(notes)),)
+
+
+def _settings(folder: Path) -> dict[str, str]:
+    """The plain ones of `hparams.yaml`, without secrets."""
+    found = (SETTING.match(line) for line in head(folder / "hparams.yaml", 65_536).splitlines())
+    return redacted_variables({it[1]: it[2] for it in found if it})

@@ -1,0 +1,217 @@
+"""What the columns of a table are, guessed from their names and from what they hold."""
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from deviate.errors import InputError
+from deviate.records.importers.tables import Table, is_integral, is_numeric, number
+from deviate.wording import listed, role_of, words
+
+METRIC = listed("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
+VALUE = listed("value values score scores result metric_value metricvalue val y")
+RUN = listed(
+    "run run_id runid run_number run_name runname seed seeds random_seed rng_seed seed_id replicate replicates "
+    "replication rep repeat repetition trial trial_id fold cv_fold random_state instance_seed run_index run_idx "
+    "seed_idx runs"
+)
+STEP = listed(
+    "global_step step steps trainer_step iteration iterations iter iters timestep timesteps total_timesteps "
+    "total_steps env_steps env_step training_iteration num_steps update updates frame frames round epoch epochs "
+    "episode episodes num_epochs batch environment_steps gradient_steps train_step t x_step communication_round "
+    "comm_round"
+)
+EXPERIMENT = listed(
+    "experiment experiment_name experiment_id exp exp_name method methods model model_name variant algorithm algo "
+    "algorithm_name algo_name agent approach system classifier learner policy technique group condition setting config "
+    "configuration architecture arch network backbone strategy estimator optimizer loss_function scheme baseline solver"
+)
+TASK = listed(
+    "task task_name dataset datasets dataset_name data_set env environment env_id env_name environment_name game "
+    "benchmark problem domain instance dataset_id task_id test_set corpus language"
+)
+STATUS = listed("status state outcome")
+WALL = listed("wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime")
+AMBIGUOUS = listed("name id label")
+"""A metric where one column of numbers stands beside it, else an experiment."""
+MEANS, SPREADS = (
+    listed("mean avg average m"),
+    listed("std sd stdev stddev sem se stderr ci ci95 var variance std_dev std_err"),
+)
+COUNTS = listed("n count num n_runs runs n_seeds nruns")
+INDEX = re.compile(r"column 1|index|idx|row|rowid|no", re.IGNORECASE)
+REPEATED = re.compile(r"(?i)^(.*?)[\s_./-]*(?:seed|run|rep|repl?icate|repeat|trial|fold)[\s_./-]*\d+$")
+SUMMARY_HINT = (
+    "give the runs; of n, mean and SD alone (say whether its divisor is n or n - 1) `deviate.stats` has the "
+    "comparisons of two summaries (welch, student, hedges_g)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Names of the columns by what they are; `values` are the metrics, `left` what is not used.
+
+    Attributes:
+        settings: numbers that are the same in every row.
+    """
+
+    values: tuple[str, ...]
+    experiment: tuple[str, ...] = ()
+    task: str | None = None
+    run: str | None = None
+    step: str | None = None
+    metric: str | None = None
+    status: str | None = None
+    settings: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+def word(name: str) -> str:
+    """A name of a column as it stands in the lists: `Random Seed` and `randomSeed` as random_seed.
+
+    >>> word("Random Seed"), word("globalStep"), word("train/epoch")
+    ('random_seed', 'global_step', 'train_epoch')
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.sub(r"[^a-z0-9]+", "_", spaced.lower()).strip("_")
+
+
+def roles_of(table: Table, place: str) -> Roles:
+    """Guess the roles of all columns; `place` is for messages.
+
+    Raises:
+        InputError: no column holds numbers, or they are summaries over runs.
+    """
+    columns = table.columns
+    if not table.has_header:
+        numeric = tuple(name for name in columns if is_numeric(columns[name]))
+        return Roles(_some(numeric, columns, place))
+    by_word = {name: word(name) for name in columns}
+    numeric = tuple(name for name in columns if is_numeric(columns[name]))
+    texts = [name for name in columns if name not in numeric and any(columns[name])]
+    taken: list[str] = []
+
+    def take(found: Iterable[str]) -> str | None:
+        name = next((it for it in found if it not in taken), None)
+        taken.extend([name] if name is not None else [])
+        return name
+
+    metric = take(it for it in texts if by_word[it] in METRIC)
+    task = take(it for it in columns if by_word[it] in TASK and _can_name(columns[it], has_numbers=it in numeric))
+    experiment = [it for it in texts if by_word[it] in EXPERIMENT and it not in taken]
+    taken += experiment
+    run = take(it for it in _by_rank(columns, by_word, RUN) if it in texts or is_integral(columns[it]))
+    status = take(it for it in texts if by_word[it] in STATUS)
+    step = _step(columns, by_word, taken, numeric)
+    taken += [step] if step else []
+    rest = [name for name in numeric if name not in taken and not _is_index(name, columns[name])]
+    if metric is None and len(rest) == 1 and by_word[rest[0]] in VALUE:
+        metric = take(it for it in texts if by_word[it] in AMBIGUOUS)
+    elif not experiment and run is None:
+        experiment = [it for it in [take(it for it in texts if by_word[it] in AMBIGUOUS)] if it]
+    values: tuple[str, ...]
+    if metric is not None:
+        values = tuple(it for it in rest if by_word[it] in VALUE)[:1] or tuple(rest[:1])
+    else:
+        counters = {it for it in rest if by_word[it] in STEP | WALL}
+        values = tuple(it for it in rest if it not in counters)
+    settings = tuple(it for it in values if metric is None and _is_setting(it, columns[it]))
+    values = tuple(it for it in values if it not in settings) or values
+    if not values:
+        told = ", ".join(map(repr, list(columns)[:8]))
+        raise InputError(f"{place}: no column holds scores; its columns are {told}", _cure(columns))
+    _refuse_summaries(by_word, values, place, is_over_runs=run is None and step is None)
+    used = {*values, *experiment, *settings, task, run, step, metric, status}
+    left = tuple(it for it in columns if it not in used and any(columns[it]))
+    return Roles(values, tuple(experiment), task, run, step, metric, status, settings, left)
+
+
+def tell_apart(table: Table, roles: Roles, keys: Sequence[str], rows: Sequence[int]) -> tuple[str, ...]:
+    """Further columns by which rows with the same keys are told apart, as few as possible; empty where none do.
+
+    Args:
+        keys: columns that identify a measurement by now.
+    """
+    columns = table.columns
+    free = [it for it in (*roles.left, *roles.settings, *roles.values) if it not in keys and it != roles.metric]
+    free = [
+        it
+        for it in free
+        if (it not in roles.values or role_of(words(it)) != "quality") and all(columns[it][row] for row in rows)
+    ]
+    free.sort(key=lambda it: (is_numeric(columns[it]), len(set(columns[it]))))
+    free = [it for it in free if 1 < len({columns[it][row] for row in rows}) <= max(2, len(rows) // 2)]
+    for n in (1, 2, 3):
+        for chosen in itertools.islice(itertools.combinations(free, n), 200):
+            found = {tuple(columns[it][row] for it in (*keys, *chosen)) for row in rows}
+            if len(found) == len(rows):
+                return chosen
+    return ()
+
+
+def repeated(values: Sequence[str]) -> dict[str, str] | None:
+    """Columns that are runs, as `acc_seed_0` and `acc_seed_1`: column to metric; None where they are not."""
+    found = {name: REPEATED.match(name) for name in values}
+    if len(values) < 2 or not all(found.values()):
+        return None
+    return {name: (it[1] if it else "").strip(" _./-") or "value" for name, it in found.items()}
+
+
+def _some(numeric: tuple[str, ...], columns: dict[str, list[str]], place: str) -> tuple[str, ...]:
+    if not numeric:
+        raise InputError(f"{place}: no column holds numbers alone", _cure(columns))
+    return numeric
+
+
+def _cure(columns: dict[str, list[str]]) -> str:
+    if any("±" in cell or "+-" in cell or "+/-" in cell for column in columns.values() for cell in column[:50]):
+        return f"cells such as 0.5 ± 0.1 are summaries over runs: {SUMMARY_HINT}"
+    return "write the scores of the runs as plain numbers, with a header such as run,metric,value"
+
+
+def _can_name(column: Sequence[str], *, has_numbers: bool) -> bool:
+    """Texts name things; so do a few whole numbers, as those of data sets."""
+    return not has_numbers or (is_integral(column) and len(set(column)) < len(column))
+
+
+def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], known: frozenset[str]) -> list[str]:
+    """Columns of a list, seeds before other names of runs."""
+    return sorted((it for it in columns if by_word[it] in known), key=lambda it: "seed" not in by_word[it])
+
+
+def _step(
+    columns: dict[str, list[str]], by_word: dict[str, str], taken: Sequence[str], numeric: Sequence[str]
+) -> str | None:
+    """The finest of the columns that count: that with the most levels."""
+    counting = [
+        it
+        for it in numeric
+        if it not in taken and (by_word[it] in STEP or by_word[it].rpartition("_")[2] in STEP)
+        if is_integral(columns[it]) and (len(set(columns[it])) > 1 or len(columns[it]) == 1)
+    ]
+    counting = [it for it in counting if by_word[it] in STEP] or counting
+    return max(counting, key=lambda it: len(set(columns[it])), default=None)
+
+
+def _is_index(name: str, column: Sequence[str]) -> bool:
+    """Numbers of rows, as pandas writes them."""
+    if not INDEX.fullmatch(name) or not is_integral(column):
+        return False
+    values = [number(cell) for cell in column]
+    return values in ([*range(len(values))], [*range(1, len(values) + 1)])
+
+
+def _is_setting(name: str, column: Sequence[str]) -> bool:
+    return len(column) > 2 and len(set(column)) == 1 and role_of(words(name)) != "quality" and bool(column[0])
+
+
+def _refuse_summaries(by_word: dict[str, str], values: Sequence[str], place: str, *, is_over_runs: bool) -> None:
+    kinds = [set(by_word[name].split("_")) for name in values]
+    has_means = any(it & MEANS for it in kinds)
+    n_spreads = sum(bool(it & SPREADS) for it in kinds)
+    plain = [name for name, it in zip(values, kinds, strict=True) if not it & (MEANS | SPREADS | COUNTS)]
+    if is_over_runs and has_means and n_spreads and len(plain) <= len(values) / 3:
+        raise InputError(
+            f"{place} holds means and spreads ({', '.join(values[:6])}), not the scores of runs", SUMMARY_HINT
+        )

@@ -1,0 +1,266 @@
+"""Tables in text files: columns of cells, whatever separates them, with what was skipped on the way."""
+
+import csv
+import io
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deviate.errors import InputError
+
+LARGEST_FILE = 512 * 1024 * 1024
+LONGEST_LINE = 4 * 1024 * 1024
+MOST_COLUMNS = 2_000
+LOOKED_AT = 100
+"""Lines by which the separator is told."""
+SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}
+"""Those before the comma go before it: where they are, a comma may be the sign of decimals."""
+COMMENTS = ("#", "%", "//")
+MISSING = frozenset({"", "na", "n/a", "#n/a", "null", "none", "-", "--", "–", "—", "missing"})
+NUMBER = re.compile(r"[+\-−]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?|[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+TENSOR = re.compile(
+    r"(?:tf\.|np\.\w+|jnp\.)?(?:tensor|array|float\d*)\(\s*([^,()\[\]]+?)\s*(?:,[^()]*)?\)", re.IGNORECASE
+)
+DECIMAL_COMMA = re.compile(r"[+\-−]?\d+,\d+(?:[eE][+-]?\d+)?%?")
+DECIMAL_POINT = re.compile(r"[+\-−]?\d*\.\d+(?:[eE][+-]?\d+)?%?")
+UNNAMED = re.compile(r"(?:unnamed: \d+)?", re.IGNORECASE)
+FORMULA = ("'=", "'+", "'-", "'@")
+"""Beginnings of texts that a spreadsheet would take for formulas but for the quote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells by column, as text without blanks around it; a cell that is missing is empty.
+
+    Attributes:
+        has_header: whether the names of the columns stood in the file.
+        notes: what was skipped, and how numbers are written, where that is not the usual way.
+    """
+
+    columns: dict[str, list[str]]
+    n_rows: int
+    has_header: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def number(cell: str) -> float | None:
+    """The number that a cell holds, None where it holds another text or nothing.
+
+    >>> number("0.5"), number("1e-3"), number("93.1%"), number("tensor(0.5)"), number("0.5 ± 0.1"), number("1_0")
+    (0.5, 0.001, 93.1, 0.5, None, None)
+    """
+    try:
+        if "_" not in cell:
+            return float(cell)
+    except ValueError:
+        pass
+    text = cell.removesuffix("%").strip()
+    if held := TENSOR.fullmatch(text):
+        text = held[1]
+    if not NUMBER.fullmatch(text):
+        return None
+    return float(text.replace("−", "-").replace("d", "e").replace("D", "E"))
+
+
+def head(path: Path, n_characters: int = 4096) -> str:
+    """The beginning of a text file; empty for a folder, for what cannot be read, and for what is no text."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(n_characters)
+    except OSError:
+        return ""
+    return "" if _is_binary(data) else _decoded(data, is_cut=True)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        InputError: it cannot be read, is empty, is no text, or is too large.
+    """
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise InputError(
+                f"{path} has {size / 1e9:.1f} GB: too large for results of runs",
+                f"name a file below {LARGEST_FILE // 1024**2} MB, with scores or measurements alone",
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"reading {path}: {error.strerror or error}", "check its name and permissions") from error
+    if not data.strip():
+        raise InputError(f"{path} is empty", "name a file with results")
+    if _is_binary(data[:65_536]):
+        raise InputError(f"{path} is no text file", "export it as CSV or JSON first")
+    return _decoded(data)
+
+
+def read_table(path: Path) -> Table:
+    """Read a table.
+
+    Raises:
+        InputError: it cannot be read, holds no cells, or has lines that do not fit.
+    """
+    return table_of(read_text(path), path)
+
+
+def table_of(text: str, path: Path) -> Table:
+    """The table that a text holds; the path is for messages. Raises InputError as `read_table`."""
+    lines = text.splitlines()
+    if any(len(line) > LONGEST_LINE for line in lines):
+        raise InputError(f"{path} has a line of more than {LONGEST_LINE} characters", "this is no table of results")
+    kept = [(at, line) for at, line in enumerate(lines, 1) if line.strip()]
+    notes: list[str] = []
+    comments = [line for _, line in kept if line.lstrip().startswith(COMMENTS)]
+    kept = [(at, line) for at, line in kept if not line.lstrip().startswith(COMMENTS)]
+    if comments:
+        notes.append(f"{len(comments)} comment line{'s' * (len(comments) > 1)} skipped")
+    if not kept:
+        raise InputError(f"{path} holds comments alone", "name a file with results")
+    separator = _separator([line for _, line in kept[:LOOKED_AT]])
+    rows = list(_split([line for _, line in kept], separator, path))
+    places = [at for at, _ in kept] if len(rows) == len(kept) else list(range(1, len(rows) + 1))
+    if separator not in {",", ""}:
+        notes.append(f"separated by {SEPARATORS.get(separator, 'blanks')}")
+    header, rows, places = _header(rows, places, comments, separator, path)
+    if not header and len(rows) == 1 and len(rows[0]) > 1:  # a list of numbers in one line
+        rows, places = [[cell] for cell in rows[0]], places * len(rows[0])
+    names = _names(header, max(map(len, rows), default=0), path)
+    _check(names, rows, places, path, is_named=bool(header))
+    n_again = sum(row == header for row in rows)
+    if n_again:
+        rows = [row for row in rows if row != header]
+        notes.append(f"{n_again} repeated header line{'s' * (n_again > 1)} skipped")
+    columns = {name: [row[at] if at < len(row) else "" for row in rows] for at, name in enumerate(names)}
+    cells = itertools.chain.from_iterable(columns.values())
+    if _has_decimal_comma(cells):
+        notes.append("commas are decimal")
+        columns = {
+            name: [it.replace(",", ".") if DECIMAL_COMMA.fullmatch(it) else it for it in column]
+            for name, column in columns.items()
+        }
+    columns = {name: ["" if it.lower() in MISSING else it for it in column] for name, column in columns.items()}
+    return Table(columns, len(rows), bool(header), tuple(notes))
+
+
+def _is_binary(data: bytes) -> bool:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    return (
+        b"\0" in data or sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in data[:4096]) > len(data[:4096]) / 50
+    )
+
+
+def _decoded(data: bytes, *, is_cut: bool = False) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    try:
+        return data.decode("utf-8-sig", "ignore" if is_cut else "strict")
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """The one by which most lines have equally many cells, more than one; blank for blanks, empty for one column."""
+    best, most = "", 0.0
+    for separator in (*SEPARATORS, " "):
+        n_cells = [len(it) for it in _split(lines, separator, Path())]
+        usual, n_lines = Counter(n_cells).most_common(1)[0]
+        share = n_lines / len(n_cells) if usual > 1 and (separator != " " or not best) else 0.0
+        if share > most + 0.1:
+            best, most = separator, share
+    return best if most > 0.5 else ""
+
+
+def _split(lines: Sequence[str], separator: str, path: Path) -> Iterator[list[str]]:
+    if separator == " ":
+        yield from (line.split() for line in lines)
+        return
+    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator or "\x1f", skipinitialspace=True)
+    try:
+        for row in reader:
+            cells = [_plain(cell.strip()) for cell in row]
+            while len(cells) > 1 and not cells[-1]:
+                cells.pop()
+            if any(cells):
+                yield cells
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}", "this is no table of results") from error
+
+
+def _plain(cell: str) -> str:
+    return cell[1:] if cell.startswith(FORMULA) else cell
+
+
+def _header(
+    rows: list[list[str]], places: list[int], comments: Sequence[str], separator: str, path: Path
+) -> tuple[list[str], list[list[str]], list[int]]:
+    """Names of columns: the first line unless it holds numbers alone, else the comment before the numbers."""
+    found = [number(cell) for cell in rows[0]]
+    is_measured = any(it is not None and it != it // 1 for it in found)
+    if not is_measured and any(
+        it is None and cell.lower() not in MISSING for it, cell in zip(found, rows[0], strict=True)
+    ):
+        if len(rows) == 1:
+            raise InputError(f"{path} has a header and no rows", "name a file with results")
+        return rows[0], rows[1:], places[1:]
+    for comment in reversed(comments):
+        (cells,) = list(_split([comment.lstrip("#%/ ")], separator, path)) or [[]]
+        if len(cells) == len(rows[0]) and all(number(cell) is None for cell in cells):
+            return cells, rows, places
+    return [], rows, places
+
+
+def _names(header: Sequence[str], n_columns: int, path: Path) -> list[str]:
+    if len(header) + 1 == n_columns and header:
+        header = ["", *header]  # as R writes it: the names of the rows have none
+    names = [*header, *[""] * (n_columns - len(header))]
+    if len(names) > MOST_COLUMNS:
+        raise InputError(
+            f"{path} has {len(names)} columns: this looks like data, not like results of runs",
+            "name a file with scores or measurements",
+        )
+    if not header:
+        return ["value"] if n_columns == 1 else [f"column {at}" for at in range(1, n_columns + 1)]
+    named = [name if not UNNAMED.fullmatch(name) else f"column {at}" for at, name in enumerate(names, 1)]
+    again = [name for name, n in Counter(named).items() if n > 1]
+    if again:
+        raise InputError(
+            f"{path} has several columns named {', '.join(map(repr, again[:3]))}", "give each column a name of its own"
+        )
+    return named
+
+
+def _check(
+    names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int], path: Path, *, is_named: bool
+) -> None:
+    """Refuse a table in which some lines are longer than the header: cells would stand under names of others."""
+    lengths = Counter(map(len, rows))
+    usual = lengths.most_common(1)[0][0] if lengths else 0
+    longest = max(lengths, default=0)
+    if is_named and longest > usual and lengths[longest] < len(rows) / 2 and names[longest - 1].startswith("column "):
+        at = next(place for place, row in zip(places, rows, strict=False) if len(row) == longest)
+        raise InputError(
+            f"{path}, line {at}: {longest} cells, where most lines have {usual}", "write as many cells in every line"
+        )
+
+
+def _has_decimal_comma(cells: Iterator[str]) -> bool:
+    found = list(itertools.islice(cells, 100_000))
+    return any(map(DECIMAL_COMMA.fullmatch, found)) and not any(map(DECIMAL_POINT.fullmatch, found))
+
+
+def is_numeric(column: Sequence[str]) -> bool:
+    """Whether all cells that are not missing hold numbers, and some are there."""
+    there = [cell for cell in column if cell]
+    return bool(there) and all(number(cell) is not None for cell in there)
+
+
+def is_integral(column: Sequence[str]) -> bool:
+    """Whether all cells that are not missing hold whole numbers, and some are there."""
+    values = [number(cell) for cell in column if cell]
+    return bool(values) and all(it is not None and math.isfinite(it) and it == int(it) for it in values)
