@@ -95,6 +95,10 @@ def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool
         margin=judging.margin,
         analysis_seed=judging.analysis_seed,
         compares=compares,
+        is_paired=judging.is_paired,
+        spread_ratio=judging.spread_ratio,
+        targets=judging.targets,
+        tasks=None if judging.tasks is None else [it for it in judging.tasks.split(",") if it],
     )
 
 

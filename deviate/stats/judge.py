@@ -1,8 +1,11 @@
 """Judging experiments: every description, comparison and verdict of a report, computed once."""
 
+import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+
+import numpy as np
 
 from deviate.errors import InputError
 from deviate.model import (
@@ -10,6 +13,7 @@ from deviate.model import (
     Experiment,
     ExperimentFindings,
     Findings,
+    PairFindings,
     SelectedMetric,
     Unavailable,
 )
@@ -22,13 +26,18 @@ from deviate.stats.advice import (
     unmatched_warnings,
 )
 from deviate.stats.aggregate import check_aggregate
+from deviate.stats.bootstrap import Resamples
 from deviate.stats.describe import describe_runs
+from deviate.stats.failures import completion
+from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
 from deviate.stats.pairs import compare_all, label
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.proof import evaluation_agreement
+from deviate.stats.tasks import compare_tasks
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
+NO_TARGETS: Mapping[str, float] = MappingProxyType({})
 
 
 def judge(
@@ -41,6 +50,10 @@ def judge(
     margin: float | None = None,
     analysis_seed: int = 0,
     compares: bool = True,
+    is_paired: bool = False,
+    spread_ratio: float | None = None,
+    targets: Mapping[str, float] = NO_TARGETS,
+    tasks: Sequence[str] | None = None,
 ) -> Findings:
     """Describe each experiment and compare every further one with the first, the baseline.
 
@@ -56,21 +69,30 @@ def judge(
     Raises:
         InputError: a setting is out of range, or names a metric that is not there.
     """
-    _check(experiments, confidence, aggregate, matches, margin, analysis_seed)
+    _check(experiments, confidence, aggregate, matches, margin, analysis_seed, spread_ratio)
     metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
     chosen, question = find_primary(_with_declared(metrics, matches))
     if primary is not None:
         require_metric(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
         chosen, question = primary, ""
+    metrics[0] = _with_targets(metrics[0], targets, experiments[0].name)
     settled = [_settle(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
     settled += [_settle(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
+    rng = np.random.default_rng(analysis_seed)
+    resamples = Resamples(rng)
     described = [
         ExperimentFindings(
-            experiment, _in_order(describe_runs(experiment, metric, confidence=confidence) for metric in own)
+            experiment,
+            _in_order(describe_runs(experiment, metric, confidence=confidence, rng=resamples) for metric in own),
+            completion(experiment, confidence=confidence),
         )
         for experiment, own in zip(experiments, settled, strict=True)
     ]
-    pairs = compare_all(described, matches, confidence, analysis_seed) if compares else ()
+    pairs: tuple[PairFindings, ...] = ()
+    if compares:
+        pairs = compare_all(
+            described, matches, confidence, analysis_seed, is_paired=is_paired, spread_ratio=spread_ratio
+        )
     warnings = [question] if question else []
     if margin is not None and chosen is None:
         warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
@@ -98,6 +120,10 @@ def judge(
         warnings=tuple(dict.fromkeys(warnings)),
         noise=None if pairs else noise(described, confidence=confidence),
         evaluation=evaluation_agreement(experiments),
+        many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng) if pairs else (),
+        tasks=compare_tasks(described, labels, _tasks(experiments, tasks), confidence=confidence, rng=rng)
+        if pairs
+        else None,
     )
 
 
@@ -108,6 +134,7 @@ def _check(
     matches: Mapping[str, str],
     margin: float | None,
     analysis_seed: int,
+    spread_ratio: float | None,
 ) -> None:
     if not experiments:
         raise InputError("There is no experiment to judge.", "Name at least one.")
@@ -117,6 +144,8 @@ def _check(
         check_aggregate(aggregate)
     if margin is not None and not 0 < margin < float("inf"):
         raise InputError(f"The margin {margin:g} is no positive number.", "Give it in units of the primary metric.")
+    if spread_ratio is not None and not 1 < spread_ratio < float("inf"):
+        raise InputError(f"The ratio of SDs {spread_ratio:g} is not above 1.", "Use 1.5, for example.")
     if analysis_seed < 0:
         raise InputError(f"The analysis seed {analysis_seed} is negative.", "Use 0 or a positive whole number.")
     candidate_names = sorted({metric.name for experiment in experiments[1:] for metric in experiment.metrics})
@@ -132,6 +161,29 @@ def _with_aggregate(metrics: Sequence[SelectedMetric], aggregate: str | None) ->
         metric if aggregate == "best" and metric.direction is None else replace(metric, aggregate=aggregate)
         for metric in metrics
     )
+
+
+def _with_targets(
+    metrics: Sequence[SelectedMetric], targets: Mapping[str, float], name: str
+) -> tuple[SelectedMetric, ...]:
+    for target in targets:
+        require_metric(target, [metric.name for metric in metrics], f"experiment {name}")
+    return tuple(replace(metric, target=targets.get(metric.name, metric.target)) for metric in metrics)
+
+
+def _tasks(experiments: Sequence[Experiment], patterns: Sequence[str] | None) -> tuple[str, ...]:
+    """Metrics of the baseline that are tasks.
+
+    Raises:
+        InputError: a pattern fits none of them.
+    """
+    if patterns is None:
+        return experiments[0].tasks
+    names = [metric.name for metric in experiments[0].metrics]
+    for pattern in patterns:
+        if not fnmatch.filter(names, pattern):
+            require_metric(pattern, names, f"experiment {experiments[0].name}")
+    return tuple(name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
 
 
 def _with_declared(
@@ -166,6 +218,7 @@ def _settle(
                 is_primary=is_primary,
                 direction=metric.direction or (partner.direction if partner else None),
                 margin=margin if is_primary and margin is not None else metric.margin,
+                target=metric.target if partner is None or partner.target is None else partner.target,
             )
         )
     return tuple(settled)
