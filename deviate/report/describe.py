@@ -121,7 +121,8 @@ def description_row(description: Description, experiment: str) -> DescriptionRow
         estimate_cell(description.median, places),
         range_cell(description),
     )
-    return DescriptionRow(experiment, cells, "; ".join(filter(None, (description.note, missing_text(description)))))
+    notes = (description.note, tails_text(description), missing_text(description))
+    return DescriptionRow(experiment, cells, "; ".join(filter(None, notes)))
 
 
 def missing_text(description: Description) -> str:
@@ -131,6 +132,13 @@ def missing_text(description: Description) -> str:
         by_reason.setdefault(clean(reason), []).append(replicate)
     parts = [f"{replicates(tuple(indices))}: {reason}" for reason, indices in by_reason.items()]
     return f"no score from {'; '.join(parts)}" if parts else ""
+
+
+def tails_text(description: Description) -> str:
+    """What heavy tails do to the figures, and which runs stand far out; empty where tails are not heavy."""
+    if not (description.tails and description.outliers):
+        return description.tails
+    return f"{description.tails}; far out: {replicates(description.outliers)}"
 
 
 def _interval_head(interval: Interval | Unavailable, name: str) -> str:

@@ -1,7 +1,7 @@
 """What a report does not show, and the rules behind its numbers, in sentences."""
 
-from deviate.model import Findings
-from deviate.report.format import clean, confidence_text
+from deviate.model import Findings, Unavailable
+from deviate.report.format import clean, confidence_text, counted, decimals, difference_unit, number, with_unit
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
@@ -47,7 +47,7 @@ def limits(findings: Findings) -> tuple[str, ...]:
         f"{split}, this hardware and this software: another test set or machine is another question.",
         *([SAME_SPLIT[findings.evaluation]] if findings.evaluation in SAME_SPLIT else []),
         *(VARIED[it] for it in variants if it in VARIED and not (it == "algo+impl" and SEPARATING & variants.keys())),
-        "The error from a finite test set is in no interval here, and no number of runs reduces it.",
+        f"The error from a finite test set{_test_set(findings)} is in no interval here, no number of runs reduces it.",
     ]
     if is_comparison:
         sentences.append("Undecided does not mean equal: it means that these runs do not tell.")
@@ -69,6 +69,16 @@ def limits(findings: Findings) -> tuple[str, ...]:
     if has_best:
         sentences.append("The best value over steps is optimistic where it was picked on the data it is reported for.")
     return tuple(sentences)
+
+
+def _test_set(findings: Findings) -> str:
+    """How large that error is, where the number of examples of the primary metric is known."""
+    for description in (it for item in findings.experiments for it in item.descriptions if it.metric.is_primary):
+        error, n_examples = description.sampling_se, description.n_examples
+        if not isinstance(error, Unavailable) and n_examples is not None:
+            size = with_unit(number(error, decimals(error)), difference_unit(clean(description.metric.unit)))
+            return f" (SE {size} of {clean(description.metric.name)} with {counted(n_examples, 'example')})"
+    return ""
 
 
 def footnotes(findings: Findings) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from deviate.report.compare import (
 from deviate.report.describe import description_headers, description_row, mean_cell, n_text, unit_of
 from deviate.report.format import clean, confidence_text, difference_unit, shorten, with_unit
 from deviate.report.quantities import quantity_rows
+from deviate.report.shape import shape_rows
 from deviate.report.view import (
     Cell,
     CurveGroup,
@@ -109,6 +110,8 @@ def _metric_view(
         overview_comparisons=tuple(None if it is None else overview_comparison(it) for it in comparisons),
         description_headers=description_headers(next((it for it, _ in described if it.n > 1), first)),
         descriptions=tuple(description_row(it, label) for it, label in described),
+        shape_experiments=tuple(label for _, label in described),
+        shape=shape_rows([it for it, _ in described]),
         quantities=quantity_rows(comparisons, absent) if compared else (),
         no_comparison="Not compared: only one side reports this metric." if findings.pairs and not compared else "",
         estimation=estimation,

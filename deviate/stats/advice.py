@@ -10,6 +10,9 @@ from deviate.stats.proof import evaluation_agreement
 from deviate.stats.sample import count
 from deviate.stats.standing import n_counted
 
+N_NAMED = 5
+"""Metrics that one warning names; it counts the rest."""
+
 
 def experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
     """What is missing from one experiment: failures, runs that do not count, scores."""
@@ -61,6 +64,26 @@ def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> l
     looks = count(max(it.n_unplanned_looks for it in experiments), "unplanned look")
     told = f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid."
     return [f"{told} In a new experiment, fix --runs or declare --looks before the first run."]
+
+
+def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
+    """Heavy tails of the primary metric, with the runs that make them; without one, of all metrics in one sentence."""
+    found = [(it, label) for item, label in zip(described, labels, strict=True) for it in item.descriptions]
+    primary = [(it, label) for it, label in found if it.metric.is_primary]
+    heavy = [(it, label) for it, label in primary or found if it.tails]
+    advice = "Read median, MAD and bootstrap beside it: Shape and cross-checks in the report"
+    if primary:
+        return [f"{it.metric.name} of {label}: {it.tails}. {_look_at(it.outliers)}{advice}." for it, label in heavy]
+    if not heavy:
+        return []
+    names = list(dict.fromkeys(f"{it.metric.name} of {label}" for it, label in heavy))
+    listed = ", ".join(names[:N_NAMED]) + (f" and {len(names) - N_NAMED} more" if len(names) > N_NAMED else "")
+    told = f"Heavy tails in {listed}: the interval of the SD does not hold there"
+    return [f"{told}. Among {len(found)} samples up to 5 % look so by chance. {advice}."]
+
+
+def _look_at(outliers: Sequence[int]) -> str:
+    return f"Far from the others: {_replicates(outliers)}; look at the log. " if outliers else ""
 
 
 def unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:

@@ -37,7 +37,7 @@ class DescriptionRow:
 
 @dataclass(frozen=True, slots=True)
 class QuantityRow:
-    """One quantity of a comparison: its name, how it is computed, and a cell per candidate.
+    """One quantity of a comparison: its name, how it is computed, and a cell per candidate, or per experiment.
 
     Attributes:
         group: what rows that follow each other have in common; empty for the verdict.
@@ -68,6 +68,8 @@ class MetricView:
     Attributes:
         overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
         overview_comparisons: per candidate; None where the candidate did not report the metric.
+        shape: further figures about the scores, a cell for each of `shape_experiments`: standard error, robust
+            companions, cross-checks by resampling.
         no_estimation, no_curve: why a figure is absent; empty when it is there.
     """
 
@@ -80,6 +82,8 @@ class MetricView:
     overview_comparisons: tuple[OverviewComparison | None, ...]
     description_headers: tuple[str, ...]
     descriptions: tuple[DescriptionRow, ...]
+    shape_experiments: tuple[str, ...]
+    shape: tuple[QuantityRow, ...]
     quantities: tuple[QuantityRow, ...]
     no_comparison: str
     estimation: EstimationPlot | None

@@ -1,0 +1,93 @@
+"""The table of shape and cross-checks: every figure with how it was computed, or the reason why there is none."""
+
+from dataclasses import replace
+
+import numpy as np
+from experiments import run, scored, selected, single, with_moments
+
+from deviate.model import Description, EvaluationData
+from deviate.report.describe import description_row
+from deviate.report.shape import shape_rows
+from deviate.stats import Resamples
+from deviate.stats.describe import describe_runs
+
+
+def described(values: tuple[float, ...], **settings: object) -> Description:
+    one = scored("base", values, selected(unit="%", **settings))
+    return describe_runs(one, one.metrics[0], rng=Resamples(np.random.default_rng(0)))
+
+
+def scores(n: int) -> tuple[float, ...]:
+    return with_moments(n, 93.4, 0.2, np.random.default_rng(1))
+
+
+def shown(*descriptions: Description) -> dict[str, list[str]]:
+    return {row.label: [cell.text for cell in row.cells] for row in shape_rows(descriptions)}
+
+
+def test_every_figure_has_a_row_and_every_experiment_a_cell() -> None:
+    found = shown(described(scores(12)), described(scores(8)))
+    assert list(found) == [
+        "standard error of the mean",
+        "quartiles",
+        "MAD",
+        "skewness",
+        "excess kurtosis",
+        "outliers",
+        "interval of the CV",
+        "CV of the error rate",
+        "interval of the mean",
+        "interval of the SD",
+        "interval of the median",
+        "error of the test set",
+    ]
+    assert found["standard error of the mean"] == ["0.058 %", "0.071 %"]
+    assert found["interval of the SD"][1] == "needs 10 runs, has 8"
+    assert found["error of the test set"] == ["number of test examples not known"] * 2
+
+
+def test_intervals_by_resampling_are_labelled_as_cross_checks() -> None:
+    methods = [row.method for row in shape_rows([described(scores(12))]) if "cross-check" in row.method]
+    assert methods == [
+        "95%, BCa bootstrap over runs: a cross-check, too narrow with few",
+        "95%, percentile bootstrap over runs: a cross-check, too narrow with few",
+        "95%, BCa bootstrap over runs: a cross-check, too narrow with few",
+        "95%, percentile bootstrap over runs: a cross-check, too narrow with few",
+    ]
+
+
+def test_outliers_are_named_by_run_in_the_table_and_below_heavy_tails() -> None:
+    found = described((93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35))
+    assert shown(found)["outliers"] == ["replicate 3"]
+    assert description_row(found, "base").note.endswith("the interval of the SD does not hold; far out: replicate 3")
+    assert shown(described(tuple(93 + k / 10 for k in range(8))))["outliers"] == ["none"]
+    assert shown(described((93.0,) * 7 + (94.0,)))["outliers"] == ["not told: most scores are equal"]
+
+
+def test_what_does_not_apply_to_a_metric_has_no_row() -> None:
+    loss = scored("base", scores(12), selected("test_loss", direction="min"))
+    found = shown(describe_runs(loss, loss.metrics[0]))
+    assert "CV of the error rate" not in found
+    assert "error of the test set" not in found
+    assert "interval of the SD" not in found
+    assert "MAD" in found
+
+
+def test_the_error_of_the_test_set_tells_its_examples_and_that_runs_do_not_reduce_it() -> None:
+    accuracy = selected(unit="%")
+    values = (93.41, 93.52, 93.37, 93.46, 93.33)
+    runs = [
+        replace(run(i, {"test_acc": single(value)}), evaluation=(EvaluationData("torch", "5f1c", 10_000),))
+        for i, value in enumerate(values)
+    ]
+    found = describe_runs(replace(scored("base", values, accuracy), runs=tuple(runs)), accuracy)
+    row = shape_rows([found])[-1]
+    assert (row.label, row.cells[0].text) == ("error of the test set", "0.248 %")
+    assert row.method == "√(p (1 − p) / N), 10000 examples: no number of runs reduces it"
+
+
+def test_below_two_runs_there_is_no_table_and_no_cell_is_empty_or_nan() -> None:
+    assert shape_rows([described((93.4,))]) == shape_rows([described(())]) == ()
+    for values in ((93.4, 93.4), (93.4, 93.5), (5.0,) * 12, (1e9, 1e9 + 1e-6, 1e9) * 4, (0.0,) * 11 + (1.0,)):
+        for texts in shown(described(values), described((93.4,))).values():
+            assert all(text and "nan" not in text.lower() for text in texts)

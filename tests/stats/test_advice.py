@@ -1,0 +1,41 @@
+"""Warnings about the shape of scores: few, of the metric that counts, with the runs to look at."""
+
+import pytest
+from samples import experiment, metric, sample
+
+from deviate.model import ExperimentFindings
+from deviate.stats.advice import tail_warnings
+from deviate.stats.describe import describe_runs
+
+HEAVY = [93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35]
+LIGHT = sample(93.2, 0.1, 8)
+
+
+def described(scores: dict[str, list[float]], primary: str = "") -> ExperimentFindings:
+    metrics = [metric(name, is_primary=name == primary) for name in scores]
+    one = experiment("base", metrics, scores)
+    return ExperimentFindings(one, tuple(describe_runs(one, it) for it in metrics))
+
+
+def test_heavy_tails_of_the_primary_metric_name_the_runs_and_what_to_do() -> None:
+    (warning,) = tail_warnings([described({"acc": HEAVY, "loss": LIGHT}, "acc")], ["base"])
+    assert warning.startswith("acc of base: heavy tails (excess kurtosis 7.9")
+    assert "Far from the others: replicate 3; look at the log." in warning
+    assert warning.endswith("Read median, MAD and bootstrap beside it: Shape and cross-checks in the report.")
+
+
+def test_other_metrics_are_silent_beside_a_primary_one() -> None:
+    assert tail_warnings([described({"acc": LIGHT, "loss": HEAVY}, "acc")], ["base"]) == []
+
+
+def test_without_a_primary_metric_all_are_named_in_one_sentence_with_what_chance_does() -> None:
+    scores = {f"m{k}": HEAVY for k in range(30)}
+    (warning,) = tail_warnings([described(scores)], ["base"])
+    assert "m0 of base, m1 of base, m2 of base, m3 of base, m4 of base and 25 more" in warning
+    assert "Among 30 samples up to 5 % look so by chance." in warning
+
+
+@pytest.mark.parametrize("values", [[], [0.5], [0.5] * 8, LIGHT])
+def test_scores_without_heavy_tails_give_no_warning(values: list[float]) -> None:
+    assert tail_warnings([described({"acc": values}, "acc")], ["base"]) == []
+    assert tail_warnings([described({"acc": values})], ["base"]) == []
