@@ -13,6 +13,7 @@ from deviate.report.view.figures import (
     PlottedDifference,
     PointGroup,
 )
+from deviate.report.view.many import ManyRow, ManyView, ProfileLine, ProfilePlot, RankPlot, TaskView
 from deviate.report.view.metrics import (
     DescriptionRow,
     ExperimentSummary,
@@ -62,6 +63,8 @@ __all__ = [
     "ForestPlot",
     "ForestRow",
     "HashRow",
+    "ManyRow",
+    "ManyView",
     "MetricView",
     "NoiseRowView",
     "NoiseTableView",
@@ -69,12 +72,16 @@ __all__ = [
     "OverviewComparison",
     "PlottedDifference",
     "PointGroup",
+    "ProfileLine",
+    "ProfilePlot",
     "ProofRow",
     "Provenance",
     "QuantityRow",
+    "RankPlot",
     "RunRow",
     "SeedCallRow",
     "SummaryLine",
+    "TaskView",
     "Tone",
     "VerdictView",
     "View",

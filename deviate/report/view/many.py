@@ -1,0 +1,105 @@
+"""Three or more experiments, and experiments over several tasks, as a report shows them."""
+
+from dataclasses import dataclass
+
+from deviate.report.view.parts import Cell, Fact
+
+
+@dataclass(frozen=True, slots=True)
+class ManyRow:
+    """A row of a table; the cells follow its headers."""
+
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ManyView:
+    """One metric over three or more experiments.
+
+    Attributes:
+        sentence: to paste. lines: the same for a terminal, a line each.
+        omnibus: whether they differ at all, a test each.
+        no_dunnett: why no candidate is compared with the baseline; empty where they are.
+        matrix: row less column, below the diagonal; empty cells elsewhere.
+    """
+
+    anchor: str
+    name: str
+    is_primary: bool
+    sentence: str
+    lines: tuple[str, ...]
+    omnibus: tuple[Fact, ...]
+    dunnett_caption: str
+    dunnett_headers: tuple[str, ...]
+    dunnett: tuple[ManyRow, ...]
+    no_dunnett: str
+    matrix_caption: str
+    matrix_headers: tuple[str, ...]
+    matrix: tuple[ManyRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankPlot:
+    """Mean ranks over tasks, best first, as label, text and number.
+
+    Attributes:
+        cliques: ends of bars over experiments that are not told apart.
+    """
+
+    key: str
+    title: str
+    description: str
+    note: str
+    ranks: tuple[tuple[str, str, float], ...]
+    difference: float
+    difference_label: str
+    cliques: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """Share of scores above each threshold, with its band; `index` chooses the colour."""
+
+    label: str
+    note: str
+    index: int
+    shares: tuple[float, ...]
+    band: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePlot:
+    """Performance profiles of all experiments."""
+
+    key: str
+    title: str
+    description: str
+    axis: str
+    thresholds: tuple[float, ...]
+    lines: tuple[ProfileLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """Experiments over several tasks.
+
+    Attributes:
+        rows: an experiment each, in the order of `headers`. no_rows: why there are none.
+        no_ranks, no_profile: why a figure is absent; empty where it is there.
+        matrix: p of each pair by ranks, below the diagonal.
+    """
+
+    sentence: str
+    lines: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    headers: tuple[str, ...]
+    rows: tuple[ManyRow, ...]
+    no_rows: str
+    ranks: RankPlot | None
+    no_ranks: str
+    profile: ProfilePlot | None
+    no_profile: str
+    matrix_headers: tuple[str, ...]
+    matrix: tuple[ManyRow, ...]
+    footnotes: tuple[str, ...]
