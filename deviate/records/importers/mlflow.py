@@ -88,6 +88,9 @@ def _notes(group: Group, kept: Sequence[Stored], deleted: Sequence[str]) -> Iter
     open_ended = [run.name or run.id for run in kept if run.state not in STATUS]
     if open_ended:
         yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
+    for run in kept:
+        if run.torn:
+            yield f"{run.name or run.id}: the last line of {named(run.torn)} is not whole, left out"
     removed = [run.name or run.id for run in group.runs if run.is_deleted]
     if removed:
         yield f"{named(removed)}: deleted in MLflow, left out"

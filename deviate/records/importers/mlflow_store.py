@@ -25,7 +25,12 @@ ESCAPE = re.compile(r"\\(x..|u.{4}|U.{8}|.)", re.DOTALL)
 
 @dataclass(slots=True)
 class Stored:
-    """A run of a store; times in seconds since the epoch, 0 where they are not known."""
+    """A run of a store.
+
+    Attributes:
+        started, ended: seconds since the epoch, 0 where that is not known.
+        torn: metrics whose last line is not whole.
+    """
 
     id: str
     name: str = ""
@@ -36,6 +41,7 @@ class Stored:
     trails: Trails = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
+    torn: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -119,9 +125,13 @@ def _run(folder: Path) -> Stored:
         tags=tags,
     )
     for path in _files(folder / "metrics"):
-        trail = run.trails[path.relative_to(folder / "metrics").as_posix()] = Trail()
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        for number, line in enumerate(lines, 1):
+        name = path.relative_to(folder / "metrics").as_posix()
+        trail = run.trails[name] = Trail()
+        text = path.read_text(encoding="utf-8", errors="replace")
+        whole, _, broken = text.rpartition("\n")
+        if broken:  # a number that breaks off is another number
+            run.torn.append(name)
+        for number, line in enumerate(whole.splitlines(), 1):
             try:
                 time, value, *rest = line.split()
                 trail.add(int(rest[0]) if rest else 0, float(value), int(time) / 1000)
@@ -158,7 +168,8 @@ def _meta(path: Path) -> dict[str, str]:
             more = line.strip()
             found[last] = found[last][:-1] + (more[1:] if more.startswith("\\ ") else more)
         elif last and line[:1] in {" ", ""}:
-            found[last] += f" {line.strip()}" if line.strip() else "\n"
+            joint = "" if found[last].endswith("\n") else " "
+            found[last] += joint + line.strip() if line.strip() else "\n"
     if not found:
         raise InputError(f"{path} is damaged: it tells nothing", CURE)
     return {name: _plain(value.strip()) for name, value in found.items()}

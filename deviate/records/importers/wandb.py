@@ -51,11 +51,13 @@ class _Found:
     """A run as one file has it, or several of the same run, one after another.
 
     Attributes:
+        is_told: the file has the record that says which run it is; a killed process may leave none.
         exit_code: None when no end is on record.
     """
 
     path: Path
     id: str = ""
+    is_told: bool = False
     name: str = ""
     project: str = ""
     group: str = ""
@@ -88,15 +90,17 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     if not files:
         raise InputError(f"there is no run of W&B in {path}", "name a folder with offline-run-… folders in it")
     by_id: dict[str, _Found] = {}
-    for file in files:
-        found = _read(file)
+    read = [_read(file) for file in files]
+    untold = [found.path.name for found in read if not found.is_told]
+    for found in sorted(read, key=lambda it: it.started):  # names of folders tell whole seconds
+        if not found.is_told:
+            continue
         by_id[found.id] = _after(by_id[found.id], found) if found.id in by_id else found
     experiments: dict[tuple[str, str], list[_Found]] = {}
     for found in by_id.values():
         experiments.setdefault((found.project, found.group), []).append(found)
-    kept = tuple(
-        _experiment(project, group, runs, path, len(experiments)) for (project, group), runs in experiments.items()
-    )
+    notes = (f"{named(untold)}: breaks off before it tells which run it is, left out",) if untold else ()
+    kept = tuple(_experiment(runs, path, (*_which(key, len(experiments)), *notes)) for key, runs in experiments.items())
     if not any(run.series for it in kept for run in it.runs):
         raise InputError(f"the runs of W&B in {path} logged no numbers", "name another folder")
     return kept
@@ -108,14 +112,23 @@ def _files(folder: Path) -> list[Path]:
     return [path for path in found if path.is_file() and not path.parent.is_symlink()] or found[:1]
 
 
-def _experiment(project: str, group: str, runs: Sequence[_Found], path: Path, n_experiments: int) -> Imported:
+def _which(key: tuple[str, str], n_experiments: int) -> Iterator[str]:
+    project, group = (it or "(none)" for it in key)
+    if n_experiments > 1:
+        yield (
+            f"one of {n_experiments} experiments here, of project {project} and group {group}: "
+            "runs of another project or group are another experiment"
+        )
+
+
+def _experiment(runs: Sequence[_Found], path: Path, notes: Sequence[str]) -> Imported:
     for run in runs:
         for name, value in sorted(run.summary.items()):
             stem, _, last = name.rpartition(".")
             if name not in run.trails and not (last in DERIVED and stem in run.trails):
                 trail = run.trails[name] = Trail()
                 trail.add(NO_STEP, value, run.wall_time_s)
-    series, notes = as_series([run.trails for run in runs], [0.0] * len(runs))
+    series, of_steps = as_series([run.trails for run in runs], [0.0] * len(runs))
     labels = [run.name or run.id for run in runs]
     imported = []
     for run, label, its in zip(runs, labels, series, strict=True):
@@ -123,17 +136,11 @@ def _experiment(project: str, group: str, runs: Sequence[_Found], path: Path, n_
         environment = {**run.facts, **{f"config.{name}": value for name, value in config.items()}}
         label = label if labels.count(label) == 1 else f"{label} ({run.id})"  # noqa: PLW2901
         imported.append(ImportedRun(label, its, run.status, run.started, run.wall_time_s, environment, seeds))
-    name = "-".join(filter(None, (project, group))) or path.resolve().stem
-    told = (*_notes(project, group, runs, n_experiments), *notes)
-    return Imported(name, "wandb", (path,), tuple(imported), notes=told)
+    name = "-".join(filter(None, (runs[0].project, runs[0].group))) or path.resolve().stem
+    return Imported(name, "wandb", (path,), tuple(imported), notes=(*notes, *_notes(runs), *of_steps))
 
 
-def _notes(project: str, group: str, runs: Sequence[_Found], n_experiments: int) -> Iterator[str]:
-    if n_experiments > 1:
-        yield (
-            f"one of {n_experiments} experiments here, of project {project or '(none)'} and group {group or '(none)'}: "
-            "runs of another project or group are another experiment"
-        )
+def _notes(runs: Sequence[_Found]) -> Iterator[str]:
     open_ended = [run.name or run.id for run in runs if run.exit_code is None]
     if open_ended:
         yield f"{named(open_ended)}: no end on record, so the run was killed or still goes on: counts as lost"
@@ -158,8 +165,8 @@ def _read(path: Path) -> _Found:
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"reading {path}: {error.strerror or error}") from error
-    if data[:4] != MAGIC:
-        raise InputError(f"{path} is no run of W&B, or an empty one", "name another file or folder")
+    if data[:4] != MAGIC[: len(data)]:
+        raise InputError(f"{path} is no run of W&B", "name another file or folder")
     found = _Found(path, id=path.stem.removeprefix("run-"))
     for offset, record in _records(data, path):
         try:
@@ -205,6 +212,7 @@ def _take(found: _Found, record: wire.Message) -> None:
         found.config |= dict(_settings(_items(wire.part(record, CONFIG), 1)))
     elif RUN in record:
         run = wire.part(record, RUN)
+        found.is_told = True
         found.id, found.name = wire.text(run, 1) or found.id, wire.text(run, 8)
         found.project, found.group = wire.text(run, 3), wire.text(run, 6)
         started = wire.part(run, 17)

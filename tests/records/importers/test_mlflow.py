@@ -1,0 +1,221 @@
+import math
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from writers import write
+
+from deviate.errors import InputError
+from deviate.model import Series
+from deviate.records.importers.mlflow import read_mlflow
+from deviate.records.importers.registry import IMPORTERS, Imported
+
+LONG = "digits: a #1 é experiment with a name that is too long for one line of YAML, as people may give them"
+WRITE = f"""
+import math, sys
+import mlflow
+
+mlflow.set_tracking_uri(sys.argv[1])
+client = mlflow.MlflowClient()
+
+mlflow.set_experiment({LONG!r})
+for seed in range(2):
+    with mlflow.start_run(run_name=f"seed {{seed}}"):
+        mlflow.log_params({{"lr": 0.1, "seed": seed, "api_key": "0123456789abcdef"}})
+        for step in range(5):
+            mlflow.log_metric("val/loss", 1 / (3 + step + seed), step=step)
+            mlflow.log_metric("stepless", step / 7)
+        mlflow.log_metric("val/loss", 0.1 + 0.2, step=4)
+        mlflow.log_metric("final", 1 / 3)
+        mlflow.log_metric("nan", math.nan)
+        mlflow.log_metric("inf", -math.inf, step=7)
+        mlflow.log_metric("system/cpu", 3.0)
+
+mlflow.set_experiment("ends")
+try:
+    with mlflow.start_run(run_name="failed"):
+        mlflow.log_metric("acc", 0.25, step=1)
+        raise ValueError
+except ValueError:
+    pass
+mlflow.start_run(run_name="killed")
+mlflow.log_metric("acc", 0.5, step=1)
+mlflow.end_run("KILLED")
+with mlflow.start_run(run_name="parent"):
+    with mlflow.start_run(run_name="child", nested=True):
+        mlflow.log_metric("acc", 0.75, step=1)
+with mlflow.start_run(run_name="deleted") as run:
+    mlflow.log_metric("acc", 1.0, step=1)
+client.delete_run(run.info.run_id)
+going = client.create_run(mlflow.get_experiment_by_name("ends").experiment_id, run_name="going on")
+client.log_metric(going.info.run_id, "acc", 2.0, step=1)
+
+mlflow.set_experiment("removed")
+with mlflow.start_run():
+    mlflow.log_metric("acc", 1.0)
+client.delete_experiment(mlflow.get_experiment_by_name("removed").experiment_id)
+"""
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory, require: Callable[[str], None]) -> Path:
+    """A folder with a store of each kind."""
+    for name in ("mlflow", "sqlalchemy", "alembic"):
+        require(name)
+    folder = tmp_path_factory.mktemp("stores")
+    write(folder, WRITE, (folder / "mlruns").as_uri(), MLFLOW_ALLOW_FILE_STORE="true")
+    write(folder, WRITE, "sqlite:///mlflow.db")
+    return folder
+
+
+@pytest.fixture(params=["mlruns", "mlflow.db"])
+def store(stores: Path, request: pytest.FixtureRequest) -> Path:
+    return stores / str(request.param)
+
+
+def points(series: Series) -> list[tuple[int | None, float]]:
+    return list(zip(series.steps, series.values, strict=True))
+
+
+def by_name(path: Path) -> dict[str, Imported]:
+    return {imported.name: imported for imported in read_mlflow(path)}
+
+
+def test_each_experiment_of_a_store_has_its_runs_with_all_bits_of_their_values(store: Path) -> None:
+    found = by_name(store)
+    assert found.keys() == {LONG, "ends"}
+    imported = found[LONG]
+    assert [run.label for run in imported.runs] == ["seed 0", "seed 1"]
+    for seed, run in enumerate(imported.runs):
+        expected = [*((step, 1 / (3 + step + seed)) for step in range(4)), (4, 0.1 + 0.2)]
+        assert points(run.series["val/loss"]) == expected
+        assert points(run.series["final"]) == [(None, 1 / 3)]
+        assert points(run.series["inf"]) == [(7, -math.inf)]
+        assert math.isnan(run.series["nan"].values[0])
+        assert run.series.keys() == {"val/loss", "stepless", "final", "nan", "inf"}
+        assert run.status == "completed"
+    assert "val/loss: logged more than once at a step, of which the last value counts" in imported.notes
+
+
+def test_what_was_logged_without_steps_is_numbered_and_said(store: Path) -> None:
+    imported = by_name(store)[LONG]
+    assert points(imported.runs[1].series["stepless"]) == [(step, step / 7) for step in range(5)]
+    assert "stepless: logged without a step, so numbered in the order of logging" in imported.notes
+
+
+def test_parameters_are_the_environment_without_secrets(store: Path) -> None:
+    run = by_name(store)[LONG].runs[1]
+    assert run.seeds == {"seed": 1}
+    assert run.environment["param.lr"] == "0.1"
+    assert run.environment["param.api_key"] == "[redacted]"
+
+
+def test_times_are_seconds_of_the_run(store: Path) -> None:
+    run = by_name(store)[LONG].runs[0]
+    times = list(run.series["val/loss"].times)
+    assert times == sorted(times)
+    assert 0 <= times[0] <= times[-1] <= run.wall_time_s < 60
+    assert run.started > 1.7e9
+
+
+def test_how_a_run_ended_is_kept_and_what_is_left_out_is_said(store: Path) -> None:
+    imported = by_name(store)["ends"]
+    assert {run.label: (run.status, points(run.series["acc"])) for run in imported.runs} == {
+        "failed": ("crashed", [(1, 0.25)]),
+        "killed": ("cancelled", [(1, 0.5)]),
+        "child": ("completed", [(1, 0.75)]),
+        "going on": ("lost", [(1, 2.0)]),
+    }
+    assert "going on: no end on record, so the run was killed or still goes on: counts as lost" in imported.notes
+    assert "deleted: deleted in MLflow, left out" in imported.notes
+    assert "parent: parent of other runs without metrics of its own, left out" in imported.notes
+
+
+def test_a_folder_in_which_the_data_base_lies_is_that_store(stores: Path, tmp_path: Path) -> None:
+    shutil.copy(stores / "mlflow.db", tmp_path)
+    assert IMPORTERS["mlflow"].claims(tmp_path)
+    assert [it.runs for it in read_mlflow(tmp_path)] == [it.runs for it in read_mlflow(stores / "mlflow.db")]
+
+
+def test_the_folder_of_an_experiment_or_run_is_read_alone(stores: Path) -> None:
+    whole = by_name(stores / "mlruns")
+    for folder in (path.parent for path in (stores / "mlruns").glob("*/meta.yaml")):
+        if not any(folder.glob("*/meta.yaml")):
+            continue
+        assert IMPORTERS["mlflow"].claims(folder)
+        (imported,) = read_mlflow(folder)
+        assert imported.runs == whole[imported.name].runs
+    for folder in (path.parent for path in (stores / "mlruns").glob("*/*/meta.yaml") if "seed 1" in path.read_text()):
+        assert IMPORTERS["mlflow"].claims(folder)
+        (imported,) = read_mlflow(folder)
+        assert imported.name == LONG
+        assert imported.runs[0].series["val/loss"] == whole[LONG].runs[1].series["val/loss"]
+
+
+def test_reading_a_data_base_does_not_change_it(stores: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copy(stores / "mlflow.db", tmp_path))
+    before = path.read_bytes()
+    path.chmod(0o444)
+    read_mlflow(path)
+    assert path.read_bytes() == before
+    assert [it.name for it in tmp_path.iterdir()] == ["mlflow.db"]
+
+
+def test_a_damaged_metric_is_an_error_with_its_line(stores: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(stores / "mlruns", tmp_path / "mlruns")
+    path = next(root.glob("*/*/metrics/val/loss"))
+    path.write_text(path.read_text() + "1700000000000 zero 5\n")
+    with pytest.raises(InputError, match="val/loss is damaged in line 7: '1700000000000 zero 5'"):
+        read_mlflow(root)
+
+
+def test_a_torn_last_line_is_left_out_and_said(stores: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(stores / "mlruns", tmp_path / "mlruns")
+    for path in root.glob("*/*/metrics/val/loss"):
+        path.write_text(path.read_text().rpartition("0.30")[0] + "0.3")
+    imported = by_name(root)[LONG]
+    assert [list(run.series["val/loss"].steps) for run in imported.runs] == [[0, 1, 2, 3, 4]] * 2
+    assert imported.runs[0].series["val/loss"].values[-1] == 1 / 7
+    assert any("last line of val/loss is not whole" in note for note in imported.notes)
+
+
+def test_a_truncated_data_base_is_told(stores: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mlflow.db"
+    path.write_bytes((stores / "mlflow.db").read_bytes()[:20_000])
+    with pytest.raises(InputError, match="reading the MLflow data base"):
+        read_mlflow(path)
+
+
+def test_stores_without_runs_are_told(tmp_path: Path) -> None:
+    experiment = tmp_path / "mlruns" / "0"
+    experiment.mkdir(parents=True)
+    (experiment / "meta.yaml").write_text("experiment_id: '0'\nlifecycle_stage: active\nname: Default\n")
+    with pytest.raises(InputError, match="holds no runs of MLflow"):
+        read_mlflow(tmp_path / "mlruns")
+
+
+def test_names_are_read_as_yaml_writes_them(stores: Path, tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml")
+    names = ["it's", "12", "null", "a: b", "tab\there", "emoji \U0001f600", " blank ", "\\", "x" * 200, "word " * 60]
+    names += ["bell \x07 " * 20, "\n".join(["lines"] * 3), "# no comment", "'quoted'", '"doubly"', "- dash", ""]
+    root = shutil.copytree(stores / "mlruns", tmp_path / "mlruns")
+    (run,) = (path for path in root.glob("*/*/meta.yaml") if "run_name: seed 0" in path.read_text())
+    meta = yaml.safe_load(run.read_text())
+    for name in names:
+        run.write_text(yaml.safe_dump({**meta, "run_name": name}, allow_unicode=True))
+        labels = [it.label for it in by_name(root)[LONG].runs]
+        assert labels[0] == (name or "seed 0")
+
+
+def test_other_data_bases_and_folders_are_not_claimed(stores: Path, tmp_path: Path) -> None:
+    claims = IMPORTERS["mlflow"].claims
+    assert claims(stores / "mlruns")
+    assert claims(stores / "mlflow.db")
+    with sqlite3.connect(tmp_path / "other.db") as base:
+        base.execute("CREATE TABLE runs (id)")
+    base.close()
+    (tmp_path / "meta.yaml").write_text("a: b\n")
+    (tmp_path / "mlflow.db").write_text("something else")
+    assert not any(claims(path) for path in (tmp_path, *tmp_path.iterdir(), tmp_path / "missing"))
