@@ -40,10 +40,8 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
     Raises:
         InputError: there is no such file or format, no format knows it, or it is damaged.
     """
-    found = [it for path in paths for it in _read_path(path, form)]
-    if len(found) > 1 and all(len(it.runs) == 1 for it in found) and len({it.form for it in found}) == 1:
-        found = [_joined(found)]
-    return _named(found)
+    read = [_read_path(path, form) for path in paths]
+    return _named([_joined([it for (it,) in read])] if _are_parts(read) else [it for found in read for it in found])
 
 
 def published_table(path: Path) -> str | None:
@@ -67,14 +65,19 @@ def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
     if chosen is not None:
         return chosen.read(path)
     if path.is_dir():
-        inside = [(it, each) for it in _within(path) if (each := _claiming(it)) is not None]
-        read = [each for it, importer in inside for each in importer.read(it)]
-        if read and all(len(it.runs) == 1 for it in read) and len({it.form for it in read}) == 1:
-            return (dataclasses.replace(_joined(read), name=path.absolute().name),)
+        read = [each.read(it) for it in _within(path) if (each := _claiming(it)) is not None]
+        if _are_parts(read):
+            return (dataclasses.replace(_joined([it for (it,) in read]), name=path.absolute().name),)
         if read:
-            return tuple(read)
+            return tuple(it for found in read for it in found)
     formats = "; ".join(f"{it.name}: {it.description}" for it in known.values())
     raise InputError(f"importing {path}: no format knows it", f"these can be imported: {formats}")
+
+
+def _are_parts(read: Sequence[tuple[Imported, ...]]) -> bool:
+    """Whether several files hold one run of one experiment each, all in one format."""
+    are_single = all(len(found) == 1 and len(found[0].runs) == 1 for found in read)
+    return len(read) > 1 and are_single and len({found[0].form for found in read}) == 1
 
 
 def _claiming(path: Path) -> Importer | None:

@@ -4,14 +4,14 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import get_args
 
 from deviate.errors import InputError
 from deviate.model import Series, Status
 from deviate.records.importers.registry import Imported, ImportedRun
-from deviate.records.importers.roles import Roles, repeated, roles_of, tell_apart, word
+from deviate.records.importers.roles import Roles, crossed, is_counter, keys_of, repeated, roles_of, tell_apart, word
 from deviate.records.importers.tables import Table, is_numeric, number
 from deviate.wording import direction_of, words
 
@@ -59,18 +59,8 @@ def assemble(
             f"{path} has {len(roles.values)} columns of numbers: this looks like data, not like results of runs",
             "name a file with scores or measurements",
         )
+    roles = _told_apart(table, roles, path)
     groups = _groups(table, roles)
-    if roles.run is not None and not _is_unique(table, roles, range(table.n_rows)):
-        keys = [it for it in (*roles.experiment, roles.task, roles.run, roles.step, roles.metric) if it]
-        chosen = tell_apart(table, roles, keys, range(table.n_rows))
-        if not chosen:
-            raise _ambiguous(table, roles, path)
-        roles = Roles(
-            tuple(it for it in roles.values if it not in chosen) or roles.values,
-            (*roles.experiment, *chosen), roles.task, roles.run, roles.step, roles.metric, roles.status,
-            tuple(it for it in roles.settings if it not in chosen), tuple(it for it in roles.left if it not in chosen),
-        )  # fmt: skip
-        groups = _groups(table, roles)
     has_tasks = roles.task is not None and len({cell for cell in table.columns[roles.task] if cell}) > 1
     read = {name: _runs(table, roles, rows, has_tasks=has_tasks) for name, rows in groups.items()}
     n_runs = sum(map(len, read.values()))
@@ -95,6 +85,30 @@ def assemble(
     )
 
 
+def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
+    """With further columns as parts of the experiment, where rows would else measure the same thing twice."""
+    if roles.run is None and roles.step is None and roles.metric is None and (roles.experiment or roles.task):
+        chosen = crossed(table, roles)
+        if len(chosen) == 1 and is_counter(table.columns[chosen[0]]):
+            return replace(_without(roles, chosen), run=chosen[0])
+    elif roles.run is not None and not _is_unique(table, roles):
+        chosen = tell_apart(table, roles)
+        if not chosen:
+            raise _ambiguous(table, roles, path)
+    else:
+        return roles
+    return replace(_without(roles, chosen), experiment=(*roles.experiment, *chosen))
+
+
+def _without(roles: Roles, chosen: Sequence[str]) -> Roles:
+    return replace(
+        roles,
+        values=tuple(it for it in roles.values if it not in chosen) or roles.values,
+        settings=tuple(it for it in roles.settings if it not in chosen),
+        left=tuple(it for it in roles.left if it not in chosen),
+    )
+
+
 def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
     """Rows by experiment, whose name leaves out what is the same in all of them."""
     telling = [it for it in roles.experiment if len(set(table.columns[it])) > 1] or roles.experiment[:1]
@@ -105,11 +119,11 @@ def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
     return groups
 
 
-def _is_unique(table: Table, roles: Roles, rows: Sequence[int]) -> bool:
+def _is_unique(table: Table, roles: Roles) -> bool:
     """Whether no two rows measure the same; parts of a row may stand in several lines, as Lightning writes them."""
-    keys = [table.columns[it] for it in (*roles.experiment, roles.task, roles.run, roles.step, roles.metric) if it]
+    keys = [table.columns[it] for it in keys_of(roles)]
     seen: set[tuple[str, ...]] = set()
-    for row in rows:
+    for row in range(table.n_rows):
         for value in roles.values:
             if table.columns[value][row]:
                 key = (value, *(it[row] for it in keys))
@@ -140,7 +154,8 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
         step = _step(columns[roles.step][row]) if roles.step else None
         metric = columns[roles.metric][row] if roles.metric else ""
         task = columns[roles.task][row] if roles.task and has_tasks else ""
-        key = (task, metric)
+        part = f"{columns[roles.split][row]}_" if roles.split and columns[roles.split][row] else ""
+        key = (task, metric, part)
         if roles.run is not None:
             label = columns[roles.run][row] or "none"
         elif step is not None:
@@ -159,7 +174,7 @@ def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -
         for name in roles.values:
             value = number(columns[name][row]) if columns[name][row] else None
             if value is not None:
-                measured = ": ".join(it for it in (task, metric or name) if it)
+                measured = ": ".join(it for it in (task, part + (metric or name)) if it)
                 run.points.setdefault(measured, []).append((step, value))
     return sorted(runs.values(), key=_order) if roles.run else list(runs.values())
 
@@ -252,6 +267,7 @@ def _told(table: Table, roles: Roles, path: Path, kind: str, read: dict[str, lis
         *([f"task = {roles.task}"] if roles.task else []),
         f"run = {roles.run}" if roles.run else "each row is a run" if not roles.step and not roles.metric else "",
         f"step = {roles.step}" if roles.step else "",
+        f"part of the data = {roles.split}" if roles.split else "",
         f"metric = {roles.metric}, value = {roles.values[0]}" if roles.metric else "",
         "" if roles.metric else f"metric{'s' * (len(roles.values) > 1)} = {_listed(roles.values)}",
     ]

@@ -147,6 +147,7 @@ def _notes(*, is_analysis: bool) -> tuple[str, ...]:
 
 
 def _right(figures: Sequence[str], cells: Sequence[str]) -> list[str]:
+    cells = ["" if cell.lower() == "nan" and P_VALUE not in figures else cell for cell in cells]
     return [_doubled(cell) if figure == P_VALUE else cell for figure, cell in zip(figures, cells, strict=False)]
 
 

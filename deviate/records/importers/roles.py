@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from deviate.errors import InputError
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
-from deviate.wording import listed, role_of, words
+from deviate.wording import direction_of, listed, role_of, words
 
 METRIC = listed("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
 VALUE = listed("value values score scores result metric_value metricvalue val y")
@@ -32,6 +32,8 @@ TASK = listed(
     "benchmark problem domain instance dataset_id task_id test_set corpus language"
 )
 STATUS = listed("status state outcome")
+SPLIT = listed("split phase subset partition stage data_partition train_or_val train_test set_name")
+"""What of a row's metrics it tells: `val` and `loss` are val_loss."""
 WALL = listed("wall_time walltime timestamp wall_clock relative_time_process relative_time_wall _timestamp _runtime")
 AMBIGUOUS = listed("name id label")
 """A metric where one column of numbers stands beside it, else an experiment."""
@@ -63,6 +65,7 @@ class Roles:
     step: str | None = None
     metric: str | None = None
     status: str | None = None
+    split: str | None = None
     settings: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
@@ -103,6 +106,7 @@ def roles_of(table: Table, place: str) -> Roles:
     taken += experiment
     run = take(it for it in _by_rank(columns, by_word, RUN) if it in texts or is_integral(columns[it]))
     status = take(it for it in texts if by_word[it] in STATUS)
+    split = take(it for it in texts if by_word[it] in SPLIT)
     step = _step(columns, by_word, taken, numeric)
     taken += [step] if step else []
     rest = [name for name in numeric if name not in taken and not _is_index(name, columns[name])]
@@ -122,32 +126,59 @@ def roles_of(table: Table, place: str) -> Roles:
         told = ", ".join(map(repr, list(columns)[:8]))
         raise InputError(f"{place}: no column holds scores; its columns are {told}", _cure(columns))
     _refuse_summaries(by_word, values, place, is_over_runs=run is None and step is None)
-    used = {*values, *experiment, *settings, task, run, step, metric, status}
+    named = [it for it in experiment if len(set(columns[it])) < table.n_rows]
+    experiment = named or experiment  # what has another name in each row names runs, where something else is there
+    experiment += [it for it in texts if it not in taken and 1 < len(set(columns[it])) <= table.n_rows / 2]
+    used = {*values, *experiment, *settings, task, run, step, metric, status, split}
     left = tuple(it for it in columns if it not in used and any(columns[it]))
-    return Roles(values, tuple(experiment), task, run, step, metric, status, settings, left)
+    return Roles(values, tuple(experiment), task, run, step, metric, status, split, settings, left)
 
 
-def tell_apart(table: Table, roles: Roles, keys: Sequence[str], rows: Sequence[int]) -> tuple[str, ...]:
-    """Further columns by which rows with the same keys are told apart, as few as possible; empty where none do.
-
-    Args:
-        keys: columns that identify a measurement by now.
-    """
-    columns = table.columns
-    free = [it for it in (*roles.left, *roles.settings, *roles.values) if it not in keys and it != roles.metric]
-    free = [
-        it
-        for it in free
-        if (it not in roles.values or role_of(words(it)) != "quality") and all(columns[it][row] for row in rows)
-    ]
+def tell_apart(table: Table, roles: Roles) -> tuple[str, ...]:
+    """Further columns by which rows with the same keys are told apart, as few as will do; empty where none do."""
+    columns, n_rows = table.columns, table.n_rows
+    keys = keys_of(roles)
+    free = [it for it in (*roles.left, *roles.settings, *roles.values) if it != roles.metric and it not in keys]
+    free = [it for it in free if direction_of(words(it)) is None and 1 < len(set(columns[it])) <= max(2, n_rows // 2)]
     free.sort(key=lambda it: (is_numeric(columns[it]), len(set(columns[it]))))
-    free = [it for it in free if 1 < len({columns[it][row] for row in rows}) <= max(2, len(rows) // 2)]
-    for n in (1, 2, 3):
+    for n in (1, 2):
         for chosen in itertools.islice(itertools.combinations(free, n), 200):
-            found = {tuple(columns[it][row] for it in (*keys, *chosen)) for row in rows}
-            if len(found) == len(rows):
+            if _n_levels(columns, (*keys, *chosen)) == n_rows:
                 return chosen
-    return ()
+    found: tuple[str, ...] = ()
+    while free and _n_levels(columns, (*keys, *found)) < n_rows:
+        best = max(free, key=lambda it: _n_levels(columns, (*keys, *found, it)))
+        free.remove(best)
+        found = (*found, best)
+    return found if _n_levels(columns, (*keys, *found)) == n_rows else ()
+
+
+def crossed(table: Table, roles: Roles) -> tuple[str, ...]:
+    """Numbers that are factors and no results: the same levels with every experiment and task, each once."""
+    chosen = tell_apart(table, roles)
+    groups: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for row in range(table.n_rows):
+        group = tuple(table.columns[it][row] for it in keys_of(roles))
+        groups.setdefault(group, set()).add(tuple(table.columns[it][row] for it in chosen))
+    levels = list(groups.values())
+    is_crossed = len(levels) > 1 and len(levels[0]) > 1 and all(it == levels[0] for it in levels)
+    return chosen if is_crossed else ()
+
+
+def is_counter(column: Sequence[str]) -> bool:
+    """Whether its levels are 0, 1, 2 … or 1, 2, 3 …: numbers of runs rather than settings."""
+    levels = sorted({number(cell) or 0.0 for cell in column})
+    return levels in ([*range(len(levels))], [*range(1, len(levels) + 1)])
+
+
+def keys_of(roles: Roles) -> tuple[str, ...]:
+    """The columns that say what a row measures."""
+    one = (roles.task, roles.run, roles.step, roles.metric, roles.split)
+    return (*roles.experiment, *(it for it in one if it is not None))
+
+
+def _n_levels(columns: dict[str, list[str]], names: Sequence[str]) -> int:
+    return len(set(zip(*(columns[it] for it in names), strict=True)))
 
 
 def repeated(values: Sequence[str]) -> dict[str, str] | None:
@@ -176,8 +207,9 @@ def _can_name(column: Sequence[str], *, has_numbers: bool) -> bool:
 
 
 def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], known: frozenset[str]) -> list[str]:
-    """Columns of a list, seeds before other names of runs."""
-    return sorted((it for it in columns if by_word[it] in known), key=lambda it: "seed" not in by_word[it])
+    """Columns that name runs: seeds first, and what differs before what is the same in all rows."""
+    found = [it for it in columns if by_word[it] in known or by_word[it].endswith("_seed")]
+    return sorted(found, key=lambda it: (len(set(columns[it])) == 1, "seed" not in by_word[it]))
 
 
 def _step(
@@ -207,11 +239,15 @@ def _is_setting(name: str, column: Sequence[str]) -> bool:
 
 
 def _refuse_summaries(by_word: dict[str, str], values: Sequence[str], place: str, *, is_over_runs: bool) -> None:
-    kinds = [set(by_word[name].split("_")) for name in values]
-    has_means = any(it & MEANS for it in kinds)
-    n_spreads = sum(bool(it & SPREADS) for it in kinds)
-    plain = [name for name, it in zip(values, kinds, strict=True) if not it & (MEANS | SPREADS | COUNTS)]
-    if is_over_runs and has_means and n_spreads and len(plain) <= len(values) / 3:
+    """Columns that are means and spreads of the same thing, where nothing says that a row is a run or a step."""
+    means = {_without(by_word[name], MEANS) for name in values if set(by_word[name].split("_")) & MEANS}
+    spreads = {_without(by_word[name], SPREADS) for name in values if set(by_word[name].split("_")) & SPREADS}
+    if is_over_runs and means & spreads:
+        told = [name for name in values if set(by_word[name].split("_")) & (MEANS | SPREADS | COUNTS)]
         raise InputError(
-            f"{place} holds means and spreads ({', '.join(values[:6])}), not the scores of runs", SUMMARY_HINT
+            f"{place} holds means and spreads ({', '.join(told[:6])}), not the scores of runs", SUMMARY_HINT
         )
+
+
+def _without(name: str, those: frozenset[str]) -> str:
+    return "_".join(part for part in name.split("_") if part not in those)

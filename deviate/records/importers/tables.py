@@ -130,7 +130,7 @@ def table_of(text: str, path: Path) -> Table:
     if not header and len(rows) == 1 and len(rows[0]) > 1:  # a list of numbers in one line
         rows, places = [[cell] for cell in rows[0]], places * len(rows[0])
     names = _names(header, max(map(len, rows), default=0), path)
-    _check(names, rows, places, path, is_named=bool(header))
+    _check(names, rows, places, path, len(header))
     n_again = sum(row == header for row in rows)
     if n_again:
         rows = [row for row in rows if row != header]
@@ -166,11 +166,15 @@ def _decoded(data: bytes, *, is_cut: bool = False) -> str:
 
 def _separator(lines: Sequence[str]) -> str:
     """The one by which most lines have equally many cells, more than one; blank for blanks, empty for one column."""
+    if sum(map(bool, map(DECIMAL_COMMA.fullmatch, map(str.strip, lines)))) >= max(1, len(lines) - 1):
+        return ""
     best, most = "", 0.0
     for separator in (*SEPARATORS, " "):
         n_cells = [len(it) for it in _split(lines, separator, Path())]
         usual, n_lines = Counter(n_cells).most_common(1)[0]
         share = n_lines / len(n_cells) if usual > 1 and (separator != " " or not best) else 0.0
+        if separator != " " and min(n_cells) > 1:  # lines of several lengths are told of, not taken for one column
+            share = max(share, 0.55)
         if share > most + 0.1:
             best, most = separator, share
     return best if most > 0.5 else ""
@@ -235,17 +239,14 @@ def _names(header: Sequence[str], n_columns: int, path: Path) -> list[str]:
     return named
 
 
-def _check(
-    names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int], path: Path, *, is_named: bool
-) -> None:
-    """Refuse a table in which some lines are longer than the header: cells would stand under names of others."""
-    lengths = Counter(map(len, rows))
-    usual = lengths.most_common(1)[0][0] if lengths else 0
-    longest = max(lengths, default=0)
-    if is_named and longest > usual and lengths[longest] < len(rows) / 2 and names[longest - 1].startswith("column "):
-        at = next(place for place, row in zip(places, rows, strict=False) if len(row) == longest)
+def _check(names: Sequence[str], rows: Sequence[list[str]], places: Sequence[int], path: Path, n_named: int) -> None:
+    """Refuse lines longer than the header, for cells would stand under names of others; names of rows may lack one."""
+    n_longer = sum(len(row) > n_named for row in rows)
+    if n_named and n_longer and not (len(names) == n_named + 1 and n_longer == len(rows)):
+        at, row = next((place, row) for place, row in zip(places, rows, strict=False) if len(row) > n_named)
         raise InputError(
-            f"{path}, line {at}: {longest} cells, where most lines have {usual}", "write as many cells in every line"
+            f"{path}, line {at}: {len(row)} cells, where the header has {n_named}",
+            "write as many cells in every line; tables with another header go into another file",
         )
 
 
