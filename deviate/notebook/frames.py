@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from deviate.errors import InputError
 from deviate.model import (
     NOT_ASKED,
     Comparison,
@@ -52,11 +51,7 @@ Cells = list[_Entry | _Remark]
 
 
 def findings_frame(findings: Findings) -> Any:
-    """A row per metric and candidate, or per metric and experiment where nothing is compared.
-
-    Raises:
-        InputError: pandas is not installed.
-    """
+    """A row per metric and candidate, or per metric and experiment where nothing is compared."""
     if findings.pairs:
         return _frame(
             [_compared(pair.baseline, pair.candidate, it) for pair in findings.pairs for it in pair.comparisons]
@@ -71,11 +66,7 @@ def findings_frame(findings: Findings) -> Any:
 
 
 def scores_frame(findings: Findings) -> Any:
-    """A row per experiment, metric and run that ended.
-
-    Raises:
-        InputError: pandas is not installed.
-    """
+    """A row per experiment, metric and run that ended."""
     rows: list[tuple[object, ...]] = []
     for it in findings.experiments:
         for description in it.descriptions:
@@ -188,8 +179,6 @@ def _frame(rows: Sequence[Cells]) -> Any:
 
 
 def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise InputError("tables as DataFrames need pandas, which is not installed", "pip install pandas") from error
+    import pandas as pd  # half a second, which no result that is only shown should wait for
+
     return pd.DataFrame({name: pd.array(values, dtype=TYPES[kind]) for name, (kind, values) in columns.items()})

@@ -1,7 +1,6 @@
 """What a notebook holds, as experiments: numbers, mappings, pandas objects, experiments, names and paths."""
 
 import math
-import numbers
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -133,8 +132,9 @@ def _number(value: Any, name: str) -> float | None:
     pandas = sys.modules.get("pandas")
     if value is None or (pandas is not None and (value is pandas.NA or value is pandas.NaT)):
         return None
-    is_number = isinstance(value, numbers.Real) or (hasattr(value, "__float__") and not hasattr(value, "__complex__"))
-    if not is_number or isinstance(value, bool | str) or type(value).__name__ == "bool":
+    kind = f"{type(value).__name__} {getattr(value, 'dtype', '')}"
+    is_number = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
+    if not is_number or isinstance(value, str) or "bool" in kind or "complex" in kind:
         hint = f"{ONE_EACH}: leave out what is no metric"
         raise InputError(f"{name} holds {str(value)[:40]!r}, a {type(value).__name__} and no score", hint)
     try:

@@ -49,19 +49,13 @@ class Results:
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per metric and candidate, or per metric and experiment where nothing is compared.
 
-        Figures are unrounded. Where there is none it is missing, never NaN, and the column `reasons` says why.
-
-        Raises:
-            InputError: pandas is not installed.
+        Figures are unrounded. Where there is none it is missing, never NaN, and the column `reasons` says why;
+        `remarks` tells how others were computed.
         """
         return frames.findings_frame(self.findings)
 
     def scores(self) -> Any:
-        """A pandas DataFrame of the scores: a row per experiment, metric and run, with the reason where there is none.
-
-        Raises:
-            InputError: pandas is not installed.
-        """
+        """A pandas DataFrame: a row per experiment, metric and run, with its score or the reason why there is none."""
         return frames.scores_frame(self.findings)
 
     def to_latex(self) -> str:
