@@ -5,7 +5,17 @@ from typing import TypeVar
 
 from deviate.model import NOT_APPLICABLE, NOT_ASKED, Description, Interval, Unavailable
 from deviate.report.describe import places_of, unit_of
-from deviate.report.format import between, confidence_text, counted, number, percentage, ratio, replicates, with_unit
+from deviate.report.format import (
+    between,
+    confidence_text,
+    counted,
+    difference_unit,
+    number,
+    percentage,
+    ratio,
+    replicates,
+    with_unit,
+)
 from deviate.report.view import Cell, QuantityRow
 
 Descriptions = Sequence[Description]
@@ -70,7 +80,8 @@ def _interval_row(
 
 
 def _scaled(description: Description, value: float) -> str:
-    return with_unit(number(value, places_of(description)), unit_of(description.metric))
+    """A spread, which of percentages is in points."""
+    return with_unit(number(value, places_of(description)), difference_unit(unit_of(description.metric)))
 
 
 def _both(description: Description, quartiles: tuple[float, float]) -> str:

@@ -5,14 +5,14 @@ few runs it is too narrow, most of all for the standard deviation.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from deviate.model import Interval, Unavailable
+from deviate.stats.bca import Column, bca_ends, influence, percentile_ends
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, ratio_refusal, refusal, spread_refusal
 
@@ -22,9 +22,11 @@ BCA_RUNS = 10
 MEDIAN_RUNS = 5
 MOST_RUNS = 1000
 """Beyond, the matrix of resamples is too large, and the intervals that it would check are exact enough."""
-N_KEPT = 6
+N_KEPT, N_SAMPLES_KEPT = 6, 128
+"""Matrices of draws, and samples whose resampled moments are kept: some 50 and 20 MB for 100 runs."""
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
 BCA, PERCENTILE = "BCa bootstrap", "percentile bootstrap"
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +53,20 @@ class Resamples:
         self.n_resamples = n_resamples
         self._seed = int(rng.integers(2**63))
         self._kept: dict[tuple[int, int], Draws] = {}
+        self._samples: dict[tuple[int, bytes], _Resampled] = {}
 
     def draws(self, n: int, side: int = 0) -> Draws:
         """Draws of n runs; sides (baseline 0, candidate 1) are drawn independently of each other."""
         found = self._kept.pop((n, side), None) or self._draw(n, side)
-        self._kept[n, side] = found
-        if len(self._kept) > N_KEPT:  # the one that was not asked for longest
-            del self._kept[next(iter(self._kept))]
+        _keep(self._kept, (n, side), found, N_KEPT)
+        return found
+
+    def moments(self, values: Values, side: int = 0) -> "_Resampled":
+        """Mean and SD in every resample of these scores: several intervals need them."""
+        ordered = np.sort(np.asarray(values, dtype=np.float64))
+        key = side, ordered.tobytes()
+        found = self._samples.pop(key, None) or _resampled(ordered, self.draws(len(ordered), side))
+        _keep(self._samples, key, found, N_SAMPLES_KEPT)
         return found
 
     def _draw(self, n: int, side: int) -> Draws:
@@ -82,8 +91,8 @@ def mean_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> 
     """
     if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
         return reason
-    sample = _resample(values, _resamples(rng), 0)
-    ends = _bca(0.0, sample.means, [sample.units], confidence)
+    sample = _resamples(rng).moments(values)
+    ends = bca_ends(0.0, sample.means, [sample.units], confidence)
     return _interval(ends, confidence, BCA, sample.centre, sample.scale)
 
 
@@ -95,8 +104,8 @@ def mean_percentile(values: Values, *, rng: Source, confidence: float = 0.95) ->
     """
     if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
         return reason
-    sample = _resample(values, _resamples(rng), 0)
-    return _interval(_percentiles(sample.means, confidence), confidence, PERCENTILE, sample.centre, sample.scale)
+    sample = _resamples(rng).moments(values)
+    return _interval(percentile_ends(sample.means, confidence), confidence, PERCENTILE, sample.centre, sample.scale)
 
 
 @statistic(n_samples=1, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
@@ -107,8 +116,8 @@ def sd_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> In
     """
     if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
         return reason
-    sample = _resample(values, _resamples(rng), 0)
-    ends = _bca(sample.sd, sample.sds, [_influence(sample.sds_without())], confidence)
+    sample = _resamples(rng).moments(values)
+    ends = bca_ends(sample.sd, sample.sds, [influence(sample.sds_without())], confidence)
     return _interval(ends, confidence, BCA, 0.0, sample.scale)
 
 
@@ -123,7 +132,7 @@ def median_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     draws = _resamples(rng).draws(len(ordered))
     medians = (ordered[draws.order[:, 1]] / 2) + (ordered[draws.order[:, 2]] / 2)
-    return _interval(_percentiles(medians, confidence), confidence, PERCENTILE, 0.0, 1.0)
+    return _interval(percentile_ends(medians, confidence), confidence, PERCENTILE, 0.0, 1.0)
 
 
 @statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
@@ -138,7 +147,7 @@ def difference_bootstrap(
         return reason
     b, a, scale = _both(baseline, candidate, rng)
     differences = a.scale / scale * a.means - b.scale / scale * b.means
-    ends = _bca(0.0, differences, [a.scale / scale * a.units, -b.scale / scale * b.units], confidence)
+    ends = bca_ends(0.0, differences, [a.scale / scale * a.units, -b.scale / scale * b.units], confidence)
     return _interval(ends, confidence, BCA, a.centre - b.centre, scale)
 
 
@@ -158,8 +167,8 @@ def sd_ratio_bootstrap(
     # Both may be without spread at once, then 0 / 0 is no number; a zero alone gives an infinite logarithm.
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ratios = np.log(a.sds) - np.log(b.sds)
-        influences = [_influence(np.log(a.sds_without())), _influence(-np.log(b.sds_without()))]
-    ends = _bca(math.log(a.sd / b.sd), log_ratios, influences, confidence)
+        influences = [influence(np.log(a.sds_without())), influence(-np.log(b.sds_without()))]
+    ends = bca_ends(math.log(a.sd / b.sd), log_ratios, influences, confidence)
     if isinstance(ends, Unavailable):
         return ends
     unit = a.scale / b.scale
@@ -183,7 +192,7 @@ def glass_delta_bootstrap(
         deltas = (gap + of_a * a.means - of_b * b.means) / (of_b * b.sds)
         without_a = (gap + of_a * a.means_without()) / (of_b * b.sd)
         without_b = (gap - of_b * b.means_without()) / (of_b * b.sds_without())
-    ends = _bca(gap / (of_b * b.sd), deltas, [_influence(without_a), _influence(without_b)], confidence)
+    ends = bca_ends(gap / (of_b * b.sd), deltas, [influence(without_a), influence(without_b)], confidence)
     return _interval(ends, confidence, BCA, 0.0, 1.0)
 
 
@@ -215,15 +224,14 @@ class _Resampled:
         return np.sqrt(np.where(squares > 1e-12, squares, 0.0) / (n - 2))
 
 
-def _resample(values: Values, resamples: Resamples, side: int) -> _Resampled:
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    n, centre = len(ordered), moments(values).mean
+def _resampled(ordered: Column, draws: Draws) -> _Resampled:
+    n, centre = len(ordered), moments(ordered.tolist()).mean
     deviations = ordered - centre
     deviations -= math.fsum(deviations) / n  # what the mean of large scores is rounded by
     scale = float(np.abs(deviations).max()) or 1.0
     units = deviations / scale
-    draws = resamples.draws(n, side)
-    first, second = (draws.counts @ np.column_stack([units, units**2])).T / n
+    # No product of matrices: its last bits depend on the number of threads, and it crawls on a machine that is busy.
+    first, second = (np.einsum("ij,j->i", draws.counts, part) / n for part in (units, units**2))
     variances = np.maximum(second - first**2, 0.0) * n / (n - 1)
     close = np.flatnonzero(variances < 1e-6)  # without the outlier that is the scale: the difference has no digits left
     variances[close] = (draws.counts[close] * (units - first[close, None]) ** 2).sum(axis=1) / (n - 1)
@@ -233,54 +241,9 @@ def _resample(values: Values, resamples: Resamples, side: int) -> _Resampled:
 
 def _both(baseline: Values, candidate: Values, rng: Source) -> tuple[_Resampled, _Resampled, float]:
     resamples = _resamples(rng)
-    b, a = _resample(baseline, resamples, 0), _resample(candidate, resamples, 1)
+    b, a = resamples.moments(baseline), resamples.moments(candidate, 1)
     scales = [one.scale for one, values in ((b, baseline), (a, candidate)) if min(values) < max(values)]
     return b, a, max(scales)
-
-
-def _bca(
-    estimate: float, resampled: Column, influences: Sequence[Column], confidence: float
-) -> tuple[float, float] | Unavailable:
-    """Ends of the bias-corrected and accelerated interval; `influences` hold the jackknife of each sample."""
-    if np.isnan(resampled).any():
-        return Unavailable("resamples without spread in both")
-    tolerance = 1e-12 * max(1.0, abs(estimate))
-    below = np.count_nonzero(resampled < estimate - tolerance)
-    at_most = np.count_nonzero(resampled <= estimate + tolerance)
-    bias = float(special.ndtri((below + at_most) / (2 * len(resampled))))
-    largest = float(np.abs(np.concatenate(influences)).max())
-    if not (math.isfinite(bias) and 0 < largest < math.inf):
-        return Unavailable("the spread hangs on a single run")
-    cubes, squares = (  # in units of the largest, for the cubes of large ones are no floats
-        sum(float(((part / largest) ** power).sum()) / len(part) ** power for part in influences) for power in (3, 2)
-    )
-    acceleration = cubes / squares**1.5 / 6
-    tails = []
-    for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
-        z = bias + float(special.ndtri(tail))
-        if acceleration * z >= 1:
-            return Unavailable("the spread hangs on a single run")
-        tails.append(float(special.ndtr(bias + z / (1 - acceleration * z))))
-    return _quantiles(resampled, tails)
-
-
-def _percentiles(resampled: Column, confidence: float) -> tuple[float, float] | Unavailable:
-    return _quantiles(resampled, [(1 - confidence) / 2, (1 + confidence) / 2])
-
-
-def _quantiles(resampled: Column, tails: Sequence[float]) -> tuple[float, float] | Unavailable:
-    with np.errstate(invalid="ignore"):  # between a number and infinity
-        low, high = (float(end) for end in np.quantile(resampled, tails))
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return Unavailable("too many resamples without spread")
-    return (low, high) if low < high else Unavailable("resamples all alike")
-
-
-def _influence(without: Column) -> Column:
-    """Jackknife: by how much each run moves the estimate, from the estimates without it."""
-    with np.errstate(invalid="ignore"):  # an infinite estimate is refused where the jackknife is used
-        influence: Column = (len(without) - 1) * (without.mean() - without)
-    return influence
 
 
 def _interval(
@@ -297,6 +260,13 @@ def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
     if max(map(len, samples)) > MOST_RUNS:
         return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
     return None
+
+
+def _keep(kept: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
+    """Keep a value as the latest; the one that was not asked for longest goes."""
+    kept[key] = value
+    if len(kept) > n_most:
+        del kept[next(iter(kept))]
 
 
 def _resamples(rng: Source) -> Resamples:

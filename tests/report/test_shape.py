@@ -41,7 +41,7 @@ def test_every_figure_has_a_row_and_every_experiment_a_cell() -> None:
         "interval of the median",
         "error of the test set",
     ]
-    assert found["standard error of the mean"] == ["0.058 %", "0.071 %"]
+    assert found["standard error of the mean"] == ["0.058 points", "0.071 points"]
     assert found["interval of the SD"][1] == "needs 10 runs, has 8"
     assert found["error of the test set"] == ["number of test examples not known"] * 2
 
@@ -82,7 +82,7 @@ def test_the_error_of_the_test_set_tells_its_examples_and_that_runs_do_not_reduc
     ]
     found = describe_runs(replace(scored("base", values, accuracy), runs=tuple(runs)), accuracy)
     row = shape_rows([found])[-1]
-    assert (row.label, row.cells[0].text) == ("error of the test set", "0.248 %")
+    assert (row.label, row.cells[0].text) == ("error of the test set", "0.248 points")
     assert row.method == "√(p (1 − p) / N), 10000 examples: no number of runs reduces it"
 
 
