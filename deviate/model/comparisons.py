@@ -77,9 +77,11 @@ class CurveComparison:
     """A metric against main-loop steps on both sides, at the steps that every run of both reported.
 
     Attributes:
-        steps: where runs are compared. baseline, candidate: mean per step; intervals are pointwise t.
-        difference: candidate minus baseline per step. band: simultaneous over all steps, (low, high) per step.
-        band_method: what the band is, with its level.
+        steps: where runs are compared. baseline, candidate: mean per step. baseline_half_widths,
+            candidate_half_widths: of the t interval of each mean, pointwise; empty for a single run.
+        difference: candidate minus baseline per step. band: simultaneous over all steps, (low, high) per step;
+            infinite at steps of which nothing can be said, empty with too few runs.
+        band_method: what the band is, or why there is none.
         first_difference: the first step at which the band excludes 0; None where it never does.
         area: of the mean over steps per run, both sides compared by Welch; `area_difference` with its interval.
         n_left_out: steps that some run did not report.
@@ -99,6 +101,8 @@ class CurveComparison:
     area_test: Test | Unavailable
     n_left_out: int
     note: str = ""
+    baseline_half_widths: tuple[float, ...] = ()
+    candidate_half_widths: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,21 @@
 Exchanging runs between sides, or resampling what is left of them, gives bands that cover 75 % in place of 95 % at five
 runs a side if one side varies three times as much as the other, and Bonferroni's covers 86 % at 5 against 15 runs, for
 Welch's degrees of freedom do not hold so far out. So curves like those observed are simulated: normal, with their
-number of runs, their ratio of spreads and the correlation of neighbouring steps; further apart, steps are taken to go
-together less than most curves do, which makes the band too wide rather than too narrow.
+number of runs, their ratio of spreads, and steps that forget each other at a steady rate, the fastest rate that the
+observed correlations show over any distance. Smooth curves and such with a level of their own forget more slowly
+somewhere, which makes the band too wide rather than too narrow.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.floating]
+HALF_LEFT = 0.5
+"""Correlation below which distances between steps say nothing more about how steps go together."""
 RATIO_ERRORS = 2.0
 """How many standard errors the ratio of spreads may be off: the widest band within that stands."""
 LARGEST_RATIO = 1e3
@@ -22,18 +26,26 @@ N_NUMBERS = 2_000_000
 FEWEST_CURVES = 199
 
 
-def simultaneous_quantile(baseline: Floats, candidate: Floats, *, confidence: float, rng: np.random.Generator) -> float:
+def simultaneous_quantile(
+    baseline: Floats,
+    candidate: Floats,
+    *,
+    confidence: float,
+    rng: np.random.Generator,
+    n_numbers: int = N_NUMBERS,
+) -> float:
     """The largest |t| over all steps that is exceeded with a probability of 1 - `confidence` where sides are equal.
 
     Args:
         baseline, candidate: a row per run, two at least, a column per step; each step with spread on some side.
+        n_numbers: random numbers to simulate with, which is how many curves, 200 at least.
 
     Source: single-step max-t of Westfall & Young (1993), by parametric bootstrap; Welch (1947) for t.
     """
     n_b, n_a, n_steps = len(baseline), len(candidate), baseline.shape[1]
-    correlation = _neighbours(baseline, candidate)
+    correlation = _memory(baseline, candidate)
     ratio = _spread_ratio(baseline, candidate)
-    n_curves = max(FEWEST_CURVES, math.ceil(10 / (1 - confidence)), N_NUMBERS // (n_steps * (n_a + n_b)))
+    n_curves = max(FEWEST_CURVES, math.ceil(10 / (1 - confidence)), n_numbers // (n_steps * (n_a + n_b)))
     simulated = _Simulated(n_b, n_a, n_steps, correlation, min(n_curves, 1_999), rng)
     share_of_steps = (1 + correlation**2) / (n_steps * max(1 - correlation**2, 1e-9))
     error = math.sqrt(min(1.0, share_of_steps) * (0.5 / (n_a - 1) + 0.5 / (n_b - 1)))
@@ -69,22 +81,40 @@ def _mean_and_se2(noise: Numbers) -> tuple[Numbers, Numbers]:
     return mean, (squares / n - mean**2) / (n - 1)
 
 
-def _neighbours(baseline: Floats, candidate: Floats) -> float:
-    """Correlation of one step with the next over runs, both sides pooled, mean over the steps; at least 0."""
-    products, weights = [], []
-    for side in (baseline, candidate):
-        distances = side - side.mean(axis=0)
-        norms = np.sqrt((distances**2).sum(axis=0))
-        has_spread = norms > 0
-        unit = np.divide(distances, norms, out=np.zeros_like(distances), where=has_spread)
-        df = len(side) - 1
-        products.append(df * (unit[:, 1:] * unit[:, :-1]).sum(axis=0))
-        weights.append(df * (has_spread[1:] & has_spread[:-1]))
-    weight = sum(weights)
-    if not np.any(weight):
-        return 0.0
-    correlations = sum(products)[weight > 0] / weight[weight > 0]
-    return float(np.clip(correlations.mean(), 0.0, 0.9999))
+def _memory(baseline: Floats, candidate: Floats) -> float:
+    """What is left of a distance from the mean after one step: the k-th root of the correlation k steps apart.
+
+    The smallest over distances at which half of it is left: smooth curves lose next to nothing over one step.
+    """
+    units = [_unit_distances(side) for side in (baseline, candidate)]
+    smallest, lag = 0.9999, 1
+    while lag < baseline.shape[1]:
+        correlation = _correlation(units, lag)
+        if lag == 1 or correlation >= HALF_LEFT:
+            smallest = min(smallest, max(correlation, 0.0) ** (1 / lag))
+        if correlation < HALF_LEFT:
+            break
+        lag *= 2
+    return smallest
+
+
+def _unit_distances(side: Floats) -> Floats:
+    """Distances from the mean of each step, of length 1 over the runs; 0 where there is no spread."""
+    distances = side - side.mean(axis=0)
+    norms = np.sqrt((distances**2).sum(axis=0))
+    unit: Floats = np.divide(distances, norms, out=np.zeros_like(distances), where=norms > 0)
+    return unit
+
+
+def _correlation(units: Sequence[Floats], lag: int) -> float:
+    """Correlation over runs of steps that far apart, sides weighted by degrees of freedom, mean over the steps."""
+    total = weight = 0.0
+    for unit in units:
+        one, other = unit[:, lag:], unit[:, :-lag]
+        has_spread = one.any(axis=0) & other.any(axis=0)
+        total += (len(unit) - 1) * float((one * other).sum())
+        weight += (len(unit) - 1) * int(has_spread.sum())
+    return total / weight if weight else 0.0
 
 
 def _spread_ratio(baseline: Floats, candidate: Floats) -> float:

@@ -77,18 +77,9 @@ def compare_curves(
         area_test=welch(areas[0], areas[1]),
         n_left_out=n_left_out,
         note=_note(len(steps), len(common), b, a),
+        baseline_half_widths=_half_widths(b, confidence),
+        candidate_half_widths=_half_widths(a, confidence),
     )
-
-
-def mean_band(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, Floats, Floats]:
-    """Mean with the ends of its t interval per step, pointwise; `values` has a row per run, two at least.
-
-    Source: Student (1908).
-    """
-    n = len(values)
-    mean = values.mean(axis=0)
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * values.std(axis=0, ddof=1) / np.sqrt(n)
-    return mean, mean - half, mean + half
 
 
 def _curves(experiment: Experiment, name: str) -> list[_Curve]:
@@ -116,6 +107,16 @@ def _common_steps(curves: Sequence[_Curve]) -> tuple[Integers, int]:
 
 def _area(steps: Integers, values: Floats) -> float:
     return float(np.trapezoid(values, steps) / (steps[-1] - steps[0]))
+
+
+def _half_widths(values: Floats, confidence: float) -> tuple[float, ...]:
+    """Of the t interval of the mean per step, pointwise. Source: Student (1908)."""
+    n = len(values)
+    if n < 2:
+        return ()
+    scale = np.abs(values).max(axis=0) + 1 / LARGEST
+    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * scale * (values / scale).std(axis=0, ddof=1) / np.sqrt(n)
+    return tuple(half.tolist())
 
 
 def _band(
