@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from statsmodels.stats.multitest import multipletests
+from scipy import stats
 
 from deviate.model import (
     Contrast,
@@ -143,7 +143,7 @@ def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
     Source: Benjamini & Hochberg (1995).
     """
     known = [p for p in p_values if not isinstance(p, Unavailable)]
-    corrected = iter(multipletests(known, method="fdr_bh")[1] if known else ())
+    corrected = iter(stats.false_discovery_control(known) if known else ())
     return [p if isinstance(p, Unavailable) else float(next(corrected)) for p in p_values]
 
 
