@@ -1,30 +1,25 @@
 """The table of results: one row model for LaTeX, Markdown and whatever else has one table for all figures."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deviate.model import Comparison, Description, Estimate, Findings, Interval, Unavailable
 from deviate.report.best import best_of
+from deviate.report.caption import caption, level, short
 from deviate.report.compare import metric_name, places_of_difference, verdict_word
 from deviate.report.describe import mean_cell, missing_text, n_text, places_of, range_cell, unit_of
 from deviate.report.format import (
-    MINUS,
     between,
     clean,
     confidence_text,
     p_cell,
     percentage,
-    shorten_middle,
     signed,
     with_unit,
 )
-from deviate.report.metrics import aggregate_words, comparison_of, matched_rows
-from deviate.report.noise import is_study
+from deviate.report.metrics import comparison_of, matched_rows
 from deviate.report.view import Cell, View
 
-LONGEST_NAME = 60
-"""Characters of a name in a table: what follows leaves no room for the figures."""
-MOST_NAMES = 3
 NOTHING = "—"
 
 
@@ -75,13 +70,13 @@ def result_table(view: View, *, as_declared: bool = False) -> ResultTable:
     Args:
         as_declared: metrics in the order of their declaration, not the primary one first and then by spread.
     """
-    labels = [_short(it.label) for it in view.experiments]
+    labels = [short(it.label) for it in view.experiments]
     notes = _Footnotes()
     described = _in_order(view.findings, as_declared=as_declared)
     build = _compared if view.findings.pairs else _described
     headers, rows = build(view.findings, labels, described, notes)
-    caption = _caption(view.findings, labels, described, has_best=any(it.is_best for row in rows for it in row.cells))
-    return ResultTable(headers, tuple(rows), caption, tuple(notes.texts))
+    title = caption(view.findings, labels, described, has_best=any(it.is_best for row in rows for it in row.cells))
+    return ResultTable(headers, tuple(rows), title, tuple(notes.texts))
 
 
 Row = list[Description | None]
@@ -115,11 +110,10 @@ def _in_order(findings: Findings, *, as_declared: bool) -> list[Row]:
 def _compared(
     findings: Findings, labels: Sequence[str], described: Sequence[Row], notes: _Footnotes
 ) -> tuple[tuple[str, ...], list[TableRow]]:
-    level = _level(findings)
     headers = ("metric", *labels)
     is_wide = len(findings.pairs) == 1
     if is_wide:
-        headers += (f"difference [{level}]", "adjusted p", "verdict")
+        headers += (f"difference [{level(findings)}]", "adjusted p", "verdict")
     rows: list[TableRow] = []
     for row in described:
         comparisons = _comparisons(findings, row)
@@ -135,7 +129,7 @@ def _compared(
             continue
         rows.append(TableRow(name, means))
         nothing = TableCell("")
-        for index, quantity in enumerate((f"difference [{level}]", "adjusted p", "verdict")):
+        for index, quantity in enumerate((f"difference [{level(findings)}]", "adjusted p", "verdict")):
             rows.append(TableRow(quantity, (nothing, *(cells[index] for cells in compared)), begins=False))
     return headers, rows
 
@@ -176,9 +170,9 @@ def _described(
     findings: Findings, labels: Sequence[str], described: Sequence[Row], notes: _Footnotes
 ) -> tuple[tuple[str, ...], list[TableRow]]:
     has_variants = len(labels) > 1
-    level = f"{confidence_text(findings.confidence)} CI"
+    interval = f"{confidence_text(findings.confidence)} CI"
     headers = ("metric", *(("variant",) if has_variants else ()), "n", "mean ± SD")
-    headers += (f"{level} of the mean", f"{level} of the SD", "CV", "range")
+    headers += (f"{interval} of the mean", f"{interval} of the SD", "CV", "range")
     rows = []
     for row in described:
         name = _metric_label(row, ())
@@ -232,69 +226,5 @@ def _bracket(interval: Interval, places: int | None) -> str:
 def _metric_label(row: Row, comparisons: Sequence[Comparison | None]) -> str:
     first = next(it for it in row if it is not None)
     name = next((metric_name(it) for it in comparisons if it is not None), clean(first.metric.name))
-    unit = _short(unit_of(first.metric))
-    return with_unit(_short(name), f"({unit})" if unit else "")
-
-
-def _short(text: str) -> str:
-    return shorten_middle(text, LONGEST_NAME)
-
-
-def _level(findings: Findings) -> str:
-    """`95% CI`; at declared looks levels may differ from one candidate to the next, and the caption names them."""
-    levels = dict.fromkeys(confidence_text(it.confidence) for it in _intervals(findings))
-    return f"{next(iter(levels))} CI" if len(levels) == 1 else "CI"
-
-
-def _intervals(findings: Findings) -> list[Interval]:
-    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
-    return [it.difference_interval for it in comparisons if isinstance(it.difference_interval, Interval)]
-
-
-def _caption(findings: Findings, labels: Sequence[str], described: Sequence[Row], *, has_best: bool) -> str:
-    firsts = [next(it for it in row if it is not None) for row in described]
-    whole = [it for row in described for it in row if it is not None]
-    aggregates = list(dict.fromkeys(aggregate_words(it.metric.aggregate) for it in firsts))
-    names = dict.fromkeys(_short(clean(it.experiment.variant)) for it in findings.experiments)
-    variants = f"{'variant' if len(names) == 1 else 'variants'} {', '.join(names)}"
-    quantity = ", ".join(_short(clean(it.metric.name)) for it in firsts)
-    if not 0 < len(firsts) <= MOST_NAMES:
-        quantity = f"{len(firsts)} metrics"
-    scores = f" ({', '.join(aggregates)})" if aggregates else ""
-    n = "n" if all(it.n == it.n_runs for it in whole) else "n, or runs with a score out of those that ended,"
-    whose = f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else labels[0]
-    if is_study(findings):
-        whose = f"Variants of {_short(clean(findings.experiments[0].experiment.name))}"
-    sentences = [f"{whose}: {quantity}{scores}."]
-    if findings.pairs:
-        sentences += [f"Mean ± SD over runs (ddof 1), {n} in parentheses; {variants}."]
-        sentences += _test_sentences(findings, labels[0])
-    else:
-        sentences += [f"Mean ± SD (ddof 1) over {n} runs; {variants}."]
-        methods = _methods(it.mean_interval for it in whole), _methods(it.sd_interval for it in whole)
-        ways = [f"of the {name} by {way}" for name, way in zip(("mean", "SD"), methods, strict=True) if way]
-        sentences += [f"Intervals {', '.join(ways)}."] if ways else []
-        sentences += ["CV is SD over |mean|. Described, not compared: no test."]
-    if has_best:
-        sentences.append("Bold: better than every other here, by adjusted p.")
-    return " ".join(sentences)
-
-
-def _test_sentences(findings: Findings, baseline: str) -> list[str]:
-    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
-    if not comparisons:
-        return ["No metric was reported on both sides."]
-    intervals = _intervals(findings)
-    levels = ", ".join(dict.fromkeys(confidence_text(it.confidence) for it in intervals))
-    points = ", in points where the metric is in %" if any(it.metric.unit == "%" for it in comparisons) else ""
-    sentences = [f"Difference to {baseline} (candidate {MINUS} baseline{points})"]
-    sentences[0] += f" with {levels} CI ({_methods(intervals)})." if intervals else "."
-    tests = dict.fromkeys("paired t-test" if it.is_paired else "Welch's t-test" for it in comparisons)
-    families = "; ".join(dict.fromkeys(pair.family for pair in findings.pairs if pair.family))
-    sentences.append(f"p: two-sided {' and '.join(tests)}{f' ({families})' if families else ''}.")
-    sentences += dict.fromkeys(f"{_short(clean(it.candidate))}: {it.looks}." for it in findings.pairs if it.looks)
-    return sentences
-
-
-def _methods(intervals: Iterable[Interval | Unavailable]) -> str:
-    return ", ".join(dict.fromkeys(it.method for it in intervals if isinstance(it, Interval)))
+    unit = short(unit_of(first.metric))
+    return with_unit(short(name), f"({unit})" if unit else "")

