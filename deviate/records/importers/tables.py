@@ -166,7 +166,8 @@ def _decoded(data: bytes, *, is_cut: bool = False) -> str:
 
 def _separator(lines: Sequence[str]) -> str:
     """The one by which most lines have equally many cells, more than one; blank for blanks, empty for one column."""
-    if sum(map(bool, map(DECIMAL_COMMA.fullmatch, map(str.strip, lines)))) >= max(1, len(lines) - 1):
+    texts = [line.strip() for line in lines if "," in line or line is not lines[0]]
+    if texts and all(map(DECIMAL_COMMA.fullmatch, texts)):  # one column: its name, if it has one, holds no comma
         return ""
     best, most = "", 0.0
     for separator in (*SEPARATORS, " "):
@@ -204,7 +205,7 @@ def _header(
     rows: list[list[str]], places: list[int], comments: Sequence[str], separator: str, path: Path
 ) -> tuple[list[str], list[list[str]], list[int]]:
     """Names of columns: the first line unless it holds numbers alone, else the comment before the numbers."""
-    found = [number(cell) for cell in rows[0]]
+    found = [number(it.replace(",", ".") if DECIMAL_COMMA.fullmatch(it) else it) for it in rows[0]]
     is_measured = any(it is not None and it != it // 1 for it in found)
     if not is_measured and any(
         it is None and cell.lower() not in MISSING for it, cell in zip(found, rows[0], strict=True)

@@ -1,0 +1,32 @@
+"""Logs that the CSVLogger of Lightning 2.6 wrote: two trainings of three epochs, with validation and test."""
+
+from pathlib import Path
+
+from deviate.records import read_files
+
+LOGS = Path(__file__).parent / "data/lightning_logs"
+
+
+def test_every_version_is_a_run_with_its_settings() -> None:
+    (imported,) = read_files([LOGS])
+    assert (imported.name, imported.form, [run.label for run in imported.runs]) == (
+        "lightning_logs", "lightning", ["version_0", "version_1"],
+    )  # fmt: skip
+    assert [run.environment for run in imported.runs] == [{"lr": "0.1"}] * 2
+
+
+def test_training_validation_and_test_stand_at_trainer_steps() -> None:
+    (imported,) = read_files([LOGS / "version_0/metrics.csv"])
+    (run,) = imported.runs
+    assert {name: tuple(series.steps) for name, series in run.series.items()} == {
+        "train_loss": (1, 3, 5, 7, 9, 11),
+        "val_loss": (3, 7, 11),
+        "test_loss": (12,),
+    }
+    assert run.series["train_loss"].values[0] == 0.2780809700489044
+    assert imported.notes[1] == "metrics.csv: not used: epoch"
+
+
+def test_versions_named_one_by_one_are_joined() -> None:
+    (imported,) = read_files(sorted(LOGS.glob("version_*")))
+    assert [run.label for run in imported.runs] == ["version_0", "version_1"]
