@@ -6,9 +6,10 @@ import numpy as np
 from experiments import run, scored, selected, single, with_moments
 
 from deviate.model import Description, EvaluationData
+from deviate.report import build_view, render
 from deviate.report.describe import description_row
 from deviate.report.shape import shape_rows
-from deviate.stats import Resamples
+from deviate.stats import Resamples, judge
 from deviate.stats.describe import describe_runs
 
 
@@ -84,6 +85,15 @@ def test_the_error_of_the_test_set_tells_its_examples_and_that_runs_do_not_reduc
     row = shape_rows([found])[-1]
     assert (row.label, row.cells[0].text) == ("error of the test set", "0.248 points")
     assert row.method == "√(p (1 − p) / N), 10000 examples: no number of runs reduces it"
+
+
+def test_the_page_shows_the_table_of_each_metric_and_says_how_large_the_error_of_the_test_set_is() -> None:
+    accuracy = replace(selected(unit="%", is_primary=True), n_examples=10_000)
+    view = build_view(judge([scored("base", (93.41, 93.52, 93.37, 93.46, 93.33), accuracy)]))
+    page = render(view, "html")
+    assert page.count("<summary>Shape and cross-checks</summary>") == 1
+    assert "<td>0.248 points</td>" in page
+    assert "test set (SE 0.25 points of test_acc with 10000 examples) is in no interval" in " ".join(view.limits)
 
 
 def test_below_two_runs_there_is_no_table_and_no_cell_is_empty_or_nan() -> None:
