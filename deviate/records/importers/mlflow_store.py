@@ -6,13 +6,16 @@ Source: FileStore and SqlAlchemyStore of MLflow 3.17; what is read here is the s
 import contextlib
 import math
 import re
-import sqlite3
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deviate.errors import InputError
 from deviate.records.importers.tracked import Trail, Trails
+
+if TYPE_CHECKING:
+    import sqlite3
 
 META = "meta.yaml"
 STATES = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
@@ -62,6 +65,10 @@ def is_folders(path: Path) -> bool:
 
 def is_database(path: Path) -> bool:
     """Whether a file is a data base with the tables of MLflow."""
+    try:
+        import sqlite3  # which not every build of Python has
+    except ImportError:
+        return False
     try:
         with path.open("rb") as file:
             if file.read(len(SQLITE)) != SQLITE:
@@ -196,6 +203,8 @@ def read_database(path: Path) -> list[Group]:
     Raises:
         InputError: it is damaged, or in use by somebody who changes it.
     """
+    import sqlite3
+
     try:
         with contextlib.closing(_opened(path)) as base:
             groups = {
@@ -227,7 +236,9 @@ def read_database(path: Path) -> list[Group]:
     return list(groups.values())
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: Path) -> "sqlite3.Connection":
+    import sqlite3
+
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
 
