@@ -13,7 +13,7 @@ NO_SHARE = listed("balanced macro squared absolute relative loss")
 """Words of metrics that are no share of examples, though a word beside them says accuracy or error."""
 OTHERS = QUALITY - ACCURACY - ERROR_RATE - listed("score scores metric metrics result results")
 PERCENT = frozenset({"%", "percent", "pct"})
-UNKNOWN_EXAMPLES = Unavailable("number of test examples not known")
+UNKNOWN_EXAMPLES = Unavailable("number of test examples not known: give n_examples in deviate.toml")
 
 
 def is_accuracy(metric: SelectedMetric) -> bool:

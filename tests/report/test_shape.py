@@ -44,7 +44,7 @@ def test_every_figure_has_a_row_and_every_experiment_a_cell() -> None:
     ]
     assert found["standard error of the mean"] == ["0.058 points", "0.071 points"]
     assert found["interval of the SD"][1] == "needs 10 runs, has 8"
-    assert found["error of the test set"] == ["number of test examples not known"] * 2
+    assert found["error of the test set"] == ["number of test examples not known: give n_examples in deviate.toml"] * 2
 
 
 def test_intervals_by_resampling_are_labelled_as_cross_checks() -> None:

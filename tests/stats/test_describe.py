@@ -11,6 +11,7 @@ from samples import experiment, metric, run, sample
 from deviate import stats
 from deviate.model import NOT_ASKED, Description, EvaluationData, Interval, Unavailable
 from deviate.stats.describe import describe_runs
+from deviate.stats.sampling import UNKNOWN_EXAMPLES
 
 CROSS_CHECKS = ("mean_bootstrap", "mean_percentile", "sd_bootstrap", "median_bootstrap")
 ACCURACIES = [0.9341, 0.9352, 0.9337, 0.9346, 0.9333, 0.9358, 0.9349, 0.9340, 0.9344, 0.9351]
@@ -22,7 +23,7 @@ def test_a_description_holds_every_figure() -> None:
     assert absent == {"sampling_se", "attainment"}
     assert found.se == pytest.approx(np.std(ACCURACIES, ddof=1) / math.sqrt(10))
     assert found.quartiles == pytest.approx(tuple(np.percentile(ACCURACIES, [25, 75])))
-    assert found.sampling_se == Unavailable("number of test examples not known")
+    assert found.sampling_se == UNKNOWN_EXAMPLES
     assert found.tails == ""
     assert found.outliers == ()
 
