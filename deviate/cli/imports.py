@@ -25,9 +25,9 @@ def import_command(
 
     Reads tables (CSV, wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021.
     """
-    told = pipeline.published_tables(files, form=form)
-    if told:
-        typer.echo(told, nl=False)
+    table = pipeline.published_table(files)
+    if table is not None:
+        typer.echo(table, nl=False)
         return
     folder = pipeline.records_folder(Path.cwd().resolve())
     found = pipeline.read_files(files, form=form)

@@ -16,7 +16,15 @@ from deviate.pipeline.judge import Judging, describe, foresee, judge, write
 from deviate.pipeline.plan import design, pilot
 from deviate.pipeline.request import Begun, Growth, Request
 from deviate.pipeline.scores import experiment_of_scores
-from deviate.pipeline.sources import read, read_any, read_files, read_variants, records_folder, report_path
+from deviate.pipeline.sources import (
+    published_table,
+    read,
+    read_any,
+    read_files,
+    read_variants,
+    records_folder,
+    report_path,
+)
 from deviate.pipeline.standing import Mean, Scores, Standing
 from deviate.pipeline.states import (
     AttemptState,
@@ -62,6 +70,7 @@ __all__ = [
     "n_steps_of",
     "open_experiment",
     "pilot",
+    "published_table",
     "read",
     "read_any",
     "read_files",

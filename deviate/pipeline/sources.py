@@ -91,6 +91,19 @@ def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Import
     return records.read_files(paths, form=form)
 
 
+def published_table(names: Sequence[str]) -> str | None:
+    """One file of summaries by the DEVIATE release of 2021, rightly labelled, as CSV; None for anything else.
+
+    Raises:
+        InputError: it is damaged, or there is one among other files.
+    """
+    paths = [path for name in names for path in _matching(name)]
+    tables = [table for path in paths if path.is_file() and (table := records.published_table(path)) is not None]
+    if tables and len(paths) > 1:
+        raise InputError("summaries of the DEVIATE release of 2021 are no runs", "give one such file by itself")
+    return tables[0] if tables else None
+
+
 def _matching(name: str) -> list[Path]:
     """The files or folders of a path or a pattern."""
     if Path(name).exists():

@@ -26,6 +26,7 @@ from deviate.stats.advice import (
     unmatched_warnings,
 )
 from deviate.stats.aggregate import check_aggregate
+from deviate.stats.attainment import attainment
 from deviate.stats.bootstrap import Resamples
 from deviate.stats.describe import describe_runs
 from deviate.stats.failures import completion
@@ -83,7 +84,7 @@ def judge(
     described = [
         ExperimentFindings(
             experiment,
-            _in_order(describe_runs(experiment, metric, confidence=confidence, rng=resamples) for metric in own),
+            _in_order(_described(experiment, metric, confidence, resamples) for metric in own),
             completion(experiment, confidence=confidence),
         )
         for experiment, own in zip(experiments, settled, strict=True)
@@ -161,6 +162,13 @@ def _with_aggregate(metrics: Sequence[SelectedMetric], aggregate: str | None) ->
         metric if aggregate == "best" and metric.direction is None else replace(metric, aggregate=aggregate)
         for metric in metrics
     )
+
+
+def _described(experiment: Experiment, metric: SelectedMetric, confidence: float, resamples: Resamples) -> Description:
+    described = describe_runs(experiment, metric, confidence=confidence, rng=resamples)
+    if metric.target is None:
+        return described
+    return replace(described, attainment=attainment(experiment, metric, confidence=confidence))
 
 
 def _with_targets(

@@ -5,11 +5,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from deviate.model import Comparison, Description, Experiment, ExperimentFindings, PairFindings
+from deviate.model import (
+    Comparison,
+    CompletionComparison,
+    Description,
+    Experiment,
+    ExperimentFindings,
+    PairFindings,
+    Unavailable,
+)
 from deviate.stats.bootstrap import Resamples
 from deviate.stats.compare import compare_descriptions
 from deviate.stats.contention import contention
+from deviate.stats.failures import compare_completion
 from deviate.stats.family import adjust
+from deviate.stats.outcomes import with_outcomes
 from deviate.stats.standing import standing
 
 
@@ -38,19 +48,25 @@ def compare_all(
     compared = [
         [
             at.applied(
-                compare_descriptions(
-                    before,
-                    after,
+                with_outcomes(
+                    compare_descriptions(
+                        before,
+                        after,
+                        rng=_rng(analysis_seed),
+                        confidence=at.confidence,
+                        is_paired=is_paired,
+                        spread_ratio=spread_ratio,
+                        resamples=resamples,
+                    ),
+                    experiments[0],
+                    candidate,
                     rng=_rng(analysis_seed),
                     confidence=at.confidence,
-                    is_paired=is_paired,
-                    spread_ratio=spread_ratio,
-                    resamples=resamples,
                 )
             )
             for before, after in both
         ]
-        for both, at in zip(matched, standings, strict=True)
+        for both, candidate, at in zip(matched, experiments[1:], standings, strict=True)
     ]
     adjusted = adjust(compared, confidence=confidence)
     pairs = []
@@ -69,9 +85,18 @@ def compare_all(
                 unmatched_candidate=_others(candidate, theirs),
                 family=adjusted.label,
                 looks=at.sentence,
+                completion=at.on_completion(_completions(baseline, candidate)),
             )
         )
     return tuple(pairs)
+
+
+def _completions(baseline: ExperimentFindings, candidate: ExperimentFindings) -> CompletionComparison | Unavailable:
+    if isinstance(baseline.completion, Unavailable):
+        return baseline.completion
+    if isinstance(candidate.completion, Unavailable):
+        return candidate.completion
+    return compare_completion(baseline.completion, candidate.completion)
 
 
 def match_metrics(

@@ -5,7 +5,10 @@ from dataclasses import dataclass, replace
 
 from deviate.model import (
     NOT_ASKED,
+    AttainmentComparison,
     Comparison,
+    CompletionComparison,
+    CurveComparison,
     Equivalence,
     Experiment,
     Interval,
@@ -66,6 +69,15 @@ class Standing:
         if isinstance(nominal.paired, Paired) and nominal.is_paired:
             return replace(nominal, paired=replace(nominal.paired, t_test=critical, interval=interval))
         return replace(nominal, welch=critical)
+
+    def on_completion(self, completion: CompletionComparison | Unavailable) -> CompletionComparison | Unavailable:
+        """Completion rates with their test as it counts here; at a declared look its p is nominal."""
+        if isinstance(completion, Unavailable) or isinstance(completion.test, Unavailable):
+            return completion
+        if self.refusal:
+            return replace(completion, test=Unavailable(self.refusal))
+        mark = self.mark or ("nominal" if self.plan is not None else "")
+        return replace(completion, test=_noted(completion.test, mark)) if mark else completion
 
     def judged(self, comparison: Comparison) -> Comparison:
         """The comparison with its verdict withheld, or with the look at which it was decided."""
@@ -152,9 +164,19 @@ def _changed(
             t_test=of_test(paired.t_test),
             wilcoxon=of_test(paired.wilcoxon),
         )
+    curve = comparison.curve
+    if isinstance(curve, CurveComparison):
+        curve = replace(curve, area_test=of_test(curve.area_test), area_interval=of_interval(curve.area_interval))
+    reached = comparison.attainment
+    if isinstance(reached, AttainmentComparison):
+        reached = replace(
+            reached, log_rank=of_test(reached.log_rank), log_rank_seconds=of_test(reached.log_rank_seconds)
+        )
     return replace(
         comparison,
         paired=paired,
+        curve=curve,
+        attainment=reached,
         welch=of_test(comparison.welch),
         student=of_test(comparison.student),
         mann_whitney=of_test(comparison.mann_whitney),
@@ -185,6 +207,7 @@ def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison
         p_adjusted=reason,
         equivalence=reason if is_asked else comparison.equivalence,
         spread_verdict=spread,
+        curve=comparison.curve if isinstance(comparison.curve, Unavailable) else reason,
     )
 
 
