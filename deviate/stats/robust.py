@@ -21,8 +21,8 @@ KURTOSIS_LIMITS = {5: 4.05, 7: 3.9, 10: 3.45, 15: 2.95, 20: 2.55, 30: 2.15, 50: 
 """Runs to the excess kurtosis that normal scores exceed in 2.5 % of all samples (200,000 each), rounded up; between
 these numbers of runs it is interpolated, beyond the last it stays."""
 SPREAD_LIMITS = {5: 5.75, 6: 3.6, 7: 3.6, 8: 2.8, 9: 2.8, 10: 2.4, 15: 2.0, 20: 1.75, 30: 1.55, 50: 1.4, 100: 1.25}
-"""The same for the SD over the MAD. Both rules together: 3 to 5 % of normal samples from 5 to 100 runs, fewer beyond; 6 % at 30
-runs where scores are rounded to half an SD."""
+"""The same for the SD over the MAD. Both rules together: 3 to 5 % of normal samples from 5 to 100 runs, fewer beyond;
+6 % at 30 runs where scores are rounded to half an SD."""
 
 
 def quartiles(values: Values) -> tuple[float, float] | Unavailable:
