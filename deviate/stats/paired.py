@@ -54,7 +54,7 @@ def mean_difference(baseline: Values, candidate: Values) -> Estimate:
 
     Source: the quantity of the paired t-test.
     """
-    if len(baseline) != len(candidate) or not baseline:
+    if len(baseline) != len(candidate) or len(baseline) == 0:
         return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
     if reason := refusal(1, baseline, candidate):
         return reason
