@@ -8,8 +8,10 @@ from deviate.report import history, limits
 from deviate.report.compare import verdict_view
 from deviate.report.describe import range_line, summary_line
 from deviate.report.format import clean, confidence_text, counted
+from deviate.report.many import many_views
 from deviate.report.metrics import aggregate_words, metric_views
 from deviate.report.noise import is_study, no_noise, noise_view
+from deviate.report.tasks import task_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
 
 
@@ -41,6 +43,8 @@ def build_view(findings: Findings) -> View:
         warnings=_warnings(findings, labels),
         metrics=metrics,
         curves_note="" if any(metric.curve for metric in metrics) else "No metric was reported at more than one step.",
+        many=many_views(findings, labels),
+        tasks=task_view(findings, labels),
         noise=noise,
         no_noise=no_noise(findings),
         footnotes=limits.footnotes(findings),

@@ -18,7 +18,7 @@ FEWEST_POINTS, MOST_POINTS = 24, 400
 @renderer("html")
 def render_html(view: View, surface: Surface) -> str:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
-    from deviate.report.figures import draw_curves, draw_estimation, draw_forest
+    from deviate.report.figures import draw_curves, draw_estimation, draw_forest, draw_profiles, draw_ranks
 
     n_points = _points_per_curve(view)
     page = template()
@@ -28,6 +28,13 @@ def render_html(view: View, surface: Surface) -> str:
         curves={it.anchor: _trusted(draw_curves(it.curve, n_points)) for it in view.metrics if it.curve},
         forests={
             it.anchor: _trusted(draw_forest(it.forest)) for it in (view.noise.tables if view.noise else ()) if it.forest
+        },
+        task_figures={
+            name: _trusted(markup)
+            for name, markup in (
+                ("ranks", draw_ranks(view.tasks.ranks) if view.tasks and view.tasks.ranks else ""),
+                ("profile", draw_profiles(view.tasks.profile) if view.tasks and view.tasks.profile else ""),
+            )
         },
         data=_json_in_html(render_json(view, surface)),
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),

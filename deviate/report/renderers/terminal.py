@@ -30,6 +30,7 @@ def render_terminal(view: View, surface: Surface) -> str:
         lines += _verdict(verdict, view.scope, surface, width)
     if view.no_verdict and view.candidates:
         lines += [*_filled(view.no_verdict, width, "  "), ""]
+    lines += _together(view, width)
     lines += _others(view, width)
     lines += _failures(view, surface, width)
     for warning in view.warnings:
@@ -126,6 +127,17 @@ def _told(label: str, sentences: Sequence[str], width: int) -> list[str]:
 def _hung(text: str, width: int) -> list[str]:
     first, *rest = _filled(text, width - 11, "  ")
     return [first.strip(), *rest]
+
+
+def _together(view: View, width: int) -> list[str]:
+    """Three or more experiments in the primary metric, or a few where none is; several tasks."""
+    shown = [it for it in view.many if it.is_primary] or list(view.many[:MOST_TABLES])
+    lines = [line for table in shown for line in _told("Together", table.lines, width)]
+    left = len(view.many) - len(shown)
+    if shown and not shown[0].is_primary and left > 0:
+        lines.append(f"           … and {left} more metric{'s' if left > 1 else ''}: see the report, All experiments")
+    lines += _told("Tasks", view.tasks.lines, width) if view.tasks else []
+    return [*lines, ""] if lines else []
 
 
 def _others(view: View, width: int) -> list[str]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from deviate.model import Findings
+from deviate.report.view.many import ManyView, TaskView
 from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
 from deviate.report.view.noise import NoiseView
 from deviate.report.view.parts import Fact
@@ -17,6 +18,7 @@ class View:
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         paste: sentences to paste, one per verdict, or one that describes the single experiment.
         limits: what this report does not show.
+        many: a metric each, where three or more experiments are compared; tasks: where metrics are tasks.
         no_noise: why there is nothing on sources of spread; empty where `noise` is there.
     """
 
@@ -32,6 +34,8 @@ class View:
     warnings: tuple[str, ...]
     metrics: tuple[MetricView, ...]
     curves_note: str
+    many: tuple[ManyView, ...]
+    tasks: TaskView | None
     noise: NoiseView | None
     no_noise: str
     footnotes: tuple[str, ...]
