@@ -1,7 +1,6 @@
 """Every degenerate case of the statistics contract has a named answer: no NaN, no exception, no warning of scipy."""
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from samples import experiment, metric, run, sample
 
 from deviate import stats
-from deviate.model import Comparison, Description, Interval, Test, Unavailable
+from deviate.model import Comparison, Description, Interval, Paired, SpreadVerdict, Test, Unavailable, Verdict
 
 ULP = math.ulp(0.5)
 CASES: dict[str, list[float]] = {
@@ -58,17 +57,45 @@ def test_a_description_holds_no_nan(name: str) -> None:
     assert described.n + len(described.missing) == described.n_runs == len(CASES[name])
 
 
-@pytest.mark.parametrize(("before", "after"), list(itertools.product(CASES, CASES)))
-def test_a_comparison_holds_no_nan_and_no_p_of_zero(before: str, after: str, rng: np.random.Generator) -> None:
-    result = stats.compare(CASES[before], CASES[after], rng=rng, direction="max", margin=0.1)
-    assert all(math.isfinite(number) for number in numbers(result))
-    assert result.verdict.reason
-    for found in (result.welch, result.student, result.mann_whitney, result.brown_forsythe):
-        assert isinstance(found, Unavailable) or 0 < found.p_value <= 1
-    for interval in (result.difference_interval, result.hedges_g_interval, result.superiority_interval):
-        assert isinstance(interval, Unavailable) or interval.low < interval.high
-    if min(result.baseline.n, result.candidate.n) < 5:
-        assert result.verdict.word in {"undecided", "identical"}
+def parts(value: object) -> list[object]:
+    """Every value in a comparison, wherever it stands; descriptions aside, which have a test of their own."""
+    if isinstance(value, tuple):
+        return [part for item in value for part in parts(item)]
+    if isinstance(value, Description) or not dataclasses.is_dataclass(value):
+        return [value]
+    return [value, *(part for it in dataclasses.fields(value) for part in parts(getattr(value, it.name)))]
+
+
+@pytest.mark.parametrize("is_paired", [False, True], ids=["two samples", "pairs"])
+@pytest.mark.parametrize("before", CASES)
+def test_a_comparison_holds_no_nan_and_no_p_of_zero(before: str, is_paired: bool) -> None:  # noqa: FBT001
+    for after, others in CASES.items():
+        rng = np.random.default_rng(0)
+        result = stats.compare(
+            CASES[before],
+            others,
+            rng=rng,
+            direction="max",
+            margin=0.1,
+            is_paired=is_paired,
+            spread_ratio=2.0,
+        )
+        assert all(math.isfinite(number) for number in numbers(result)), after
+        for part in parts(result):
+            if isinstance(part, (Unavailable, Verdict, SpreadVerdict)):
+                assert part.reason, after
+            if isinstance(part, Test):
+                assert 0 < part.p_value <= 1, after
+            if isinstance(part, Interval):
+                assert part.low < part.high, after
+                assert part.method
+        if min(result.baseline.n, result.candidate.n) < 5:
+            assert result.verdict.word in {"undecided", "identical"}
+        if is_paired and isinstance(result.paired, Paired) and result.paired.n < 6:
+            assert result.verdict.word in {"undecided", "identical"}
+        if min(result.baseline.n, result.candidate.n) < 16:
+            assert isinstance(result.spread_verdict, SpreadVerdict)
+            assert result.spread_verdict.word == "undecided"
 
 
 def compared(before: list[float], after: list[float]) -> Comparison:
