@@ -1,12 +1,15 @@
 """`deviate.compare`, `describe` and `read`, as somebody in a notebook calls them."""
 
+import json
 import math
 import re
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -285,3 +288,26 @@ def test_what_it_shows_in_a_notebook_is_text_of_the_user_and_no_markup() -> None
     assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in html
     assert "<strong>Verdict: better</strong>" in html
     assert html.count("<tr>") == html.count("</tr>") == 2
+
+
+def test_what_was_guessed_of_a_table_is_shown() -> None:
+    table = pd.DataFrame({"seed": range(6), "test_acc": OLD})
+    results = deviate.describe(table)
+    assert results.notes == ("the column seed tells runs apart, and is no metric",)
+    assert repr(results).startswith("Read     the column seed tells runs apart")
+    assert "the column seed tells runs apart" in results._repr_html_()
+
+
+def test_a_name_on_record_is_read_with_its_results_and_that_they_were_seen_is_kept(
+    project: Path, deviate_in: Callable[[Path], Callable[..., Any]]
+) -> None:
+    old, new = _frames()
+    for name, side in (("old", old), ("new", new)):
+        side.to_csv(f"{name}.csv", index=False)
+        assert deviate_in(project)("import", f"{name}.csv", "--name", name).code == 0
+    by_name = deviate.compare("old", "new", metric="test_acc_0")
+    as_frames = deviate.compare(old, new, metric="test_acc_0")
+    assert list(by_name.to_frame()["difference"]) == list(as_frames.to_frame()["difference"])
+    assert [it.name for it in deviate.read("old", folder=project)] == ["old"]
+    record = (project / ".deviate/experiments/old/experiment.json").read_text(encoding="utf-8")
+    assert json.loads(record)["reported"]

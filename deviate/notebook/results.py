@@ -8,6 +8,7 @@ from deviate import report
 from deviate.model import Findings
 from deviate.notebook import frames
 from deviate.notebook.summary import summary_html
+from deviate.report.format import clean
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +47,12 @@ class Results:
         """What a reader must know, each with what to do."""
         return self._view.warnings
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How tables and files were read: what was guessed of them."""
+        told = (clean(note) for it in self.findings.experiments for note in it.experiment.imported)
+        return tuple(dict.fromkeys(told))
+
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per metric and candidate, or per metric and experiment where nothing is compared.
 
@@ -71,10 +78,11 @@ class Results:
         return report.render(self._view, "html")
 
     def __repr__(self) -> str:
-        return report.render(self._view, "terminal").rstrip("\n")
+        read = [f"Read     {note}" for note in self.notes]
+        return "\n".join([*read, report.render(self._view, "terminal").rstrip("\n")])
 
     def _repr_html_(self) -> str:
-        return summary_html(self._view)
+        return summary_html(self._view, self.notes)
 
     @cached_property
     def _view(self) -> report.View:

@@ -1,14 +1,14 @@
 """Results as a few lines of HTML, which a notebook shows below a cell."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from deviate.report import View
 from deviate.report.table import ResultTable, TableCell, result_table
 
 
-def summary_html(view: View) -> str:
-    """Verdict, table and footnotes; what the user's names hold is text."""
+def summary_html(view: View, notes: Sequence[str] = ()) -> str:
+    """Verdict, table and footnotes; what the user's names hold is text. `notes` say how the scores were read."""
     table = result_table(view)
     parts = [
         f"<p><strong>Verdict: {escape(it.word)}</strong> {escape(_told(it.metric, it.change, it.interval))}</p>"
@@ -18,6 +18,7 @@ def summary_html(view: View) -> str:
     parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
     if table.footnotes:
         parts += ["<ol>", *(f"<li><small>{escape(text)}</small></li>" for text in table.footnotes), "</ol>"]
+    parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
     parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in view.warnings]
     return "\n".join(["<div>", *parts, "</div>"])
 

@@ -212,6 +212,12 @@ def test_bold_is_what_is_better_than_every_other_by_adjusted_p(tmp_path: Path) -
     assert r"\boldmath" not in _latex(dataclasses.replace(_three(third_is_told_apart=True), many=()))
 
 
+def test_of_three_that_are_told_apart_the_best_is_bold() -> None:
+    rng = np.random.default_rng(0)
+    sides = [scored(f"e{i}", with_moments(8, mean, 0.2, rng)) for i, mean in enumerate((93.0, 95.0, 94.0))]
+    assert re.findall(r"\\boldmath \$([\d.]+)", _latex(judge(sides))) == ["95.000"]
+
+
 def test_the_baseline_is_bold_where_every_candidate_is_worse() -> None:
     rng = np.random.default_rng(0)
     sides = [scored(f"e{i}", with_moments(8, mean, 0.2, rng)) for i, mean in enumerate((95.0, 94.0, 93.0))]
