@@ -21,8 +21,8 @@ HALF_LEFT = 0.5
 RATIO_ERRORS = 2.0
 """How many standard errors the ratio of spreads may be off: the widest band within that stands."""
 LARGEST_RATIO = 1e3
-N_NUMBERS = 2_000_000
-"""How many random numbers a band may take: a fiftieth of a second."""
+N_NUMBERS = 1_200_000
+"""How many random numbers a band may take: a few hundredths of a second."""
 FEWEST_CURVES = 199
 
 

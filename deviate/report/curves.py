@@ -1,0 +1,115 @@
+"""Compared curves as text and figures: where they part, and the areas under them."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from deviate.model import Comparison, CurveComparison, Findings, Interval, Test, Unavailable
+from deviate.report.compare import metric_name
+from deviate.report.describe import unit_of
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    difference_unit,
+    p_text,
+    signed,
+    statistic,
+    with_unit,
+)
+from deviate.report.view import Cell
+from deviate.report.view.outcomes import DifferencePlot, OutcomeTable
+
+
+def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+    """A row per metric and candidate that has curves; None where no metric has."""
+    level = confidence_text(findings.confidence)
+    rows = tuple(
+        (f"{metric_name(comparison)}, {label}", (_first(curve), *_area(comparison, curve), _remarks(curve)))
+        for comparison, label, _, curve in _curves(findings, labels)
+    )
+    headers = ("", "first difference", "mean over the curve", f"{level} CI", "Welch", "steps")
+    return OutcomeTable(f"Curves against {labels[0]}, exploratory", headers, rows) if rows else None
+
+
+def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:
+    """The difference with its band, of metrics that have one with ends."""
+    return tuple(
+        _plot(comparison, label, index, curve, f"d{place}", findings.confidence)
+        for place, (comparison, label, index, curve) in enumerate(_curves(findings, labels))
+        if np.isfinite(curve.band).any()
+    )
+
+
+def curve_line(comparison: Comparison, against: str) -> Iterator[str]:
+    curve = comparison.curve
+    if isinstance(curve, CurveComparison) and curve.band:
+        yield f"{against}: curves of {metric_name(comparison)} {_first_words(curve)} (exploratory)"
+
+
+def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Comparison, str, int, CurveComparison]]:
+    for index, (pair, label) in enumerate(zip(findings.pairs, labels[1:], strict=bool(findings.pairs)), start=1):
+        for comparison in pair.comparisons:
+            if isinstance(comparison.curve, CurveComparison):
+                yield comparison, label, index, comparison.curve
+
+
+def _first_words(curve: CurveComparison) -> str:
+    if curve.first_difference is None:
+        return f"differ at none of {counted(len(curve.steps), 'step')}"
+    return f"first differ at step {curve.first_difference}"
+
+
+def _first(curve: CurveComparison) -> Cell:
+    if not curve.band:
+        return Cell(curve.band_method, is_reason=True)
+    none = f"at none of {counted(len(curve.steps), 'step')}"
+    return Cell(none if curve.first_difference is None else f"step {curve.first_difference}")
+
+
+def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Cell, Cell, Cell]:
+    """Difference of the areas over the range of steps, with its interval and test."""
+    interval, difference, test = curve.area_interval, curve.area_difference, curve.area_test
+    places = decimals((interval.high - interval.low) / 4) if isinstance(interval, Interval) else None
+    unit = difference_unit(unit_of(comparison.metric))
+    shown = Cell("", is_reason=True)
+    if isinstance(difference, Unavailable):
+        shown = Cell(difference.reason, is_reason=True)
+    else:
+        shown = Cell(with_unit(signed(difference, places), unit))
+    ends = Cell(between(interval.low, interval.high, places)) if isinstance(interval, Interval) else None
+    told = Cell(f"t = {statistic(test.statistic)}, {p_text(test.p_value)}") if isinstance(test, Test) else None
+    reasons = [it.reason if isinstance(it, Unavailable) else "" for it in (interval, test)]
+    return shown, ends or Cell(reasons[0], is_reason=True), told or Cell(reasons[1], is_reason=True)
+
+
+def _remarks(curve: CurveComparison) -> Cell:
+    told = [f"{len(curve.steps)} compared, n = {curve.n[0]} + {curve.n[1]}"]
+    told += [clean(it) for it in curve.note.split("; ") if it and it != "exploratory"]
+    told += [f"{curve.n_left_out} left out that some run did not report"] if curve.n_left_out else []
+    told += [clean(curve.band_method)] if curve.band else []
+    return Cell("; ".join(told))
+
+
+def _plot(
+    comparison: Comparison, label: str, index: int, curve: CurveComparison, key: str, confidence: float
+) -> DifferencePlot:
+    name = metric_name(comparison)
+    unit = difference_unit(unit_of(comparison.metric))
+    level = confidence_text(confidence)
+    return DifferencePlot(
+        key=key,
+        title=f"{name}: {label} less the baseline",
+        description=(
+            f"Difference of the mean curves of {name} with a band that holds at all steps at once ({level}): "
+            f"they {_first_words(curve)}"
+        ),
+        axis=with_unit(f"difference of {name}", f"({unit})" if unit else ""),
+        index=index,
+        steps=curve.steps,
+        difference=curve.difference,
+        band=curve.band,
+        first=curve.first_difference,
+    )
