@@ -27,6 +27,7 @@ def test_runs_come_in_order_of_replicate_with_their_series(experiment: Path, add
     (read,) = read_experiment(experiment)
     assert [run.replicate for run in read.runs] == [0, 1]
     assert read.runs[0].series == {"acc": Series((0, 1), (0.1, 0.2))}
+    assert read.runs[0].series["acc"].times == (0.1, 0.1)
     assert (read.runs[0].folder, read.runs[0].status, read.runs[0].wall_time_s) == (folder, "completed", 1.5)
     assert (read.name, read.variant, read.n_planned) == ("base", "as-is", 2)
 
