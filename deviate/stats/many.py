@@ -53,7 +53,7 @@ def compare_many(
             sides += [(name, other) for _, other in pair]
         if len(sides) < 3:
             continue
-        own = np.random.default_rng([seed, *first.metric.name.encode()])
+        own = np.random.default_rng([seed, *first.metric.name.encode(errors="surrogatepass")])
         table = contrast_all(
             [_values(it) for _, it in sides],
             [name for name, _ in sides],

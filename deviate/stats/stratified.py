@@ -129,18 +129,22 @@ def profile_band(
 ) -> tuple[tuple[float, float], ...]:
     """Pointwise stratified bootstrap band of `profile`; empty with too few runs.
 
-    How many of n resampled runs are above a threshold is binomial: no score need be resampled.
+    How many of n resampled runs are above a threshold is binomial: no score need be resampled. Where tasks have as many
+    runs as each other, their sum is known exactly; else it is drawn.
     """
     if strata_refusal(MIN_RUNS, *(it.tolist() for it in tasks)):
         return ()
-    sizes = np.array([len(it) for it in tasks])
+    sizes = [len(it) for it in tasks]
     columns, where = np.unique(_shares(tasks, thresholds), axis=1, return_inverse=True)
-    tail = _tail(sizes.tolist(), confidence)
-    found = []
-    for shares in columns.T:
-        drawn = (rng.binomial(sizes, np.clip(shares, 0, 1), size=(n_resamples, len(sizes))) / sizes).mean(axis=1)
-        low, high = np.quantile(drawn, (tail, 1 - tail))
-        found.append((float(low), float(high)))
+    tail = _tail(sizes, confidence)
+    if len(set(sizes)) == 1:
+        found = _binomial_ends(columns.T, sizes[0], tail)
+    else:
+        found = []
+        for shares in columns.T:
+            drawn = (rng.binomial(sizes, shares, size=(n_resamples, len(sizes))) / np.array(sizes)).mean(axis=1)
+            low, high = np.quantile(drawn, (tail, 1 - tail))
+            found.append((float(low), float(high)))
     return tuple(found[index] for index in where.ravel())
 
 
@@ -221,8 +225,23 @@ def _wins(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
 
 def _counts(n: int, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
     """How often each of n runs is in each resample: the comparison of a pair is then made once, not per resample."""
-    counts: np.ndarray = rng.multinomial(n, np.full(n, 1 / n), size=n_resamples).astype(float)
-    return counts
+    cells = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
+    counts: np.ndarray = np.bincount(cells.ravel(), minlength=n * n_resamples).astype(float)
+    return counts.reshape(n_resamples, n)
+
+
+def _binomial_ends(shares: np.ndarray, n: int, tail: float) -> list[tuple[float, float]]:
+    """Per row of shares both percentiles of the mean of binomial shares of n, from their characteristic function."""
+    total = n * shares.shape[1]
+    turns = np.exp(-2j * np.pi * np.arange(total + 1) / (total + 1))
+    found: list[tuple[float, float]] = []
+    for row in shares:
+        values, repeats = np.unique(row, return_counts=True)
+        factors = [(1 - share + share * turns) ** (n * times) for share, times in zip(values, repeats, strict=True)]
+        cumulated = np.cumsum(np.fft.ifft(np.prod(factors, axis=0)).real)
+        low, high = (np.searchsorted(cumulated, level - 1e-12) for level in (tail, 1 - tail))
+        found.append((min(int(low), total) / total, min(int(high), total) / total))
+    return found
 
 
 def _shares(tasks: Strata, thresholds: Sequence[float]) -> np.ndarray:

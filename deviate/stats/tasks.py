@@ -79,8 +79,11 @@ def compare_tasks(
     if barred:
         notes.append(f"p-values withheld: {barred}")
     thresholds = _thresholds(scale)
+    # A generator per experiment, so that no interval depends on which others are compared.
+    seed = int(rng.integers(2**63))
+    own = [np.random.default_rng([seed, *name.encode(errors="surrogatepass")]) for name in names]
     aggregated = tuple(
-        _aggregate(name, side, scale, ranks, thresholds, confidence, rng, n_resamples)
+        _aggregate(name, side, scale, ranks, thresholds, confidence, own[side], n_resamples)
         for side, name in enumerate(names)
     )
     tested = _ranked(names, means, ranks, confidence, rng)

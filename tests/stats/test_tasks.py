@@ -177,8 +177,9 @@ def test_a_profile_is_the_share_of_scores_above_each_threshold() -> None:
     assert stratified.profile(tasks, thresholds.tolist()) == pytest.approx(expected)
 
 
-def test_the_band_of_a_profile_is_that_of_resampling_one_by_one() -> None:
-    tasks, thresholds = drawn_tasks(3, [6, 6, 9], seed=6), [0.45, 0.5, 0.55, 0.6]
+@pytest.mark.parametrize("sizes", [[6, 6, 6], [6, 6, 9]])
+def test_the_band_of_a_profile_is_that_of_resampling_one_by_one(sizes: list[int]) -> None:
+    tasks, thresholds = drawn_tasks(3, sizes, seed=6), [0.1, 0.45, 0.5, 0.55, 0.6, 0.9]
     draws = np.random.default_rng(1)
     brute = np.array(
         [
@@ -186,7 +187,7 @@ def test_the_band_of_a_profile_is_that_of_resampling_one_by_one() -> None:
             for _ in range(4000)
         ]
     )
-    tail = scipy_stats.norm.sf(math.sqrt(6 / 5) * scipy_stats.t.ppf(0.975, 18))
+    tail = scipy_stats.norm.sf(math.sqrt(6 / 5) * scipy_stats.t.ppf(0.975, sum(sizes) - 3))
     expected = np.quantile(brute, (tail, 1 - tail), axis=0).T
     found = stratified.profile_band(tasks, thresholds, rng=draws, confidence=0.95)
     np.testing.assert_allclose(found, expected, atol=0.06)
@@ -346,6 +347,12 @@ def test_after_an_unplanned_look_no_p_is_given_and_intervals_are_marked() -> Non
 
 def test_the_same_generator_state_gives_the_same_findings() -> None:
     assert judged(grid(3, 3)) == judged(grid(3, 3))
+
+
+def test_no_interval_depends_on_which_other_experiments_there_are() -> None:
+    three, two = judged(grid(3, 3)), judged(grid(2, 3))
+    assert [it.iqm_interval for it in three.aggregated[:2]] == [it.iqm_interval for it in two.aggregated]
+    assert three.aggregated[1].improvement_interval == two.aggregated[1].improvement_interval
 
 
 DEGENERATE: dict[str, list[list[float]]] = {
