@@ -99,7 +99,7 @@ def _joined(parts: Sequence[Imported]) -> Imported:
         dataclasses.replace(it.runs[0], label=label) for it, label in zip(parts, labels, strict=True)
     )  # fmt: skip
     notes = list(dict.fromkeys(note for it in parts for note in it.notes))
-    more = [f"and the like for {len(notes) - 1} more files"] if len(notes) > 2 else notes[1:]
+    more = ["and the like for the other files"] if len(notes) > 2 else notes[1:]
     return Imported(
         name=_common_name(parts),
         form=parts[0].form,

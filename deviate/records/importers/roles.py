@@ -20,7 +20,7 @@ STEP = listed(
     "global_step step steps trainer_step iteration iterations iter iters timestep timesteps total_timesteps "
     "total_steps env_steps env_step training_iteration num_steps update updates frame frames round epoch epochs "
     "episode episodes num_epochs batch environment_steps gradient_steps train_step t x_step communication_round "
-    "comm_round"
+    "comm_round itr it kimg tick nimg"
 )
 EXPERIMENT = listed(
     "experiment experiment_name experiment_id exp exp_name method methods model model_name variant algorithm algo "

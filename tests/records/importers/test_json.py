@@ -81,3 +81,8 @@ def test_what_holds_no_scores_is_refused(tmp_path: Path, text: str, told: str) -
     with pytest.raises(InputError, match=told) as caught:
         read(tmp_path, text)
     assert caught.value.hint
+
+
+def test_an_evaluation_that_has_a_mean_and_a_spread_at_every_step_is_a_curve(tmp_path: Path) -> None:
+    (imported,) = read(tmp_path, [{"itr": step, "IS_mean": 2.8, "IS_std": 0.1, "FID": 173.7} for step in (1, 2)])
+    assert [tuple(series.steps) for series in imported.runs[0].series.values()] == [(1, 2)] * 3
