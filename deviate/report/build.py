@@ -11,6 +11,7 @@ from deviate.report.format import clean, confidence_text, counted
 from deviate.report.many import many_views
 from deviate.report.metrics import aggregate_words, metric_views
 from deviate.report.noise import is_study, no_noise, noise_view
+from deviate.report.outcomes import outcome_view
 from deviate.report.tasks import task_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
 
@@ -45,6 +46,7 @@ def build_view(findings: Findings) -> View:
         curves_note="" if any(metric.curve for metric in metrics) else "No metric was reported at more than one step.",
         many=many_views(findings, labels),
         tasks=task_view(findings, labels),
+        outcomes=outcome_view(findings, labels),
         noise=noise,
         no_noise=no_noise(findings),
         footnotes=limits.footnotes(findings),

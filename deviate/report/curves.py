@@ -23,6 +23,10 @@ from deviate.report.view import Cell
 from deviate.report.view.outcomes import DifferencePlot, OutcomeTable
 
 
+MOST_FIGURES = 6
+"""Bands that are drawn, the primary metric first: a page of thirty would hide the one that counts."""
+
+
 def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
     """A row per metric and candidate that has curves; None where no metric has."""
     level = confidence_text(findings.confidence)
@@ -35,12 +39,17 @@ def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | Non
 
 
 def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:
-    """The difference with its band, of metrics that have one with ends."""
+    """The difference with its band, of the first metrics that have one with ends."""
     return tuple(
         _plot(comparison, label, index, curve, f"d{place}", findings.confidence)
-        for place, (comparison, label, index, curve) in enumerate(_curves(findings, labels))
-        if np.isfinite(curve.band).any()
+        for place, (comparison, label, index, curve) in enumerate(_with_ends(findings, labels)[:MOST_FIGURES])
     )
+
+
+def not_drawn(findings: Findings, labels: Sequence[str]) -> str:
+    """How many bands are not drawn; empty where all are."""
+    n_more = len(_with_ends(findings, labels)) - MOST_FIGURES
+    return f"{counted(n_more, 'more band')} not drawn; all are in the data as JSON." if n_more > 0 else ""
 
 
 def curve_line(comparison: Comparison, against: str) -> Iterator[str]:
@@ -54,6 +63,10 @@ def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Compari
         for comparison in pair.comparisons:
             if isinstance(comparison.curve, CurveComparison):
                 yield comparison, label, index, comparison.curve
+
+
+def _with_ends(findings: Findings, labels: Sequence[str]) -> list[tuple[Comparison, str, int, CurveComparison]]:
+    return [it for it in _curves(findings, labels) if np.isfinite(it[3].band).any()]
 
 
 def _first_words(curve: CurveComparison) -> str:
@@ -74,7 +87,6 @@ def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Cell, Cell, C
     interval, difference, test = curve.area_interval, curve.area_difference, curve.area_test
     places = decimals((interval.high - interval.low) / 4) if isinstance(interval, Interval) else None
     unit = difference_unit(unit_of(comparison.metric))
-    shown = Cell("", is_reason=True)
     if isinstance(difference, Unavailable):
         shown = Cell(difference.reason, is_reason=True)
     else:

@@ -16,7 +16,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.report.compare import metric_name
-from deviate.report.curves import curve_line, curve_table, difference_plots
+from deviate.report.curves import curve_line, curve_table, difference_plots, not_drawn
 from deviate.report.describe import unit_of
 from deviate.report.format import clean, confidence_text, duration, number, p_text, percentage, statistic, with_unit
 from deviate.report.view import Cell
@@ -31,6 +31,10 @@ WORST_RANK = "Worst rank: failed runs share the rank below every score, in the d
 TARGET = (
     "Median step by Kaplan-Meier, counted from 1: runs that ended before the target are right-censored there, failed "
     "ones too. Its interval: Brookmeyer-Crowley, log-log scale. Log-rank: positive where the candidate is first."
+)
+CURVES = (
+    "Curves: completed runs at the steps that all of them reported; the mean over the curve is the area under it over "
+    "the range of steps. Where they first differ was not asked before: exploratory, at an error of the whole curve."
 )
 Row = tuple[str, tuple[Cell, ...]]
 
@@ -56,10 +60,17 @@ def outcome_view(findings: Findings, labels: Sequence[str]) -> OutcomeView | Non
         survival=tuple(_survival_plots(attained)),
         differences=difference_plots(findings, labels),
         lines=tuple(_lines(findings, labels)),
-        footnotes=(
-            COMPLETION,
-            *((WORST_RANK,) if worst else ()),
-            *((TARGET,) if targets else ()),
+        footnotes=tuple(
+            filter(
+                None,
+                (
+                    COMPLETION,
+                    WORST_RANK if worst else "",
+                    TARGET if targets else "",
+                    CURVES if curves else "",
+                    not_drawn(findings, labels),
+                ),
+            )
         ),
     )
 

@@ -23,6 +23,7 @@ from deviate.stats.advice import (
     look_warnings,
     metric_warnings,
     silence_warnings,
+    tail_warnings,
     unmatched_warnings,
 )
 from deviate.stats.aggregate import check_aggregate
@@ -32,6 +33,7 @@ from deviate.stats.describe import describe_runs
 from deviate.stats.failures import completion
 from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
+from deviate.stats.paired import pairing_warnings
 from deviate.stats.pairs import compare_all, label
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.proof import evaluation_agreement
@@ -111,6 +113,8 @@ def judge(
     warnings += evaluation_warnings(experiments, labels)
     warnings += look_warnings(experiments, labels) if pairs else []
     warnings += metric_warnings(described, matches)
+    warnings += tail_warnings(described, labels)
+    warnings += pairing_warnings(pairs)
     warnings += unmatched_warnings(pairs, chosen)
     return Findings(
         experiments=tuple(described),

@@ -3,7 +3,16 @@
 from deviate.report.figures.curves import draw_curves
 from deviate.report.figures.estimation import draw_estimation
 from deviate.report.figures.forest import draw_forest
+from deviate.report.figures.outcomes import draw_difference, draw_survival
 from deviate.report.figures.profiles import draw_profiles
 from deviate.report.figures.ranks import draw_ranks
 
-__all__ = ["draw_curves", "draw_estimation", "draw_forest", "draw_profiles", "draw_ranks"]
+__all__ = [
+    "draw_curves",
+    "draw_difference",
+    "draw_estimation",
+    "draw_forest",
+    "draw_profiles",
+    "draw_ranks",
+    "draw_survival",
+]

@@ -31,7 +31,7 @@ def draw_survival(plot: SurvivalPlot) -> str:
     with figure_style(plot.key):
         figure = new_figure(WIDTH, PLOT_HEIGHT + 24 + bottom)
         axes = add_axes(figure, left=52, bottom=bottom, right=14, top=24)
-        axes.set_xlim(0, max(line.last for line in plot.lines) or 1)
+        axes.set_xlim(0, 1.02 * max(line.last for line in plot.lines) or 1)
         axes.set_ylim(-0.02, 1.04)
         axes.xaxis.set_major_locator(few_ticks(6))
         axes.yaxis.set_major_locator(few_ticks(6))

@@ -18,7 +18,15 @@ FEWEST_POINTS, MOST_POINTS = 24, 400
 @renderer("html")
 def render_html(view: View, surface: Surface) -> str:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
-    from deviate.report.figures import draw_curves, draw_estimation, draw_forest, draw_profiles, draw_ranks
+    from deviate.report.figures import (
+        draw_curves,
+        draw_difference,
+        draw_estimation,
+        draw_forest,
+        draw_profiles,
+        draw_ranks,
+        draw_survival,
+    )
 
     n_points = _points_per_curve(view)
     page = template()
@@ -35,6 +43,10 @@ def render_html(view: View, surface: Surface) -> str:
                 ("ranks", draw_ranks(view.tasks.ranks) if view.tasks and view.tasks.ranks else ""),
                 ("profile", draw_profiles(view.tasks.profile) if view.tasks and view.tasks.profile else ""),
             )
+        },
+        outcome_figures={
+            **{it.key: _trusted(draw_survival(it)) for it in (view.outcomes.survival if view.outcomes else ())},
+            **{it.key: _trusted(draw_difference(it)) for it in (view.outcomes.differences if view.outcomes else ())},
         },
         data=_json_in_html(render_json(view, surface)),
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),

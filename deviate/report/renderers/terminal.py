@@ -31,6 +31,8 @@ def render_terminal(view: View, surface: Surface) -> str:
     if view.no_verdict and view.candidates:
         lines += [*_filled(view.no_verdict, width, "  "), ""]
     lines += _together(view, width)
+    if view.outcomes is not None and view.outcomes.lines:
+        lines += [*_told("Outcomes", view.outcomes.lines, width), ""]
     lines += _others(view, width)
     lines += _failures(view, surface, width)
     for warning in view.warnings:

@@ -6,6 +6,7 @@ from deviate.model import Findings
 from deviate.report.view.many import ManyView, TaskView
 from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
 from deviate.report.view.noise import NoiseView
+from deviate.report.view.outcomes import OutcomeView
 from deviate.report.view.parts import Fact
 from deviate.report.view.runs import FailureView, Provenance
 
@@ -19,6 +20,7 @@ class View:
         paste: sentences to paste, one per verdict, or one that describes the single experiment.
         limits: what this report does not show.
         many: a metric each, where three or more experiments are compared; tasks: where metrics are tasks.
+        outcomes: failures, time to targets, curves compared; None where there is nothing but scores to tell.
         no_noise: why there is nothing on sources of spread; empty where `noise` is there.
     """
 
@@ -36,6 +38,7 @@ class View:
     curves_note: str
     many: tuple[ManyView, ...]
     tasks: TaskView | None
+    outcomes: OutcomeView | None
     noise: NoiseView | None
     no_noise: str
     footnotes: tuple[str, ...]
