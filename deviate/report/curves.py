@@ -22,7 +22,6 @@ from deviate.report.format import (
 from deviate.report.view import Cell
 from deviate.report.view.outcomes import DifferencePlot, OutcomeTable
 
-
 MOST_FIGURES = 6
 """Bands that are drawn, the primary metric first: a page of thirty would hide the one that counts."""
 

@@ -176,6 +176,17 @@ def test_where_every_run_completed_and_nothing_else_is_to_tell_there_is_no_view(
     assert not page.strip()
 
 
+def test_the_first_bands_are_drawn_and_the_rest_counted(findings: Findings) -> None:
+    (pair,) = findings.pairs
+    many = replace(findings, pairs=(replace(pair, comparisons=pair.comparisons * 9),))
+    made = outcome_view(many, LABELS)
+    assert made is not None
+    assert len({plot.key for plot in made.differences}) == len(made.differences) == 6
+    assert made.curves is not None
+    assert len(made.curves.rows) == 9
+    assert made.footnotes[-1] == "3 more bands not drawn; all are in the data as JSON."
+
+
 def test_a_single_experiment_with_failures_has_its_rate_alone(findings: Findings) -> None:
     made = outcome_view(replace(findings, experiments=findings.experiments[1:], pairs=()), ["new"])
     assert made is not None
