@@ -67,6 +67,11 @@ def outcome_view(findings: Findings, labels: Sequence[str]) -> OutcomeView | Non
                     COMPLETION,
                     WORST_RANK if worst else "",
                     TARGET if targets else "",
+                    *(
+                        f"{_target(description)}, {label}: {clean(it.note)}."
+                        for label, _, description, it in attained
+                        if it.note
+                    ),
                     CURVES if curves else "",
                     not_drawn(findings, labels),
                 ),

@@ -106,8 +106,10 @@ def log_rank(
         sizes = f"{len(baseline[0])} and {len(candidate[0])}"
         return Unavailable(f"needs {count(MIN_RUNS, 'run')} in each, has {sizes}")
     n_a = len(candidate[0])
-    times = np.asarray([*candidate[0], *baseline[0]], dtype=float)
-    happened = np.asarray([*candidate[1], *baseline[1]], dtype=bool)
+    # In order of time, for the order of runs must not change which exchanges are drawn.
+    runs = [run for side in (candidate, baseline) for run in sorted(zip(*side, strict=True))]
+    times = np.asarray([time for time, _ in runs], dtype=float)
+    happened = np.asarray([reached for _, reached in runs], dtype=bool)
     if not happened.any():
         return Unavailable("no run reached it")
     observed = _log_rank_statistics(times, happened, np.concatenate([np.ones(n_a), np.zeros(len(times) - n_a)])[None])

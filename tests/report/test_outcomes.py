@@ -204,4 +204,6 @@ def test_few_runs_have_reasons_in_place_of_figures() -> None:
     assert texts(made.curves)["test_acc, new"][0] == "no band: needs 5 runs in each, has 3 and 2"
     assert isinstance(found.pairs[0].comparisons[0].worst_rank, Unavailable)
     assert made.worst_rank is None
+    note = "test_acc ≥ 90 %, new: 1 failed run (replicate 0) is taken as not there yet when last seen."
+    assert note in made.footnotes
     ET.fromstring(draw_survival(made.survival[0]))

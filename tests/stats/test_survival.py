@@ -144,6 +144,8 @@ def test_many_runs_are_exchanged_at_random_and_the_same_generator_gives_the_same
     sides = [(rng.exponential(size=60).tolist(), (rng.random(60) < 0.8).tolist()) for _ in range(2)]
     first, again = (log_rank(sides[0], sides[1], rng=np.random.default_rng(0)) for _ in range(2))
     assert first == again
+    turned = [(times[::-1], reached[::-1]) for times, reached in sides]
+    assert log_rank(turned[0], turned[1], rng=np.random.default_rng(0)) == first
     assert isinstance(first, Test)
     assert first.note == "permutation, 9999 resamples"
     asymptotic = 2 * float(stats.norm.sf(abs(first.statistic)))
