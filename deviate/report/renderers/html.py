@@ -5,7 +5,7 @@ import base64
 from markupsafe import Markup
 
 from deviate.report.renderers.csv import render_csv
-from deviate.report.renderers.json import render_json
+from deviate.report.renderers.json import embedded_json
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.templates import template
 from deviate.report.view import View
@@ -48,7 +48,7 @@ def render_html(view: View, surface: Surface) -> str:
             **{it.key: _trusted(draw_survival(it)) for it in (view.outcomes.survival if view.outcomes else ())},
             **{it.key: _trusted(draw_difference(it)) for it in (view.outcomes.differences if view.outcomes else ())},
         },
-        data=_json_in_html(render_json(view, surface)),
+        data=_json_in_html(embedded_json(view)),
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
     )
 

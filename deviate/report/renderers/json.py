@@ -2,14 +2,17 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 
 from deviate import __version__
 from deviate.model import (
     Comparison,
+    CurveComparison,
     Description,
     Experiment,
     ExperimentFindings,
+    Findings,
     Interval,
     ManyTable,
     NoiseFindings,
@@ -31,30 +34,41 @@ SCHEMA = 4
 # 2026-11-22  4  completion; shape, cross-checks, attainment of descriptions; pairs, equivalence, spread verdict, worst
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 
+PER_STEP = frozenset({"steps", "baseline", "candidate", "difference", "band"})
+"""Fields of the comparison of curves that hold a number per step."""
+
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @renderer("json")
 def render_json(view: View, _surface: Surface) -> str:
     """NaN and infinities are strings; `{"unavailable": reason}` stands for a figure that there is not."""
-    findings = view.findings
-    document: dict[str, Json] = {
+    return json.dumps(_document(view.findings, view.warnings), allow_nan=False, indent=1) + "\n"
+
+
+def embedded_json(view: View) -> str:
+    """The same in one line and without figures per step, which a page has drawn."""
+    document = _document(view.findings, view.warnings, left_out=PER_STEP)
+    return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _document(findings: Findings, warnings: Sequence[str], left_out: frozenset[str] = frozenset()) -> dict[str, Json]:
+    return {
         "schema": SCHEMA,
         "deviate": __version__,
         "confidence": _value(findings.confidence),
         "analysis_seed": findings.analysis_seed,
         "primary": _value(findings.primary),
         "experiments": [_experiment(item) for item in findings.experiments],
-        "pairs": [_pair(pair) for pair in findings.pairs],
+        "pairs": [_pair(pair, left_out) for pair in findings.pairs],
         "noise": None if findings.noise is None else _noise(findings.noise),
         "evaluation": findings.evaluation,
         "many": [
             {**_fields(table, without=("metric",)), "metric": _value(table.metric.name)} for table in findings.many
         ],
         "tasks": None if findings.tasks is None else _plain(findings.tasks),
-        "warnings": [_value(text) for text in view.warnings],
+        "warnings": [_value(text) for text in warnings],
     }
-    return json.dumps(document, allow_nan=False, indent=1) + "\n"
 
 
 def _experiment(item: ExperimentFindings) -> Json:
@@ -143,7 +157,7 @@ def _description(description: Description) -> Json:
     }
 
 
-def _pair(pair: PairFindings) -> Json:
+def _pair(pair: PairFindings, left_out: frozenset[str]) -> Json:
     return {
         "baseline": _value(pair.baseline),
         "candidate": _value(pair.candidate),
@@ -153,12 +167,13 @@ def _pair(pair: PairFindings) -> Json:
         "completion": _plain(pair.completion),
         "unmatched_baseline": [_value(name) for name in pair.unmatched_baseline],
         "unmatched_candidate": [_value(name) for name in pair.unmatched_candidate],
-        "comparisons": [_comparison(comparison) for comparison in pair.comparisons],
+        "comparisons": [_comparison(comparison, left_out) for comparison in pair.comparisons],
     }
 
 
-def _comparison(comparison: Comparison) -> Json:
-    figures = _fields(comparison, without=("metric", "candidate_metric", "baseline", "candidate", "verdict"))
+def _comparison(comparison: Comparison, left_out: frozenset[str]) -> Json:
+    """One comparison; `left_out` are fields of its curve that it goes without."""
+    figures = _fields(comparison, without=("metric", "candidate_metric", "baseline", "candidate", "verdict", "curve"))
     return {
         "metric": _value(comparison.metric.name),
         "candidate_metric": _value(comparison.candidate_metric.name),
@@ -167,6 +182,9 @@ def _comparison(comparison: Comparison) -> Json:
         "verdict": comparison.verdict.word,
         "reason": _value(comparison.verdict.reason),
         **figures,
+        "curve": _fields(comparison.curve, without=tuple(left_out))
+        if isinstance(comparison.curve, CurveComparison)
+        else _value(comparison.curve),
     }
 
 
@@ -208,7 +226,7 @@ def _plain(value: object) -> Json:
     return _value(value)
 
 
-def _fields(value: Description | Comparison | ManyTable, without: tuple[str, ...]) -> dict[str, Json]:
+def _fields(value: Description | Comparison | CurveComparison | ManyTable, without: tuple[str, ...]) -> dict[str, Json]:
     """The figures by the names they have in the model: those are the words of the glossary."""
     return {it.name: _plain(getattr(value, it.name)) for it in fields(value) if it.name not in without}
 
