@@ -36,16 +36,19 @@ def exchange_p(values: Vector, n_candidate: int, *, rng: np.random.Generator, ro
 
 
 def sign_flip_p(values: Vector, *, rng: np.random.Generator, rounding: float) -> tuple[float, bool]:
-    """Two-sided p of the sum of the values when each may change its sign, and whether it is exact."""
+    """Two-sided p of the sum of the values when each may change its sign, and whether it is exact.
+
+    Args:
+        rng: gives one number, as for `exchange_p`.
+        rounding: sums that differ by less are equal.
+    """
     n = len(values)
     is_exact = 2**n <= N_RESAMPLES
-    if is_exact:
-        rows = np.array(list(itertools.product([False, True], repeat=n)), dtype=np.bool_).reshape(-1, n)
-    else:
-        rows = rng.integers(0, 2, size=(N_RESAMPLES, n), dtype=np.uint8).astype(np.bool_)
-    ordered = np.sort(values)
-    sums = np.concatenate([np.where(part, ordered, -ordered).sum(axis=1) for part in _parts(rows)])
-    return _two_sided(sums, float(ordered.sum()), rounding, is_exact=is_exact), is_exact
+    seed = int(rng.integers(2**63))
+    rows = _every_flip(n) if is_exact else _flips(n, seed)
+    total = float(values.sum())
+    sums = np.concatenate([2 * (part.astype(np.float64) @ values) - total for part in _parts(rows)])
+    return _two_sided(sums, total, rounding, is_exact=is_exact), is_exact
 
 
 def how(*, is_exact: bool) -> str:
@@ -80,6 +83,17 @@ def _arrangements(n_candidate: int, n_baseline: int, seed: int) -> Matrix:
         order = np.argpartition(draws.random(part.shape), n_candidate - 1, axis=1)
         np.put_along_axis(part, order[:, :n_candidate], values=True, axis=1)
     return rows
+
+
+@lru_cache(maxsize=4)
+def _every_flip(n: int) -> Matrix:
+    return np.array(list(itertools.product([False, True], repeat=n)), dtype=np.bool_).reshape(-1, n)
+
+
+@lru_cache(maxsize=4)
+def _flips(n: int, seed: int) -> Matrix:
+    """Random rows of signs, True for the sign that was observed."""
+    return np.random.default_rng(seed).integers(0, 2, size=(N_RESAMPLES, n), dtype=np.uint8).astype(np.bool_)
 
 
 def _parts(rows: Matrix) -> Iterator[Matrix]:
