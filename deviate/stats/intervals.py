@@ -1,10 +1,7 @@
 """Standard error and interval of the mean, interval of the standard deviation, of one metric over runs."""
 
-import math
-
-from scipy import stats
-
 from deviate.model import Estimate, Interval, Unavailable
+from deviate.stats import summary
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, refusal, spread_refusal
 
@@ -28,9 +25,7 @@ def mean_interval(values: Values, *, confidence: float = 0.95) -> Interval | Una
     """
     if reason := refusal(2, values) or spread_refusal(values):
         return reason
-    sample = moments(values)
-    half_width = float(stats.t.ppf((1 + confidence) / 2, sample.n - 1)) * sample.se
-    return Interval(sample.mean - half_width, sample.mean + half_width, confidence, "Student t")
+    return summary.mean_interval(moments(values), confidence=confidence)
 
 
 @statistic(n_samples=1, minimum=2, shift="ignores", scale="follows")
@@ -41,10 +36,4 @@ def sd_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unava
     """
     if reason := refusal(2, values) or spread_refusal(values):
         return reason
-    sample = moments(values)
-    df = sample.n - 1
-    low, high = (
-        sample.sd * math.sqrt(df / float(stats.chi2.ppf(tail, df)))
-        for tail in ((1 + confidence) / 2, (1 - confidence) / 2)
-    )
-    return Interval(low, high, confidence, "chi-square")
+    return summary.sd_interval(moments(values), confidence=confidence)

@@ -142,6 +142,33 @@ def f_test(baseline: Summary, candidate: Summary) -> Test | Unavailable:
     return Test("F", f, never_zero(min(1.0, 2 * tail)), df_a, note=f"normal theory, {df_a} and {df_b} df")
 
 
+def mean_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Student t interval of the mean: m ± t(1 - alpha/2; n-1) s / sqrt(n). Two runs.
+
+    Source: Student (1908).
+    """
+    if reason := _alone(side):
+        return reason
+    half_width = t_quantile((1 + confidence) / 2, side.n - 1) * side.se
+    return Interval(side.mean - half_width, side.mean + half_width, confidence, "Student t")
+
+
+def sd_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Chi-square interval of the standard deviation, for normal scores. Two runs.
+
+    Source: s sqrt((n-1) / chi2(1 - alpha/2; n-1)) to s sqrt((n-1) / chi2(alpha/2; n-1)); Pham et al. (2021).
+    """
+    if reason := _alone(side):
+        return reason
+    df = side.n - 1
+    # `chdtri` counts the tail above.
+    low, high = (
+        side.sd * math.sqrt(df / float(special.chdtri(df, tail)))
+        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
+    )
+    return Interval(low, high, confidence, "chi-square")
+
+
 def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:
     """Why these two cannot be compared by a question that needs `minimum` runs in each; None when they can."""
     if min(baseline.n, candidate.n) < minimum:
@@ -163,6 +190,14 @@ def ratio_refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavai
     for name, side in (("baseline", baseline), ("candidate", candidate)):
         if side.sd < _finest(side, side):
             return Unavailable(f"{name}: no spread")
+    return None
+
+
+def _alone(side: Summary) -> Unavailable | None:
+    if side.n < 2:
+        return Unavailable(f"needs 2 runs, has {side.n}")
+    if reason := refusal(2, side, side):
+        return Unavailable("no spread") if reason.reason == "identical" else reason
     return None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate import stats
@@ -68,6 +69,26 @@ def test_spreads_of_noise_sources(candidate: float, baseline: float, f: float | 
     found = outcome(summary.f_test(Summary(10, 61, baseline), Summary(10, 62, candidate)))
     assert f is None or found.statistic == pytest.approx(f, abs=5e-4)
     assert found.p_value == pytest.approx(p_value, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("n", "confidence", "low", "high"),
+    [(5, 0.95, 0.5991, 2.8736), (8, 0.9, 0.7054, 1.7972), (100, 0.95, 0.8780, 1.1617)],
+)
+def test_factors_of_the_spread_interval(n: int, confidence: float, low: float, high: float) -> None:
+    found = ends(summary.sd_interval(Summary(n, 9.0, 2.0), confidence=confidence))
+    assert found == pytest.approx((2 * low, 2 * high), abs=1e-4)
+
+
+def test_intervals_of_one_side_are_those_of_its_runs() -> None:
+    runs = sample(93.6, 1.7, 8)
+    assert ends(summary.sd_interval(RESNET)) == pytest.approx((1.12, 3.46), abs=5e-3)
+    assert ends(summary.sd_interval(RESNET)) == pytest.approx(ends(stats.sd_interval(runs)))
+    assert ends(summary.mean_interval(RESNET)) == pytest.approx(ends(stats.mean_interval(runs)))
+    low, high = scipy_stats.t.interval(0.95, 7, 93.6, 1.7 / math.sqrt(8))
+    assert ends(summary.mean_interval(RESNET)) == pytest.approx((low, high))
+    assert summary.sd_interval(HARD["one run"]) == Unavailable("needs 2 runs, has 1")
+    assert summary.mean_interval(HARD["no spread"]) == Unavailable("no spread")
 
 
 @pytest.mark.parametrize(("before", "after"), [(RESNET, WIDE), (Summary(5, 1.0, 3.0), Summary(15, 2.0, 1.0))])
