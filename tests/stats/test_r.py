@@ -1,0 +1,243 @@
+"""Our numbers against those of R: data/samples.csv, what data/reference.R makes of it, and what we make of it."""
+
+import csv
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deviate import stats
+from deviate.model import Equivalence, Interval, Question, Test, Unavailable
+from deviate.stats.design import spread_runs
+from deviate.stats.dunnett import dunnett, dunnett_intervals
+from deviate.stats.equivalence import equivalence
+from deviate.stats.failures import rate_interval
+from deviate.stats.many import all_pairs, benjamini_hochberg
+from deviate.stats.paired import correlation, paired_interval, paired_t, wilcoxon
+from deviate.stats.ranks import critical_difference, friedman, mean_ranks, nemenyi
+from deviate.stats.robust import excess_kurtosis, interquartile_range, median_deviation, skewness
+from deviate.stats.stratified import interquartile_mean
+from deviate.stats.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
+
+DATA = Path(__file__).parent / "data"
+Outcomes = Mapping[str, object]
+
+
+def read(name: str, column: str) -> dict[str, dict[str, list[float]]]:
+    """Numbers by set and by sample or quantity; R's NA is NaN."""
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    with (DATA / name).open(newline="") as lines:
+        for row in csv.DictReader(lines):
+            found[row["set"]][row[column]].append(math.nan if row["value"] == "NA" else float(row["value"]))
+    return found
+
+
+SAMPLES = read("samples.csv", "sample")
+REFERENCE = {
+    (name, quantity): value
+    for name, quantities in read("reference.csv", "quantity").items()
+    for quantity, (value,) in quantities.items()
+}
+
+
+def generator() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def of_one(name: str, values: list[float]) -> Outcomes:
+    described = stats.describe(values)
+    return {
+        f"{name}.mean": described.mean,
+        f"{name}.sd": described.sd,
+        f"{name}.mean.interval": stats.mean_interval(values),
+        f"{name}.sd.interval": stats.sd_interval(values),
+        f"{name}.iqr": interquartile_range(values),
+        f"{name}.mad": median_deviation(values),
+        f"{name}.skewness": skewness(values),
+        f"{name}.kurtosis": excess_kurtosis(values),
+    }
+
+
+def of_two(b: list[float], a: list[float], margin: float) -> Outcomes:
+    equal = equivalence(b, a, margin=margin)
+    tost = (
+        {"tost.above": equal.above, "tost.below": equal.below, "tost.interval": equal.interval}
+        if isinstance(equal, Equivalence)
+        else {"tost.above": equal, "tost.below": equal, "tost.interval": equal}
+    )
+    return tost | {
+        "tost.margin": margin,
+        "welch": stats.welch(b, a),
+        "welch.interval": stats.welch_interval(b, a),
+        "student": stats.student(b, a),
+        "cohens_d": stats.cohens_d(b, a),
+        "cohens_d_unweighted": stats.cohens_d_unweighted(b, a),
+        "hedges_g": stats.hedges_g(b, a),
+        "hedges_g.interval": stats.hedges_g_interval(b, a),
+        "glass_delta": stats.glass_delta(b, a),
+        "mann_whitney": stats.mann_whitney(b, a, rng=generator()),
+        "permutation": stats.permutation_test(b, a, rng=generator()),
+        "cliffs_delta": stats.cliffs_delta(b, a),
+        "ks": stats.kolmogorov_smirnov(b, a),
+        "superiority": stats.superiority(b, a),
+        "superiority.interval": stats.superiority_interval(b, a),
+        "levene.median": stats.brown_forsythe(b, a),
+        "levene.mean": stats.levene(b, a),
+        "f": stats.f_test(b, a),
+        "sd_ratio": stats.sd_ratio(b, a),
+        "sd_ratio.interval": stats.sd_ratio_interval(b, a),
+        "mean_ratio": stats.mean_ratio(b, a),
+        "mean_ratio.interval": stats.mean_ratio_interval(b, a),
+    }
+
+
+def of_pairs(b: list[float], a: list[float]) -> Outcomes:
+    return {
+        "paired": paired_t(b, a),
+        "paired.interval": paired_interval(b, a),
+        "paired.correlation": correlation(b, a),
+        "wilcoxon": wilcoxon(b, a, rng=generator()),
+    }
+
+
+def of_resamples(values: list[float]) -> Outcomes:
+    return {
+        "bca.mean": stats.mean_bootstrap(values, rng=generator()),
+        "bca.sd": stats.sd_bootstrap(values, rng=generator()),
+        "percentile.mean": stats.mean_percentile(values, rng=generator()),
+        "percentile.median": stats.median_bootstrap(values, rng=generator()),
+    }
+
+
+def of_several(samples: Mapping[str, list[float]]) -> Outcomes:
+    values, names = list(samples.values()), list(samples)
+    found: dict[str, object] = {
+        "anova": stats.anova(*values),
+        "welch_anova": stats.welch_anova(*values),
+        "kruskal_wallis": stats.kruskal_wallis(*values, rng=generator()),
+    }
+    tests, intervals = dunnett(*values), dunnett_intervals(*values)
+    for place, name in enumerate(names[1:]):
+        found[f"dunnett.{name}"] = tests if isinstance(tests, Unavailable) else tests[place]
+        found[f"dunnett.{name}.interval"] = intervals if isinstance(intervals, Unavailable) else intervals[place]
+    for pair in all_pairs(values, names):
+        found |= dict.fromkeys((f"pair.{pair.one}.{pair.other}.p", f"pair.{pair.other}.{pair.one}.p"), pair.p_adjusted)
+    return found
+
+
+def of_tasks(samples: Mapping[str, list[float]]) -> Outcomes:
+    values, names = list(samples.values()), list(samples)
+    ranks, pairs = mean_ranks(*values), nemenyi(*values)
+    assert not isinstance(ranks, Unavailable)
+    assert not isinstance(pairs, Unavailable)
+    return {
+        "friedman": friedman(*values, rng=generator()),
+        "critical_difference": critical_difference(len(names), len(values[0])),
+        "iqm.base": interquartile_mean(samples["base"]),
+        **{f"rank.{name}": rank for name, rank in zip(names, ranks, strict=True)},
+        **{f"nemenyi.{names[j]}.{names[i]}.p": p for (i, j), p in pairs.items()},
+    }
+
+
+def of_times(samples: Mapping[str, list[float]]) -> Outcomes:
+    sides = {
+        name: (samples[name], [it == 1 for it in samples[f"{name} reached"]]) for name in ("baseline", "candidate")
+    }
+    test = log_rank(sides["baseline"], sides["candidate"], rng=generator())
+    assert isinstance(test, Test)
+    found: dict[str, object] = {"log_rank.chi2": test.statistic**2, "log_rank.p": test.p_value}
+    for name, (times, is_reached) in sides.items():
+        curve = kaplan_meier(times, is_reached)
+        found[f"{name}.median"] = survival_median(curve)
+        found[f"{name}.median.interval"] = survival_median_interval(curve, len(times))
+        for time in {*times, *curve.times}:
+            share = [it for at, it in zip(curve.times, curve.share, strict=True) if at <= time][-1]
+            found[f"{name}.survival.{time:g}"] = share
+    return found
+
+
+def of_rates() -> Outcomes:
+    return {f"{k}/{n}": rate_interval(k, n) for k, n in ((10, 10), (9, 10), (8, 10), (0, 8), (5, 20), (99, 100))}
+
+
+def of_families() -> Outcomes:
+    found: dict[str, object] = {}
+    for p_values in ([0.01, 0.02, 0.03, 0.04], [0.04, 0.001, 0.2, 0.03, 0.03, 0.9], [0.5, 0.6]):
+        for name, function in (("holm", stats.holm), ("BH", benjamini_hochberg)):
+            for place, adjusted in enumerate(function(p_values), 1):
+                found[f"{name}|{' '.join(map(repr, p_values))}|{place}"] = adjusted
+    return found
+
+
+def of_power() -> Outcomes:
+    return {
+        **{f"delta.n{n}": stats.detectable_effect(n, n) for n in (3, 5, 8, 30)},
+        **{f"n.delta{effect:g}": stats.runs_for_effect(effect) for effect in (0.5, 0.8, 1, 2)},
+        **{f"n.sd_ratio{ratio:g}": spread_runs(ratio, Question()) for ratio in (1.25, 1.5, 2, 3)},
+    }
+
+
+def outcomes(name: str) -> Outcomes:
+    """Every outcome of ours for one set, by what R calls it."""
+    if name in {"completion", "adjusted", "power"}:
+        return {"completion": of_rates, "adjusted": of_families, "power": of_power}[name]()
+    samples = SAMPLES[name]
+    if "baseline reached" in samples:
+        return of_times(samples)
+    if "base" in samples:
+        return of_tasks(samples) if "tasks" in name else of_several(samples)
+    b, a = samples["baseline"], samples["candidate"]
+    found = {**of_two(b, a, REFERENCE[name, "tost.margin"]), **of_one("baseline", b), **of_one("candidate", a)}
+    return {**found, **(of_pairs(b, a) if "pairs" in name else {}), **of_resamples(b)}
+
+
+@cache
+def figures(name: str) -> Outcomes:
+    """The same taken apart: the ends of an interval; the statistic of a test, by the letters of R, its p and df."""
+    found: dict[str, object] = {}
+    for quantity, outcome in outcomes(name).items():
+        if isinstance(outcome, Interval):
+            found |= {f"{quantity}.low": outcome.low, f"{quantity}.high": outcome.high}
+        elif isinstance(outcome, Test):
+            letters = ("t", "u", "d", "f", "h", "chi2")
+            found |= {f"{quantity}.{letter}": outcome.statistic for letter in letters}
+            found |= {f"{quantity}.p": outcome.p_value, f"{quantity}.df": outcome.df}
+        else:
+            found[quantity] = outcome
+    return found
+
+
+def answer(name: str, quantity: str) -> object:
+    found = figures(name)
+    return found[quantity] if quantity in found else found[quantity.rpartition(".")[0]]
+
+
+def tolerance(name: str, quantity: str) -> float:
+    """What R samples is as exact as its sample, or ours: bootstraps, Dunnett, and permutations of more than 9999."""
+    if quantity.startswith(("bca", "percentile")):
+        ends = [REFERENCE[name, f"{quantity.rpartition('.')[0]}.{end}"] for end in ("low", "high")]
+        return 0.03 * (ends[1] - ends[0])
+    if quantity.startswith("dunnett"):
+        return 1e-3
+    p_value = REFERENCE[name, quantity]
+    sampled = set(itertools.product(("twelve pairs", "pairs with zeros"), ("permutation.p", "mann_whitney.p")))
+    sampled |= set(itertools.product(("six tasks", "five tasks tied"), ("friedman.p",)))
+    sampled |= set(itertools.product(("four groups", "three uneven groups"), ("kruskal_wallis.p",)))
+    # A two-sided p is twice a sampled tail.
+    return 8 * math.sqrt(p_value / 2 / 9999) if (name, quantity) in sampled else 1e-9
+
+
+@pytest.mark.parametrize(("name", "quantity"), REFERENCE)
+def test_our_figure_is_that_of_r(name: str, quantity: str) -> None:
+    ours, expected = answer(name, quantity), REFERENCE[name, quantity]
+    if isinstance(ours, Unavailable):
+        assert math.isnan(expected) or ours.reason.startswith("needs ")
+    elif math.isnan(expected):
+        assert ours == math.inf
+    else:
+        assert ours == pytest.approx(expected, rel=1e-6, abs=tolerance(name, quantity))
