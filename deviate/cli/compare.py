@@ -135,7 +135,8 @@ def _report_on(experiments: Sequence[Experiment], judging: Judging, documents: D
 def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> None:
     """How files were read: what was guessed is said before anything is made of it."""
     people = sys.stderr if documents.takes_stdout else sys.stdout
-    for note in dict.fromkeys(note for experiment in experiments for note in experiment.imported):
+    read = [it for it in experiments if it.folder is None]  # of stored ones it was said when they were imported
+    for note in dict.fromkeys(note for it in read for note in it.imported[1:] or it.imported):
         typer.echo(f"Read     {note}", file=people)
 
 

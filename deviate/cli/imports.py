@@ -34,9 +34,8 @@ def import_command(
     if name is not None and len(found) > 1:
         names = ", ".join(it.name for it in found)
         raise InputError(f"--name {name}: there are {len(found)} experiments: {names}", "leave --name out")
-    for imported in found:
-        for note in imported.notes:
-            typer.echo(f"Read     {note}")
+    for note in dict.fromkeys(note for imported in found for note in imported.notes):
+        typer.echo(f"Read     {note}")
     for imported in found:
         path = records.write_imported(folder, imported, name or imported.name)
         metrics = sorted({metric for run in imported.runs for metric in run.series})

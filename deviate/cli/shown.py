@@ -154,6 +154,7 @@ def experiment_document(shown: Shown) -> dict[str, Any]:
         "looks": list(plan.looks),
         "spending": plan.spending,
         "precision": plan.precision,
+        "imported": list(plan.imported),
         "changes": [{"time": it.time, "fields": sorted(it.fields)} for it in plan.history],
         "runs": [state_document(it) for it in shown.states],
         "means": [_mean_document(it) for it in shown.means],
@@ -179,7 +180,10 @@ def _head(shown: Shown) -> Iterator[tuple[str, str]]:
     yield "Experiment", f"{plan.name}  {shown.folder}"
     yield "State", f"being run by {shown.used_by}" if shown.used_by else _idle(shown)
     yield "Created", _created(plan)
-    yield "Command", commands_text([plan.command]) + (f"  (in {plan.cwd})" if plan.cwd != "." else "")
+    for note in plan.imported:
+        yield "Imported", clean(note)
+    if not plan.imported:
+        yield "Command", commands_text([plan.command]) + (f"  (in {plan.cwd})" if plan.cwd != "." else "")
     if plan.then:
         yield "Then", commands_text(plan.then)
     if plan.prepare:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate import __version__
-from deviate.model import Comparison, Description, Experiment, ExperimentFindings, Findings
+from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.report import history, limits
 from deviate.report.compare import verdict_view
 from deviate.report.describe import range_line, summary_line
@@ -14,6 +14,9 @@ from deviate.report.noise import is_study, no_noise, noise_view
 from deviate.report.outcomes import outcome_view
 from deviate.report.tasks import task_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
+
+GIVEN = "scores"
+"""Sink of metrics whose scores were given as such."""
 
 
 def build_view(findings: Findings) -> View:
@@ -132,15 +135,24 @@ def _primary_name(findings: Findings, index: int) -> str | None:
 
 def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[VerdictView, ...]:
     return tuple(
-        verdict_view(pair.headline, labels[0], label, _setting(pair.headline, findings), pair.family)
+        verdict_view(
+            pair.headline,
+            labels[0],
+            label,
+            _setting(pair.headline.metric, [item.experiment for item in findings.experiments]),
+            pair.family,
+        )
         for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
         if pair.headline is not None
     )
 
 
-def _setting(comparison: Comparison, findings: Findings) -> str:
-    variants = ", ".join(dict.fromkeys(clean(item.experiment.variant) for item in findings.experiments))
-    return f"{aggregate_words(comparison.metric.aggregate)}, variant {variants}"
+def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
+    """How scores came about: the aggregate, and the variants; neither is known of scores that were given as such."""
+    variants = dict.fromkeys(clean(it.variant) for it in experiments if it.command and not it.imported)
+    told = [] if metric.metric.sink == GIVEN else [aggregate_words(metric.aggregate)]
+    told += [f"variant {', '.join(variants)}"] if variants else []
+    return ", ".join(told)
 
 
 def _no_verdict(findings: Findings, verdicts: Sequence[VerdictView]) -> str:
@@ -169,8 +181,8 @@ def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
 def _description_sentence(description: Description, label: str, experiment: Experiment) -> str:
     line = summary_line(description)
-    setting = f"{aggregate_words(description.metric.aggregate)}, variant {clean(experiment.variant)}"
-    return f"{label}: {line.label} {line.value}; {'; '.join(line.details)}; {setting}."
+    told = [f"{line.label} {line.value}", *line.details, _setting(description.metric, [experiment])]
+    return f"{label}: {'; '.join(filter(None, told))}."
 
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:

@@ -21,8 +21,9 @@ def caption(
     # Scores that somebody gave were made of measurements elsewhere, if they were.
     recorded = [it.metric for it in firsts if it.metric.metric.sink != "scores"]
     aggregates = list(dict.fromkeys(aggregate_words(it.aggregate) for it in recorded))
-    names = dict.fromkeys(short(clean(it.experiment.variant)) for it in findings.experiments)
-    variants = f"{'variant' if len(names) == 1 else 'variants'} {', '.join(names)}"
+    run_here = [it.experiment for it in findings.experiments if it.experiment.command and not it.experiment.imported]
+    names = dict.fromkeys(short(clean(it.variant)) for it in run_here)
+    variants = f"; {'variant' if len(names) == 1 else 'variants'} {', '.join(names)}" if names else ""
     quantity = ", ".join(short(clean(it.metric.name)) for it in firsts)
     if not 0 < len(firsts) <= MOST_NAMES:
         quantity = f"{len(firsts)} metrics"
@@ -33,10 +34,10 @@ def caption(
         whose = f"Variants of {short(clean(findings.experiments[0].experiment.name))}"
     sentences = [f"{whose}: {quantity}{scores}."]
     if findings.pairs:
-        sentences += [f"Mean ± SD over runs (ddof 1), {n} in parentheses; {variants}."]
+        sentences += [f"Mean ± SD over runs (ddof 1), {n} in parentheses{variants}."]
         sentences += _test_sentences(findings, labels[0])
     else:
-        sentences += [f"Mean ± SD (ddof 1) over {n} runs; {variants}."]
+        sentences += [f"Mean ± SD (ddof 1) over {n} runs{variants}."]
         methods = _methods(it.mean_interval for it in whole), _methods(it.sd_interval for it in whole)
         ways = [f"of the {name} by {way}" for name, way in zip(("mean", "SD"), methods, strict=True) if way]
         sentences += [f"Intervals {', '.join(ways)}."] if ways else []

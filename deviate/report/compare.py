@@ -236,7 +236,8 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
         figures.append(f"Hedges' {_effect(comparison)}")
     figures += equivalence_texts(comparison)
     why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
-    return f"{sides}; {setting}; {', '.join(filter(None, figures))}; verdict: {verdict_word(comparison)}{why}."
+    told = (sides, setting, ", ".join(filter(None, figures)), f"verdict: {verdict_word(comparison)}{why}")
+    return f"{'; '.join(filter(None, told))}."
 
 
 def _correction(comparison: Comparison, family: str) -> str:

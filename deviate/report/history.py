@@ -78,7 +78,8 @@ def provenance(experiment: Experiment, label: str) -> Provenance:
     return Provenance(
         label=label,
         facts=(
-            _fact("Command", clean(shlex.join(experiment.command))),
+            *(_fact("Imported", clean(note)) for note in experiment.imported),
+            *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
             _fact("Variant", clean(experiment.variant)),
             *(_fact(label, text) for label, text in randomness.facts(experiment)),
             _fact("Project", clean(experiment.root)),

@@ -8,6 +8,7 @@ SAME_SPLIT = {
     "differ": "The runs were not tested on the same data, by a hash of it: a part of the spread may be the test set's.",
 }
 FEWEST_FOR_VERDICT = 5
+FEWEST_PAIRS = 6
 FEWEST_FOR_SD = 16
 
 VARIED = {
@@ -95,7 +96,8 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
         sentences += [
             "Differences are candidate minus baseline; of percentages, in points. All tests are two-sided.",
             f"Better and worse: the interval of the difference excludes 0, and the adjusted p is below {alpha}.",
-            f"Both need {FEWEST_FOR_VERDICT} runs on each side; equivalent needs a margin given before.",
+            f"Both need {FEWEST_FOR_VERDICT} runs on each side, or {FEWEST_PAIRS} pairs.",
+            "Equivalent needs a margin given before.",
             "All else is undecided.",
         ]
     sentences += [pair.family for pair in findings.pairs if pair.family]

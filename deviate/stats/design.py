@@ -13,10 +13,9 @@ from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Design, DesignRow, Estimate, Pilot, Question, Spending, Unavailable
 from deviate.stats.describe import VERDICT_RUNS
 from deviate.stats.looks import crossing, spending_bounds
+from deviate.stats.paired import PAIRED_RUNS
 from deviate.stats.power import fewest
 
-PAIRED_RUNS = 6
-"""Fewest pairs that are judged."""
 SHOWN_RUNS = (3, 5, 8, 10, 16, 20, 30)
 SPREAD_RATIOS = (1.25, 1.5, 2.0, 3.0)
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from deviate.model import Comparison, Estimate, Unavailable
 from deviate.stats.compare import with_adjusted_p
+from deviate.stats.sample import count
 
 Family = Literal["primary", "quality", "outside"]
 """`outside`: time and other metrics, a family of their own, so that they cost the quality metrics nothing."""
@@ -57,8 +58,8 @@ def _label(members: dict[Family, list[Comparison]]) -> str:
     has_primary = bool(members["primary"])
     names: dict[Family, str] = {
         "primary": "primary metric",
-        "quality": "secondary quality metrics" if has_primary else "quality metrics",
-        "outside": "time and other metrics",
+        "quality": "secondary quality metric" if has_primary else "quality metric",
+        "outside": "time or other metric",
     }
     parts = []
     for family, comparisons in members.items():
@@ -68,6 +69,6 @@ def _label(members: dict[Family, list[Comparison]]) -> str:
             parts.append("primary metric: not adjusted")
             continue
         n_metrics = len({comparison.metric.name for comparison in comparisons})
-        over = f"{n_metrics} {names[family]}" if family != "primary" else "primary metric"
+        over = count(n_metrics, names[family]) if family != "primary" else "primary metric"
         parts.append(f"{over}: Holm, family of {len(comparisons)}")
     return "; ".join(parts)

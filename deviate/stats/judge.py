@@ -33,7 +33,7 @@ from deviate.stats.describe import describe_runs
 from deviate.stats.failures import completion
 from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
-from deviate.stats.paired import pairing_warnings
+from deviate.stats.paired import pairing_warnings, partnered
 from deviate.stats.pairs import compare_all, label
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.proof import evaluation_agreement
@@ -73,6 +73,8 @@ def judge(
         InputError: a setting is out of range, or names a metric that is not there.
     """
     _check(experiments, confidence, aggregate, matches, margin, analysis_seed, spread_ratio)
+    if is_paired:
+        experiments = [experiments[0], *(partnered(experiments[0], it) for it in experiments[1:])]
     metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
     chosen, question = find_primary(_with_declared(metrics, matches))
     if primary is not None:

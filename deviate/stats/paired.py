@@ -1,11 +1,12 @@
 """Runs of two sides as pairs: those that share their replicate, and with it the seeds that both hold."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import stats
 
-from deviate.model import Description, Estimate, Interval, Paired, PairFindings, Test, Unavailable
+from deviate.model import Description, Estimate, Experiment, Interval, Paired, PairFindings, Test, Unavailable
 from deviate.stats import summary
 from deviate.stats.permutation import how, sign_flip_p
 from deviate.stats.power import detectable_difference, detectable_paired
@@ -46,6 +47,25 @@ def match(baseline: Description, candidate: Description) -> tuple[list[float], l
     after = {score.replicate: score.value for score in candidate.scores}
     common = sorted(before.keys() & after.keys())
     return [before[i] for i in common], [after[i] for i in common], tuple(sorted(before.keys() ^ after.keys()))
+
+
+def partnered(baseline: Experiment, candidate: Experiment) -> Experiment:
+    """The candidate with its runs numbered as the baseline's runs of the same seeds; what has no partner comes last.
+
+    Runs of deviate have the same seeds where they have the same replicate. Imported ones are numbered in the order they
+    were found in, and are told apart by the seeds that were found with them; where there are none, the order stands.
+    """
+    ours, theirs = ([tuple(sorted(run.seeds.items())) for run in it.runs] for it in (baseline, candidate))
+    is_told = all(ours) and all(theirs) and len(set(ours)) == len(ours) and len(set(theirs)) == len(theirs)
+    if not is_told or not (baseline.imported or candidate.imported):
+        return candidate
+    numbers = dict(zip(ours, (run.replicate for run in baseline.runs), strict=True))
+    alone = 1 + max(run.replicate for run in (*baseline.runs, *candidate.runs))
+    runs = [
+        replace(run, replicate=numbers.get(seeds, alone + run.replicate))
+        for run, seeds in zip(candidate.runs, theirs, strict=True)
+    ]
+    return replace(candidate, runs=tuple(sorted(runs, key=lambda run: run.replicate)))
 
 
 @statistic(n_samples=2, minimum=1, shift="ignores", scale="follows", is_paired=True)

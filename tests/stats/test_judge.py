@@ -73,7 +73,7 @@ def test_secondary_quality_metrics_and_the_others_are_two_families_of_holm() -> 
         assert [found[name].p_adjusted for name in family] == pytest.approx(expected.tolist())
     assert findings.pairs[0].family == (
         "primary metric: not adjusted; 2 secondary quality metrics: Holm, family of 2; "
-        "2 time and other metrics: Holm, family of 2"
+        "2 time or other metrics: Holm, family of 2"
     )
 
 

@@ -1,5 +1,6 @@
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import stats as scipy_stats
 from statsmodels.stats import power
 
 from deviate import stats
-from deviate.model import Comparison, Description, Interval, Paired, Test, Unavailable
+from deviate.model import Comparison, Description, Experiment, Interval, Paired, Test, Unavailable
 from deviate.stats.describe import describe_runs
 from deviate.stats.paired import paired, pairing_cost
 
@@ -34,6 +35,34 @@ def described(scores: dict[int, float], crashed: Sequence[int] = ()) -> Descript
     runs = [run(i, {"acc": [value]}) for i, value in scores.items()]
     runs += [run(i, {"acc": [0.1]}, "crashed") for i in crashed]
     return describe_runs(experiment("a", [acc], {}, runs=runs), acc)
+
+
+def imported(name: str, scores: dict[int, float]) -> Experiment:
+    """Runs as found in a file with a column of seeds, numbered in their order there."""
+    runs = [
+        replace(run(place, {"acc": [value]}), seeds={"seed": seed})
+        for place, (seed, value) in enumerate(scores.items())
+    ]
+    return replace(experiment(name, [metric("acc")], {}, runs=runs), imported=(f"from {name}.csv",))
+
+
+def test_imported_runs_pair_by_their_seeds_wherever_they_stand_in_the_file() -> None:
+    before = imported("a", {seed: 0.5 + seed / 100 for seed in range(8)})
+    after = imported("b", {seed: 0.6 + seed / 100 for seed in (9, 8, 7, 6, 5, 4, 3, 2)})
+    comparison = stats.judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    assert isinstance(comparison.paired, Paired)
+    assert comparison.paired.n == 6
+    assert comparison.difference == pytest.approx(0.1)
+    assert len(comparison.paired.unpaired) == 4
+    assert comparison.paired.correlation == pytest.approx(1)
+
+
+def test_runs_of_deviate_pair_by_their_replicate() -> None:
+    before = experiment("a", [metric("acc")], {"acc": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]})
+    after = replace(before, name="b", runs=before.runs[:-1])
+    comparison = stats.judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    assert isinstance(comparison.paired, Paired)
+    assert comparison.paired.unpaired == (5,)
 
 
 @pytest.mark.parametrize("seed", range(5))

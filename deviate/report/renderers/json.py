@@ -34,7 +34,9 @@ SCHEMA = 4
 # 2026-11-22  4  completion; shape, cross-checks, attainment of descriptions; pairs, equivalence, spread verdict, worst
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 
-PER_STEP = frozenset({"steps", "baseline", "candidate", "difference", "band"})
+PER_STEP = frozenset(
+    {"steps", "baseline", "candidate", "difference", "band", "baseline_half_widths", "candidate_half_widths"}
+)
 """Fields of the comparison of curves that hold a number per step."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]

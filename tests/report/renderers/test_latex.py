@@ -81,7 +81,7 @@ GOLDEN = r"""% For \input in a document that loads booktabs. Without their perce
 % \begin{document}
 \begin{table}
   \centering
-  \caption{new\_one against base: loss, test\_acc (last value of each run). Mean $\pm$ SD over runs (ddof 1), n, or runs with a score out of those that ended, in parentheses; variant algo+impl. Difference to base (candidate $-$ baseline, in points where the metric is in \%) with 95\% CI (Welch). p: two-sided Welch's t-test (primary metric: not adjusted; 1 secondary quality metrics: Holm, family of 1). Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}
+  \caption{new\_one against base: loss, test\_acc (last value of each run). Mean $\pm$ SD over runs (ddof 1), n, or runs with a score out of those that ended, in parentheses; variant algo+impl. Difference to base (candidate $-$ baseline, in points where the metric is in \%) with 95\% CI (Welch). p: two-sided Welch's t-test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}
   \begin{tabular}{lrrrrl}
     \toprule
     metric & base & new\_one & difference {[}95\% CI{]} & adjusted p & verdict \\
