@@ -162,6 +162,8 @@ def _no_verdict(findings: Findings, verdicts: Sequence[VerdictView]) -> str:
         return "One experiment is described, not judged: deviate compare BASELINE CANDIDATE gives a verdict."
     if len(verdicts) == len(findings.pairs):
         return ""
+    if findings.primary is None and findings.tasks is not None:
+        return "Each task is judged by itself among the other metrics; what holds over all of them is under Tasks."
     if findings.primary is None:
         return "No headline verdict: which metric decides could not be told. Name it with --metric."
     return f"No headline verdict: {clean(findings.primary)} was not reported on both sides."

@@ -98,7 +98,8 @@ def judge(
         pairs = compare_all(
             described, matches, confidence, analysis_seed, is_paired=is_paired, spread_ratio=spread_ratio
         )
-    warnings = [question] if question else []
+    chosen_tasks = _tasks(experiments, tasks) if compares else ()
+    warnings = [question] if question and not chosen_tasks else []  # over tasks no single metric decides
     if margin is not None and chosen is None:
         warnings.append(f"The margin {margin:g} is not used, for there is no primary metric: name one with --metric.")
     if aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
@@ -128,9 +129,7 @@ def judge(
         noise=None if pairs else noise(described, confidence=confidence),
         evaluation=evaluation_agreement(experiments),
         many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng) if pairs else (),
-        tasks=compare_tasks(described, labels, _tasks(experiments, tasks), confidence=confidence, rng=rng)
-        if pairs
-        else None,
+        tasks=compare_tasks(described, labels, chosen_tasks, confidence=confidence, rng=rng) if pairs else None,
     )
 
 

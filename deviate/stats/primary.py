@@ -2,6 +2,7 @@
 
 import difflib
 import re
+import shlex
 from collections.abc import Sequence
 
 from deviate.errors import InputError
@@ -60,5 +61,5 @@ def _words(name: str) -> frozenset[str]:
 def _ask(reason: str, names: Sequence[str]) -> str:
     if not names:
         return "There is no primary metric, for there is no metric at all: name one in deviate.toml."
-    options = " or ".join(f"--metric {name}" for name in names)
+    options = " or ".join(f"--metric {shlex.quote(name)}" for name in names)
     return f"There is no primary metric, so no headline verdict: {reason}. Add {options}."

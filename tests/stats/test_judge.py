@@ -314,3 +314,19 @@ def test_any_number_of_runs_against_any_other_is_judged() -> None:
     for n_before, n_after in itertools.product((0, 1, 2, 5), repeat=2):
         findings = judge([scored("a", n=n_before), scored("b", n=n_after, seed=1)])
         assert len(findings.pairs[0].comparisons) == len(METRICS)
+
+
+def test_over_tasks_no_single_metric_is_asked_for() -> None:
+    metrics = [metric("a: acc"), metric("b: acc")]
+    draws = np.random.default_rng(0)
+    both = [
+        experiment(name, metrics, {it.name: draws.normal(0.9, 0.01, 6).tolist() for it in metrics})
+        for name in ("base", "new")
+    ]
+    assert any("--metric 'a: acc'" in warning for warning in judge(both).warnings)
+    found = judge(both, tasks=["*acc"])
+    assert found.tasks is not None
+    assert found.tasks.tasks == ("a: acc", "b: acc")
+    assert not any("--metric" in warning for warning in found.warnings)
+    with pytest.raises(InputError, match="no metric '\\*loss'"):
+        judge(both, tasks=["*loss"])
