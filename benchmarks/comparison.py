@@ -36,7 +36,8 @@ def main() -> int:
     settings.add_argument("--runs", type=int, default=100)
     given = settings.parse_args()
     sides = [made(name, given.metrics, given.runs, shift) for name, shift in (("baseline", 0.0), ("candidate", 0.3))]
-    complete, findings = timed(lambda: stats.judge(sides))
+    # The shorter of two: other programs on the machine take their share, and the first call loads what it needs.
+    complete, findings = min((timed(lambda: stats.judge(sides)) for _ in range(2)), key=lambda it: it[0])
     comparisons = findings.pairs[0].comparisons
     ours, _ = timed(lambda: [by_us(it) for it in comparisons])
     theirs, _ = timed(lambda: [by_scipy(it) for it in comparisons])
