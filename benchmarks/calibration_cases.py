@@ -25,7 +25,7 @@ ALPHA = 0.05
 Generator = np.random.Generator
 Values = list[float]
 Trial = Callable[[Generator, "Population", int], bool | None]
-Kind = Literal["interval", "for orientation", "cross-check", "test", "for comparison"]
+Kind = Literal["interval", "cross-check", "test", "for comparison"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +195,6 @@ def paired_at_margin(b: Values, a: Values, margin: float) -> bool | None:
     return None if isinstance(found, Unavailable) else found.p_value < ALPHA
 
 
-def corrected_effect(rng: Generator, population: Population, n: int) -> bool | None:
-    """The interval of g is that of the effect times J, as g is d times J."""
-    b, a = population.draw(rng, n), population.draw(rng, n) + 2 * population.sd
-    truth = 2 * stats.hedges_correction(2 * n - 2)
-    return covers(stats.hedges_g_interval(b.tolist(), a.tolist()), truth)
-
-
 def _mean(population: Population) -> float:
     return population.mean
 
@@ -240,7 +233,6 @@ INTERVALS = (
     Case("Hedges g, noncentral t; no effect", "interval", 3, of_two(stats.hedges_g_interval, _standard), 2000),
     Case("Hedges g, noncentral t; 1 SD", "interval", 3, of_two(stats.hedges_g_interval, _standard, shift=1), 2000),
     Case("Hedges g, noncentral t; 2 SD", "interval", 3, of_two(stats.hedges_g_interval, _standard, shift=2), 2000),
-    Case("Hedges g, noncentral t; 2 SD; of J times the effect", "for orientation", 3, corrected_effect, 2000),
     Case("superiority; no effect", "interval", 5, of_two(stats.superiority_interval, superiority_of)),
     Case("superiority; 1 SD", "interval", 5, of_two(stats.superiority_interval, superiority_of, shift=1)),
     Case("Cliff's delta; 1 SD", "interval", 5, of_two(stats.cliffs_delta_interval, _cliff, shift=1)),

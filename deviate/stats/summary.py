@@ -13,6 +13,9 @@ from scipy import optimize, special
 from deviate.model import Estimate, Interval, Test, Unavailable
 from deviate.stats.sample import LARGEST, Summary, pooled_sd
 
+CORRECTED_DF = 14
+"""Degrees of freedom from which on the small-sample correction hardly moves the ends of an interval."""
+
 
 def welch(baseline: Summary, candidate: Summary) -> Test | Unavailable:
     """Welch's t-test of the difference of means. Two runs in each.
@@ -89,9 +92,11 @@ def hedges_g(baseline: Summary, candidate: Summary) -> Estimate:
 
 
 def hedges_g_interval(baseline: Summary, candidate: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
-    """Interval of g: the noncentralities under which the observed t is at either tail, in units of g.
+    """Interval of the effect: the noncentralities under which the observed t is at either tail.
 
-    Three runs in each.
+    Three runs in each. From 8 runs in each on (14 degrees of freedom) it is times J, as g is. J takes the bias from an
+    estimate; of an interval that covers exactly it makes one that covers J times the effect. With 8 runs that is as
+    good as the same; with 3, and an effect of 2 SD, it would cover the effect in 90 % of cases instead of 95 %.
     Source: Hedges (1981); noncentral t with n_A + n_B - 2 degrees of freedom.
     """
     if reason := refusal(3, baseline, candidate):
@@ -104,8 +109,9 @@ def hedges_g_interval(baseline: Summary, candidate: Summary, *, confidence: floa
     high = _noncentrality(d / per_unit, df, (1 - confidence) / 2)
     if low is None or high is None:
         return Unavailable("effect too large for the noncentral t")
-    scale = per_unit * hedges_correction(df)
-    return Interval(low * scale, high * scale, confidence, "noncentral t")
+    is_corrected = df >= CORRECTED_DF
+    scale = per_unit * (hedges_correction(df) if is_corrected else 1.0)
+    return Interval(low * scale, high * scale, confidence, "noncentral t" if is_corrected else "noncentral t, of d")
 
 
 def sd_ratio(baseline: Summary, candidate: Summary) -> Estimate:

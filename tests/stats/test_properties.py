@@ -208,5 +208,5 @@ def test_ends_of_the_effect_interval_put_the_observed_t_at_the_tails(d: float, n
     assert isinstance(interval, Interval)
     df, unit = n_before + n_after - 2, math.sqrt(1 / n_before + 1 / n_after)
     for end, tail in ((interval.low, 0.975), (interval.high, 0.025)):
-        noncentrality = end / unit / stats.hedges_correction(df)
+        noncentrality = end / unit / (stats.hedges_correction(df) if df >= 14 else 1)
         assert scipy_stats.nct.cdf(value(effect) / unit, df, noncentrality) == pytest.approx(tail, abs=1e-6)

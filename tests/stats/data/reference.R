@@ -75,7 +75,7 @@ two_samples <- function(set, margin, is_paired) {
   note(set, "cohens_d", d)
   note(set, "cohens_d_unweighted", (mean(a) - mean(b)) / sqrt((var(a) + var(b)) / 2))
   note(set, "hedges_g", d * j)
-  ends(set, "hedges_g.interval", j * unit * c(ncp(.975), ncp(.025)))
+  ends(set, "hedges_g.interval", (if (k >= 14) j else 1) * unit * c(ncp(.975), ncp(.025)))
   note(set, "glass_delta", (mean(a) - mean(b)) / sd(b))
 
   # Ranks. wilcox.test is exact only without ties; coin also with them.
