@@ -208,8 +208,7 @@ they are too narrow, which is why they are no default. Rows marked *for comparis
 The interval of Hedges' g is times J from 8 runs in each on, as g is d times J; with fewer runs that would cover too
 seldom (at 2 SD 90.2 % with 3 runs, 92.8 % with 5), so that it is the exact one of d. Scores of the other populations
 show what is lost where runs are not normal: lognormal (skewness 1.75), exponential (skewness 2), and normal scores
-rounded to half a standard deviation, which tie as accuracies of small test
-sets do."""
+rounded to half a standard deviation, which tie as accuracies of small test sets do."""
 
 
 if __name__ == "__main__":
