@@ -161,7 +161,8 @@ def _kind(hint: Any) -> Any:
 
 
 def _number(name: str, kind: type, value: object) -> _Entry:
-    if isinstance(value, float) and math.isnan(value):
+    """An end that an interval does not have is missing; its remark says so."""
+    if isinstance(value, float) and not math.isfinite(value):
         return _Entry(name, kind, None)
     return _Entry(name, kind, value)
 

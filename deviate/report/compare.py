@@ -215,16 +215,13 @@ def runs_text(comparison: Comparison) -> str:
 
 
 def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, family: str) -> str:
-    unit, name = unit_of(comparison.metric), metric_name(comparison)
     places = places_of_difference(comparison)
-    sides = (
-        f"{name} was {mean_cell(comparison.candidate, unit).text} with {candidate} (n = {comparison.candidate.n}) and "
-        f"{mean_cell(comparison.baseline, unit).text} with {baseline} (n = {comparison.baseline.n})"
-    )
+    sides = f"{metric_name(comparison)} {_sides(comparison, baseline, candidate)}"
     if places is not None:
         sides += ", mean ± SD over runs (ddof 1)"
     pairs = f" over {runs_text(comparison)}" if comparison.is_paired else ""
-    figures = [f"difference {difference_cell(comparison, places).text}{pairs}"]
+    difference = difference_cell(comparison, places)
+    figures = ["difference unknown" if difference.is_reason else f"difference {difference.text}{pairs}"]
     if isinstance(comparison.difference_interval, Interval):
         interval = comparison.difference_interval
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
@@ -238,6 +235,17 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
     told = (sides, setting, ", ".join(filter(None, figures)), f"verdict: {verdict_word(comparison)}{why}")
     return f"{'; '.join(filter(None, told))}."
+
+
+def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
+    """`was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`; `had no score with new (n = 0) …`."""
+    unit = unit_of(comparison.metric)
+    told = []
+    for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
+        mean = mean_cell(side, unit)
+        told.append(f"{'had' if mean.is_reason else 'was'} {mean.text} with {name} (n = {side.n})")
+    first, second = told
+    return f"{first} and {second.removeprefix(first[:4])}"
 
 
 def _correction(comparison: Comparison, family: str) -> str:

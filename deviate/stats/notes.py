@@ -60,10 +60,18 @@ def where(proof: Repeatability) -> str:
         return "final weights differ"
     step = "outside the main loop" if parting.step is None else f"at main-loop step {parting.step}"
     one, other = (
-        f"{'nothing' if value is None else repr(value)} in replicate {replicate}"
+        f"{_value_text(value)} in replicate {replicate}"
         for value, replicate in zip(parting.values, parting.replicates, strict=True)
     )
     return f"{parting.metric} differs {step}: {one}, {other}"
+
+
+def _value_text(value: float | None) -> str:
+    if value is None:
+        return "nothing"
+    if math.isfinite(value):
+        return repr(value)
+    return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}infinity"
 
 
 def _flip_notes(flips: Absorption) -> list[str]:
