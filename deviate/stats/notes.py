@@ -1,5 +1,6 @@
 """Notes of a noise study: what stands beside a variant's figures, or in their place."""
 
+import math
 from collections.abc import Sequence
 
 from deviate.model import Absorption, Description, Repeatability
