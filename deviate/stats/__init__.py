@@ -57,6 +57,7 @@ from deviate.stats.power import (
 )
 from deviate.stats.precision import MIN_RUNS, Target, forecast, half_width, parse_target, reached
 from deviate.stats.proof import repeatability
+from deviate.stats.published import Variability, feasible_sd, is_quotient, quotient_range, variability_reduction
 from deviate.stats.ranks import cliques, critical_difference, friedman, mean_ranks, nemenyi
 from deviate.stats.relative import coefficient_of_variation, error_variation, variation_interval
 from deviate.stats.robust import (
@@ -99,6 +100,7 @@ __all__ = [
     "Resamples",
     "Summary",
     "Target",
+    "Variability",
     "against_baseline",
     "aggregate_series",
     "all_pairs",
@@ -143,6 +145,7 @@ __all__ = [
     "error_variation",
     "excess_kurtosis",
     "f_test",
+    "feasible_sd",
     "forecast",
     "friedman",
     "glass_delta",
@@ -157,6 +160,7 @@ __all__ = [
     "interquartile_mean",
     "interquartile_mean_interval",
     "interquartile_range",
+    "is_quotient",
     "is_settled",
     "judge",
     "kaplan_meier",
@@ -191,6 +195,7 @@ __all__ = [
     "power_of",
     "progress",
     "quartiles",
+    "quotient_range",
     "rate_interval",
     "rate_test",
     "reached",
@@ -212,6 +217,7 @@ __all__ = [
     "superiority_interval",
     "survival_median",
     "survival_median_interval",
+    "variability_reduction",
     "variance_excess",
     "variance_excess_interval",
     "variance_share",
