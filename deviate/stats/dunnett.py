@@ -12,8 +12,8 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from deviate.model import Interval, Test, Unavailable
-from deviate.stats.omnibus import many_refusal, never_zero
-from deviate.stats.sample import Values, moments, spread_refusal
+from deviate.stats.omnibus import many_refusal
+from deviate.stats.sample import Values, moments, never_zero, spread_refusal
 
 MIN_RUNS = 5
 FARTHEST = 9.0

@@ -6,7 +6,7 @@ from scipy import special
 
 from deviate.model import Direction, Equivalence, Interval, Test, Unavailable
 from deviate.stats import summary
-from deviate.stats.sample import Summary, Values, differences_of, moments, refusal, spread_refusal
+from deviate.stats.sample import Summary, Values, differences_of, moments, never_zero, refusal, spread_refusal
 
 EQUIVALENCE_RUNS = 5
 
@@ -105,5 +105,5 @@ def _two_one_sided(
 def _one_sided(name: str, t: float, df: float) -> Test:
     """P of a t as far on its own side: above -margin to the right, below +margin to the left."""
     is_above = "above" in name
-    p_value = summary.never_zero(float(special.stdtr(df, -t if is_above else t)))
+    p_value = never_zero(float(special.stdtr(df, -t if is_above else t)))
     return Test(name, t, p_value, df, note="one-sided")

@@ -19,7 +19,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.sample import count
+from deviate.stats.sample import count, never_zero
 from deviate.stats.two_sample import mann_whitney
 
 MOST_FOR_BOSCHLOO = 200
@@ -82,9 +82,9 @@ def rate_test(baseline: tuple[int, int], candidate: tuple[int, int]) -> Test | U
     table = np.array([[k_a, k_b], [n_a - k_a, n_b - k_b]])
     if max(n_b, n_a) > MOST_FOR_BOSCHLOO:
         p_value = float(stats.fisher_exact(table).pvalue)
-        return Test("Fisher", k_a / n_a - k_b / n_b, _in_range(p_value), note="exact, conservative")
+        return Test("Fisher", k_a / n_a - k_b / n_b, never_zero(p_value), note="exact, conservative")
     result = stats.boschloo_exact(table, alternative="two-sided")
-    return Test("Boschloo", float(result.statistic), _in_range(float(result.pvalue)), note="exact")
+    return Test("Boschloo", float(result.statistic), never_zero(float(result.pvalue)), note="exact")
 
 
 def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.Generator) -> Test | Unavailable:
@@ -123,8 +123,3 @@ def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.
 def is_failure(reason: str) -> bool:
     """Whether a run gave no score because it failed, and not because the metric was not reported where it counts."""
     return reason in NO_RESULT.values() or reason.startswith(NON_FINITE) or "as good as infinite" in reason
-
-
-def _in_range(p_value: float) -> float:
-    """Sums over tables overshoot 1 by rounding, and what is below the range of floats is not impossible."""
-    return min(1.0, max(p_value, float(np.finfo(float).tiny)))

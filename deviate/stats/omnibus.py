@@ -4,10 +4,20 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Test, Unavailable
+from deviate.stats.permutation import N_RESAMPLES
 from deviate.stats.registry import statistic
-from deviate.stats.sample import LARGEST, Summary, Values, count, is_constant, moments, resolution, spread_refusal
+from deviate.stats.sample import (
+    LARGEST,
+    Summary,
+    Values,
+    count,
+    is_constant,
+    moments,
+    never_zero,
+    resolution,
+    spread_refusal,
+)
 
-N_RESAMPLES = 9999
 RUNS_FOR_CHI_SQUARE = 10
 """With fewer runs in any experiment the chi-square law of Kruskal and Wallis rejects too seldom: 4 % in place of 5 % at
 5 runs, 2 % with many ties (simulated); ranks are permuted then."""
@@ -86,11 +96,6 @@ def many_refusal(minimum: int, *samples: Values) -> Unavailable | None:
     if not all(abs(value) <= LARGEST for values in samples for value in values):
         return Unavailable("NaN or infinite value among the scores")
     return None
-
-
-def never_zero(p_value: float) -> float:
-    """A p of 0 is below the range of floats, not impossible; one above 1 comes of rounding."""
-    return min(1.0, max(p_value, float(np.finfo(float).tiny)))
 
 
 def _scaled(sides: list[Summary]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -18,14 +18,26 @@ def with_outcomes(
     rng: np.random.Generator,
     confidence: float = 0.95,
 ) -> Comparison:
-    """The comparison with failed runs ranked worst, the metric against steps, and the time to its target."""
+    """The comparison with failed runs ranked worst, the metric against steps, and the time to its target.
+
+    Args:
+        rng: gives one number, with which the generator of each of them begins, as in `compare_descriptions`.
+    """
     before, after = comparison.baseline, comparison.candidate
+    seed = int(rng.integers(2**63))
     has_target = comparison.metric.target is not None
     return replace(
         comparison,
-        worst_rank=worst_rank(before, after, rng=rng),
+        worst_rank=worst_rank(before, after, rng=np.random.default_rng(seed)),
         curve=compare_curves(
-            baseline, candidate, comparison.metric, comparison.candidate_metric, rng=rng, confidence=confidence
+            baseline,
+            candidate,
+            comparison.metric,
+            comparison.candidate_metric,
+            rng=np.random.default_rng(seed),
+            confidence=confidence,
         ),
-        attainment=compare_attainment(before.attainment, after.attainment, rng=rng) if has_target else NOT_ASKED,
+        attainment=compare_attainment(before.attainment, after.attainment, rng=np.random.default_rng(seed))
+        if has_target
+        else NOT_ASKED,
     )

@@ -1,5 +1,6 @@
 """Runs of two sides as pairs: those that share their replicate, and with it the seeds that both hold."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ from scipy import stats
 
 from deviate.model import Description, Estimate, Experiment, Interval, Paired, PairFindings, Test, Unavailable
 from deviate.stats import summary
-from deviate.stats.permutation import how, sign_flip_p
+from deviate.stats.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.power import detectable_difference, detectable_paired
 from deviate.stats.registry import statistic
 from deviate.stats.sample import (
@@ -16,6 +17,7 @@ from deviate.stats.sample import (
     count,
     differences_of,
     moments,
+    never_zero,
     ratio_refusal,
     refusal,
     resolution,
@@ -23,6 +25,9 @@ from deviate.stats.sample import (
 
 PAIRED_RUNS = 6
 """Fewest pairs that are judged: with 5 a signed-rank test cannot fall below .0625."""
+
+MOST_EXACT = 300
+"""Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""
 
 
 def paired(
@@ -112,9 +117,9 @@ def paired_interval(baseline: Values, candidate: Values, *, confidence: float = 
 def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
     """Signed-rank test of differences that are symmetric around 0; the statistic is the rank sum of those above 0.
 
-    Exact where no two differences are of equal size and none is 0. Else pairs without a difference are left out, and
-    the signs of the ranks are flipped: all ways of it up to 13 pairs, else a sample. Sizes are equal if they differ by
-    less than the scores are rounded to.
+    Exact where no two differences are of equal size and none is 0, normal beyond 300 pairs. Else pairs without a
+    difference are left out, and the signs of the ranks are flipped: all ways of it up to 13 pairs, else a sample. Sizes
+    are equal if they differ by less than the scores are rounded to.
     Source: Wilcoxon (1945).
     """
     differences = differences_of(baseline, candidate, minimum=5)
@@ -136,8 +141,17 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
         p_value, is_exact = sign_flip_p(signs * ranks, rng=rng, rounding=1e-6)
         note = ", ".join(filter(None, (how(is_exact=is_exact), *told)))
     else:
-        p_value, note = float(stats.wilcoxon(signs * ranks, method="exact").pvalue), "exact"
-    return Test("Wilcoxon signed-rank", statistic_, summary.never_zero(p_value), note=note)
+        p_value, note = _signed_rank_p(signs * ranks)
+    return Test("Wilcoxon signed-rank", statistic_, never_zero(p_value), note=note)
+
+
+def _signed_rank_p(ranks: np.ndarray) -> tuple[float, str]:
+    if len(ranks) <= MOST_EXACT:
+        return float(stats.wilcoxon(ranks, method="exact").pvalue), "exact"
+    n = len(ranks)
+    # The sum of the signed ranks moves in steps of 2: half a step is 1.
+    z = max(0.0, abs(float(ranks.sum())) - 1) / math.sqrt(n * (n + 1) * (2 * n + 1) / 6)
+    return 2 * float(stats.norm.sf(z)), NORMAL
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", is_paired=True)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 N_RESAMPLES = 9999
+NORMAL = "normal approximation, continuity corrected"
+"""What a report says of a rank test of so many runs that its exact distribution is out of reach."""
 _CELLS = 4_000_000
 """Entries of a matrix that are worked on at once."""
 
@@ -25,14 +27,25 @@ def exchange_p(values: Vector, n_candidate: int, *, rng: np.random.Generator, ro
         rng: gives one number, which seeds the arrangements: equal generators share them, whatever the values.
         rounding: sums that differ by less are equal.
     """
-    n_baseline = len(values) - n_candidate
-    is_exact = math.comb(len(values), n_candidate) <= N_RESAMPLES
-    seed = int(rng.integers(2**63))
-    rows = _every_arrangement(n_candidate, n_baseline) if is_exact else _arrangements(n_candidate, n_baseline, seed)
+    rows, is_exact = arrangements(n_candidate, len(values) - n_candidate, rng=rng)
     observed = float(values[:n_candidate].sum())
     pooled = np.sort(values)  # so that a sample of arrangements gives the same p whatever the order of runs
-    sums = np.concatenate([part.astype(np.float64) @ pooled for part in _parts(rows)])
+    sums = np.concatenate([part.astype(np.float64) @ pooled for part in parts(rows)])
     return _two_sided(sums, observed, rounding, is_exact=is_exact), is_exact
+
+
+def arrangements(n_candidate: int, n_baseline: int, *, rng: np.random.Generator) -> tuple[Matrix, bool]:
+    """Ways to deal runs to two sides, and whether these are all: a row each, True for a run of the candidate.
+
+    All of them where there are at most 9999, else as many drawn at random.
+
+    Args:
+        rng: gives one number, which seeds them: equal generators share them.
+    """
+    seed = int(rng.integers(2**63))
+    if math.comb(n_candidate + n_baseline, n_candidate) <= N_RESAMPLES:
+        return _every_arrangement(n_candidate, n_baseline), True
+    return _arrangements(n_candidate, n_baseline, seed), False
 
 
 def sign_flip_p(values: Vector, *, rng: np.random.Generator, rounding: float) -> tuple[float, bool]:
@@ -46,8 +59,9 @@ def sign_flip_p(values: Vector, *, rng: np.random.Generator, rounding: float) ->
     is_exact = 2**n <= N_RESAMPLES
     seed = int(rng.integers(2**63))
     rows = _every_flip(n) if is_exact else _flips(n, seed)
+    values = np.sort(values)  # so that the order of pairs changes no sampled p
     total = float(values.sum())
-    sums = np.concatenate([2 * (part.astype(np.float64) @ values) - total for part in _parts(rows)])
+    sums = np.concatenate([2 * (part.astype(np.float64) @ values) - total for part in parts(rows)])
     return _two_sided(sums, total, rounding, is_exact=is_exact), is_exact
 
 
@@ -79,7 +93,7 @@ def _arrangements(n_candidate: int, n_baseline: int, seed: int) -> Matrix:
     """Random rows with as many True as the candidate has runs. They cost most of such a test, so they are kept."""
     draws = np.random.default_rng(seed)
     rows = np.zeros((N_RESAMPLES, n_candidate + n_baseline), dtype=np.bool_)
-    for part in _parts(rows):
+    for part in parts(rows):
         order = np.argpartition(draws.random(part.shape), n_candidate - 1, axis=1)
         np.put_along_axis(part, order[:, :n_candidate], values=True, axis=1)
     return rows
@@ -96,6 +110,7 @@ def _flips(n: int, seed: int) -> Matrix:
     return np.random.default_rng(seed).integers(0, 2, size=(N_RESAMPLES, n), dtype=np.uint8).astype(np.bool_)
 
 
-def _parts(rows: Matrix) -> Iterator[Matrix]:
+def parts(rows: Matrix) -> Iterator[Matrix]:
+    """A matrix by some rows at a time: bounds the memory of what is computed from it."""
     n_rows = max(1, _CELLS // max(1, rows.shape[1]))
     return (rows[start : start + n_rows] for start in range(0, len(rows), n_rows))

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Estimate, Test, Unavailable
-from deviate.stats.omnibus import N_RESAMPLES, never_zero
+from deviate.stats.permutation import N_RESAMPLES
 from deviate.stats.registry import statistic
-from deviate.stats.sample import LARGEST, Values
+from deviate.stats.sample import LARGEST, Values, never_zero
 
 MOST_ARRANGEMENTS = 10_000
 """Up to so many arrangements are all looked at."""

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from deviate.model import Unavailable
 
 Values = Sequence[float]
@@ -112,6 +114,14 @@ def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> lis
     if max(differences) - min(differences) < 2 * resolution([*baseline, *candidate]):
         return Unavailable("constant difference, no spread observed")
     return differences
+
+
+def never_zero(p_value: float) -> float:
+    """A p of 0 is below the range of floats, not impossible: the smallest normal one stands for it.
+
+    One above 1 comes of rounding.
+    """
+    return min(1.0, max(p_value, float(np.finfo(float).tiny)))
 
 
 def count(n: int, noun: str) -> str:

@@ -7,11 +7,10 @@ give the same figures.
 import math
 from collections.abc import Callable
 
-import numpy as np
 from scipy import optimize, special
 
 from deviate.model import Estimate, Interval, Test, Unavailable
-from deviate.stats.sample import LARGEST, Summary, pooled_sd
+from deviate.stats.sample import LARGEST, Summary, never_zero, pooled_sd
 
 CORRECTED_DF = 14
 """Degrees of freedom from which on the small-sample correction hardly moves the ends of an interval."""
@@ -145,7 +144,7 @@ def f_test(baseline: Summary, candidate: Summary) -> Test | Unavailable:
     f = min(max(ratio, 1 / LARGEST), LARGEST) ** 2
     df_a, df_b = candidate.n - 1, baseline.n - 1
     tail = min(float(special.fdtr(df_a, df_b, f)), float(special.fdtrc(df_a, df_b, f)))
-    return Test("F", f, never_zero(min(1.0, 2 * tail)), df_a, note=f"normal theory, {df_a} and {df_b} df")
+    return Test("F", f, never_zero(2 * tail), df_a, note=f"normal theory, {df_a} and {df_b} df")
 
 
 def mean_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
@@ -225,11 +224,6 @@ def t_test(name: str, statistic: float, df: float, note: str = "") -> Test:
 def t_quantile(probability: float, df: float) -> float:
     """Quantile of Student's t; `scipy.stats.t.ppf` without what that spends on arrays."""
     return float(special.stdtrit(df, probability))
-
-
-def never_zero(p_value: float) -> float:
-    """A p of 0 is below the range of floats, not impossible: the smallest positive float stands for it."""
-    return max(p_value, float(np.finfo(float).tiny))
 
 
 def _finest(baseline: Summary, candidate: Summary) -> float:

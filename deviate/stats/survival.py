@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deviate.model import Estimate, Interval, Test, Unavailable
-from deviate.stats.exchange import exchanges
+from deviate.stats.permutation import arrangements, how, parts
 from deviate.stats.sample import count
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 MIN_RUNS = 5
 """Fewest runs (of each side) for an interval of the median, and for the log-rank test."""
 TOLERANCE = 1e-9
@@ -100,28 +101,30 @@ def log_rank(
     The statistic is the usual one, positive where the candidate is first. The p comes from exchanging runs between the
     sides and computing the statistic anew, for with few runs the normal approximation rejects too often. It is exact
     where both sides are censored alike, and nearly so where they are not, such as runs of different length.
-    Source: Mantel (1966), ties included; Neuhaus (1993) for exchanging under unequal censoring.
+    Source: Mantel (1966), ties included; Neuhaus (1993) for exchanging under unequal censoring; Phipson & Smyth (2010).
     """
     if min(len(baseline[0]), len(candidate[0])) < MIN_RUNS:
         sizes = f"{len(baseline[0])} and {len(candidate[0])}"
         return Unavailable(f"needs {count(MIN_RUNS, 'run')} in each, has {sizes}")
     n_a = len(candidate[0])
-    # In order of time, for the order of runs must not change which exchanges are drawn.
+    # In order of time, for the order of runs must not change which arrangements are drawn.
     runs = [run for side in (candidate, baseline) for run in sorted(zip(*side, strict=True))]
     times = np.asarray([time for time, _ in runs], dtype=float)
     happened = np.asarray([reached for _, reached in runs], dtype=bool)
     if not happened.any():
         return Unavailable("no run reached it")
-    observed = _log_rank_statistics(times, happened, np.concatenate([np.ones(n_a), np.zeros(len(times) - n_a)])[None])
-    swaps = exchanges(n_a, len(times) - n_a, rng=rng)
-    statistics = _log_rank_statistics(times, happened, swaps.members)
+    rows, is_exact = arrangements(n_a, len(times) - n_a, rng=rng)
+    observed = float(_log_rank_statistics(times, happened, (np.arange(len(times)) < n_a)[None])[0])
+    statistics = np.concatenate([_log_rank_statistics(times, happened, part) for part in parts(rows)])
     if not statistics.any():
         return Unavailable("all runs reached it at the same time")
-    p_value = swaps.p_value(np.abs(statistics), abs(float(observed[0])))
-    return Test("log-rank", float(observed[0]), p_value, note=swaps.note)
+    n_as_extreme = int((np.abs(statistics) >= abs(observed) - TOLERANCE * max(1.0, abs(observed))).sum())
+    extra = 0 if is_exact else 1  # what was observed is one of a sample
+    p_value = (n_as_extreme + extra) / (len(statistics) + extra)
+    return Test("log-rank", observed, p_value, note=how(is_exact=is_exact))
 
 
-def _log_rank_statistics(times: Floats, happened: NDArray[np.bool_], members: Floats) -> Floats:
+def _log_rank_statistics(times: Floats, happened: Flags, rows: Flags) -> Floats:
     """Observed less expected events of one side over the root of its variance, for each way to deal out the runs.
 
     0 where nothing varies, because the other side is never at risk together with it.
@@ -131,6 +134,7 @@ def _log_rank_statistics(times: Floats, happened: NDArray[np.bool_], members: Fl
     is_at_risk = (times[:, None] >= at).astype(float)
     n = is_at_risk.sum(axis=0)
     d = ((times[:, None] == at) & happened[:, None]).sum(axis=0)
+    members = rows.astype(float)
     expected = members @ is_at_risk
     expected /= n
     per_event = d * (n - d) / np.maximum(n - 1, 1)

@@ -231,3 +231,21 @@ def test_power_of_pairs_grows_with_their_correlation_as_in_the_contract() -> Non
     assert rates[0.6] == pytest.approx([0.60, 0.26], abs=0.05)
     exact = power.TTestPower().power(0.8 / np.sqrt(2 * 0.4), nobs=8, alpha=0.05)
     assert rates[0.6][0] == pytest.approx(exact, abs=0.04)
+
+
+def test_beyond_three_hundred_pairs_signed_ranks_are_taken_as_normal() -> None:
+    b, a = pairs(301, 0.5, shift=0.1)
+    tested = outcome(stats.wilcoxon(b, a, rng=fresh()))
+    differences = np.array(a) - np.array(b)
+    theirs = scipy_stats.wilcoxon(differences, method="asymptotic", correction=True)
+    assert tested.p_value == pytest.approx(float(theirs.pvalue))
+    assert tested.note == "normal approximation, continuity corrected"
+    assert outcome(stats.wilcoxon(b[1:], a[1:], rng=fresh())).note == "exact"
+
+
+def test_the_order_of_pairs_changes_no_sampled_p() -> None:
+    draws = np.random.default_rng(1)
+    b, a = draws.integers(0, 9, 20).tolist(), draws.integers(0, 9, 20).tolist()
+    one = outcome(stats.wilcoxon(b, a, rng=fresh()))
+    assert "resamples" in one.note
+    assert outcome(stats.wilcoxon(b[::-1], a[::-1], rng=fresh())) == one

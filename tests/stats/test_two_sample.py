@@ -119,3 +119,25 @@ def test_tests_of_means_ask_for_fewer_runs_than_tests_of_distributions() -> None
     assert isinstance(stats.permutation_test([1, 2, 3], [2, 3, 4, 5], rng=fresh()), Unavailable)
     assert isinstance(stats.permutation_test([1, 2, 3, 4], [2, 3, 4, 5], rng=fresh()), Test)
     assert stats.kolmogorov_smirnov([1, 2, 3, 4], [2, 3, 4, 5, 6]) == Unavailable("needs 5 runs in each, has 4 and 5")
+
+
+def test_a_thousand_runs_have_a_rank_test_and_their_p_is_a_number_above_zero() -> None:
+    draws = np.random.default_rng(0)
+    b, a = draws.normal(0, 1, 1000).tolist(), draws.normal(0.1, 1, 1000).tolist()
+    tested = found(stats.mann_whitney(b, a, rng=fresh()))
+    theirs = scipy_stats.mannwhitneyu(a, b, method="asymptotic", use_continuity=True)
+    assert tested.p_value == pytest.approx(float(theirs.pvalue))
+    assert tested.note == "normal approximation, continuity corrected"
+    apart = found(stats.mann_whitney(b, [value + 100 for value in a], rng=fresh()))
+    assert 0 < apart.p_value < 1e-300
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_the_exact_distribution_of_ranks_ends_the_normal_one_is_near(seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    b, a = draws.normal(0, 1, 151).tolist(), draws.normal(0.2, 1, 151).tolist()
+    exact = found(stats.mann_whitney(b[1:], a[1:], rng=fresh()))
+    assert exact.note == "exact"
+    theirs = scipy_stats.mannwhitneyu(a[1:], b[1:], method="asymptotic").pvalue
+    assert exact.p_value == pytest.approx(float(theirs), rel=0.1)
+    assert found(stats.mann_whitney(b, a, rng=fresh())).note.startswith("normal approximation")
