@@ -44,6 +44,12 @@ Match = Annotated[
 Paired = Annotated[
     bool, typer.Option("--paired", help="Runs of both sides share their seeds, replicate by replicate: compare pairs.")
 ]
+Better = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--direction", metavar="METRIC=max|min", help="Whether more or less of a metric is better. May be repeated."
+    ),
+]
 Target = Annotated[
     list[str] | None,
     typer.Option(metavar="METRIC=VALUE", help="Time how long runs take to reach a value. May be repeated."),

@@ -10,6 +10,7 @@ import typer
 from deviate import pipeline
 from deviate.cli.app import (
     Aggregate,
+    Better,
     Confidence,
     Csv,
     Html,
@@ -28,7 +29,7 @@ from deviate.cli.app import (
 from deviate.cli.options import pair
 from deviate.cli.publish import Documents, publish
 from deviate.errors import InputError
-from deviate.model import Experiment
+from deviate.model import Direction, Experiment
 from deviate.pipeline import Judging
 
 Importer = Annotated[
@@ -55,6 +56,7 @@ def compare_command(
     margin: Margin = None,
     paired: Paired = False,
     spread_ratio: SpreadRatio = None,
+    direction: Better = None,
     target: Target = None,
     tasks: Tasks = None,
     form: Importer = None,
@@ -79,6 +81,7 @@ def compare_command(
         margin=margin,
         matches=dict(pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ()),
         is_paired=paired,
+        directions=_directions(direction),
         targets=_targets(target),
         tasks=tasks,
         spread_ratio=spread_ratio,
@@ -103,6 +106,7 @@ def report_command(
     ],
     metric: Metric = None,
     aggregate: Aggregate = None,
+    direction: Better = None,
     target: Target = None,
     form: Importer = None,
     confidence: Confidence = 0.95,
@@ -114,7 +118,13 @@ def report_command(
 ) -> None:
     """Report again from what is on record, without running anything."""
     documents = Documents(html, latex, markdown, json_file, csv_file)
-    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, targets=_targets(target))
+    judging = Judging(
+        confidence=confidence,
+        metric=metric,
+        aggregate=aggregate,
+        directions=_directions(direction),
+        targets=_targets(target),
+    )
     folder = pipeline.records_folder(Path.cwd().resolve())
     experiments = pipeline.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
     if len(names) > 1:
@@ -149,6 +159,16 @@ def _targets(texts: Sequence[str] | None) -> dict[str, float]:
         except ValueError:
             raise InputError(f"--target {text}: {value!r} is no number", "write it as --target val_acc=0.9") from None
     return targets
+
+
+def _directions(texts: Sequence[str] | None) -> dict[str, Direction]:
+    directions: dict[str, Direction] = {}
+    for text in texts or ():
+        name, word = pair(text, "--direction", "METRIC=max")
+        if word not in {"max", "min"}:
+            raise InputError(f"--direction {text}: {word!r} is neither max nor min", f"write {name}=max or {name}=min")
+        directions[name] = "max" if word == "max" else "min"
+    return directions
 
 
 def _baseline_first(experiments: Sequence[Experiment], baseline: str | None) -> tuple[Experiment, ...]:

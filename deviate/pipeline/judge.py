@@ -10,7 +10,7 @@ from typing import TextIO
 from deviate import config
 from deviate.command import CONFIG
 from deviate.errors import InputError, RecordError
-from deviate.model import Analysis, Experiment, Findings, Metric
+from deviate.model import Analysis, Direction, Experiment, Findings, Metric
 from deviate.pipeline.request import Growth
 from deviate.prepare import Prepared
 from deviate.records.items import CONTAINERS
@@ -26,6 +26,7 @@ class Judging:
     Attributes:
         is_paired: whether runs of both sides with the same replicate are compared as pairs.
         targets: metric to the value whose attainment is timed.
+        directions: metric to whether more or less of it is better.
         tasks: a pattern, as `*/acc`, of the metrics that are one measure on several tasks; None for those that the
             records name.
         spread_ratio: largest ratio of SDs at which two sides count as equally steady.
@@ -39,6 +40,7 @@ class Judging:
     analysis_seed: int = 0
     is_paired: bool = False
     targets: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    directions: Mapping[str, Direction] = dataclasses.field(default_factory=dict)
     tasks: str | None = None
     spread_ratio: float | None = None
 
@@ -98,6 +100,7 @@ def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool
         is_paired=judging.is_paired,
         spread_ratio=judging.spread_ratio,
         targets=judging.targets,
+        directions=judging.directions,
         tasks=None if judging.tasks is None else [it for it in judging.tasks.split(",") if it],
     )
 

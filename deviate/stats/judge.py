@@ -10,6 +10,7 @@ import numpy as np
 from deviate.errors import InputError
 from deviate.model import (
     Description,
+    Direction,
     Experiment,
     ExperimentFindings,
     Findings,
@@ -30,6 +31,7 @@ from deviate.stats.aggregate import check_aggregate
 from deviate.stats.attainment import attainment
 from deviate.stats.bootstrap import Resamples
 from deviate.stats.describe import describe_runs
+from deviate.stats.endings import ending_warnings
 from deviate.stats.failures import completion
 from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
@@ -41,6 +43,7 @@ from deviate.stats.tasks import compare_tasks
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})
+NO_DIRECTIONS: Mapping[str, Direction] = MappingProxyType({})
 
 
 def judge(
@@ -56,6 +59,7 @@ def judge(
     is_paired: bool = False,
     spread_ratio: float | None = None,
     targets: Mapping[str, float] = NO_TARGETS,
+    directions: Mapping[str, Direction] = NO_DIRECTIONS,
     tasks: Sequence[str] | None = None,
 ) -> Findings:
     """Describe each experiment and compare every further one with the first, the baseline.
@@ -76,6 +80,10 @@ def judge(
     if is_paired:
         experiments = [experiments[0], *(partnered(experiments[0], it) for it in experiments[1:])]
     metrics = [_with_aggregate(experiment.metrics, aggregate) for experiment in experiments]
+    for metric in directions:
+        require_metric(metric, [it.name for it in metrics[0]], f"experiment {experiments[0].name}")
+    matched = {matches.get(name, name): direction for name, direction in directions.items()}
+    metrics = [_with_directions(metrics[0], directions), *(_with_directions(it, matched) for it in metrics[1:])]
     chosen, question = find_primary(_with_declared(metrics, matches))
     if primary is not None:
         require_metric(primary, [metric.name for metric in metrics[0]], f"experiment {experiments[0].name}")
@@ -112,6 +120,7 @@ def judge(
         labels = [experiments[0].name]
     for findings, name in zip(described, labels, strict=True):
         warnings += experiment_warnings(findings, name)
+    warnings += ending_warnings(experiments, labels)
     warnings += silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
     warnings += look_warnings(experiments, labels) if pairs else []
@@ -174,6 +183,12 @@ def _described(experiment: Experiment, metric: SelectedMetric, confidence: float
     if metric.target is None:
         return described
     return replace(described, attainment=attainment(experiment, metric, confidence=confidence))
+
+
+def _with_directions(
+    metrics: Sequence[SelectedMetric], directions: Mapping[str, Direction]
+) -> tuple[SelectedMetric, ...]:
+    return tuple(replace(metric, direction=directions.get(metric.name, metric.direction)) for metric in metrics)
 
 
 def _with_targets(

@@ -330,3 +330,18 @@ def test_over_tasks_no_single_metric_is_asked_for() -> None:
     assert not any("--metric" in warning for warning in found.warnings)
     with pytest.raises(InputError, match="no metric '\\*loss'"):
         judge(both, tasks=["*loss"])
+
+
+def test_a_given_direction_goes_before_what_the_name_says() -> None:
+    both = [scored("base"), scored("new", shift=0.05, seed=1)]
+    assert word(judge(both, primary="test_acc")) == "better"
+    assert word(judge(both, primary="test_acc", directions={"test_acc": "min"})) == "worse"
+    assert word(judge(both, primary="grad_norm", directions={"grad_norm": "max"})) == "undecided"
+    with pytest.raises(InputError, match="no metric 'acc'"):
+        judge(both, directions={"acc": "max"})
+
+
+def word(findings: Findings) -> str:
+    headline = findings.pairs[0].headline
+    assert headline is not None
+    return headline.verdict.word
