@@ -66,6 +66,7 @@ from deviate.model.plan import (
     Variant,
 )
 from deviate.model.records import (
+    IMPORTED_AS,
     ControlEvent,
     EvaluationData,
     Experiment,
@@ -79,6 +80,7 @@ from deviate.model.records import (
 )
 
 __all__ = [
+    "IMPORTED_AS",
     "NOT_APPLICABLE",
     "NOT_ASKED",
     "Absorption",

@@ -88,6 +88,10 @@ class Flip:
     after: float
 
 
+IMPORTED_AS = "imported as"
+"""The fact, among those of its environment, that says what an imported run was called where it was found."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run as recorded. `series` maps metric names to what was recorded; a metric never reported is absent.

@@ -2,7 +2,7 @@
 
 import math
 
-from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, Test, Unavailable
+from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
 from deviate.report.describe import interval_cell, mean_cell, noted, unit_of
 from deviate.report.format import (
     between,
@@ -60,6 +60,7 @@ def overview_comparison(comparison: Comparison) -> OverviewComparison:
         word=verdict_word(comparison),
         tone=tone_of(comparison),
         remark=clean(comparison.note),
+        method=comparison.difference_interval.method if isinstance(comparison.difference_interval, Interval) else "",
     )
 
 
@@ -187,7 +188,11 @@ def _margin_text(comparison: Comparison, margin: float) -> str:
 def _spread(comparison: Comparison) -> str:
     if isinstance(comparison.sd_ratio, Unavailable):
         return f"SD ratio: {comparison.sd_ratio.reason}"
-    return f"SD ratio {ratio_cell(comparison.sd_ratio, comparison.sd_ratio_interval).text}: {spread_word(comparison)}"
+    verdict, interval = comparison.spread_verdict, comparison.sd_ratio_interval
+    why = ""
+    if isinstance(verdict, SpreadVerdict) and isinstance(interval, Interval) and not interval.low <= 1 <= interval.high:
+        why = f" ({verdict.reason})" if verdict.word == "undecided" else ""  # an interval without 1 looks decided
+    return f"SD ratio {ratio_cell(comparison.sd_ratio, interval).text}: {spread_word(comparison)}{why}"
 
 
 def spread_word(comparison: Comparison) -> str:

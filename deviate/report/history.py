@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from deviate.model import Experiment, Run, Status
+from deviate.model import IMPORTED_AS, Experiment, Run, Status
 from deviate.report import randomness
 from deviate.report.format import clean, counted, duration, instant, replicates
 from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
@@ -59,15 +59,21 @@ def failures(experiment: Experiment, label: str) -> tuple[FailureView, ...]:
     return tuple(
         FailureView(
             experiment=label,
-            run=f"replicate {run.replicate}",
+            run=_run_name(run),
             outcome=_outcome(run),
             reason=clean(run.reason) or "no reason on record",
-            log=clean(str(run.folder / "stderr.log")),
+            log="" if experiment.imported else clean(str(run.folder / "stderr.log")),
             stderr=tuple(clean(line) for line in run.stderr_tail),
         )
         for run in experiment.runs
         if run.status != "completed"
     )
+
+
+def _run_name(run: Run) -> str:
+    """`replicate 3`, and what an imported run was called where it was found."""
+    name = clean(run.environment.get(IMPORTED_AS, ""))
+    return f"replicate {run.replicate} ({name})" if name else f"replicate {run.replicate}"
 
 
 def provenance(experiment: Experiment, label: str) -> Provenance:

@@ -115,6 +115,8 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
         failed = [run.replicate for run in experiment.runs if run.status == status]
         if failed:
             advice = "look at the log and repair the cause"
+            if experiment.imported:
+                advice = "look at what they left"
             if status == "diverged":
                 advice = "if a metric may well be NaN, deselect it in deviate.toml"
             warnings.append(

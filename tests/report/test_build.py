@@ -53,7 +53,7 @@ def test_a_steadier_candidate_is_called_so_only_from_sixteen_runs_on() -> None:
         sides = [scored("a", with_moments(n, 90, 1.0, rng)), scored("b", with_moments(n, 90, 0.1, rng))]
         return build_view(judge(sides)).verdicts[0].spread
 
-    assert spread(15).endswith(": undecided")
+    assert spread(15).endswith(": undecided (needs 16 runs in each, has 15 and 15)")
     assert spread(16).endswith(": steadier")
 
 

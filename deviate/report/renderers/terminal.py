@@ -56,7 +56,7 @@ def _failures(view: View, surface: Surface, width: int) -> list[str]:
             indent=9,
         )
         lines += [f"         | {line}" for line in map(clean, failure.stderr[-MOST_LAST_WORDS:])]
-        lines.append(f"         {clean(failure.log)}")
+        lines += [f"         {clean(failure.log)}"] if failure.log else []
     left = len(view.failures) - MOST_FAILURES
     return [*lines, *([f"         … and {left} more: see the report, Failures"] if left > 0 else [])]
 
@@ -146,6 +146,7 @@ def _others(view: View, width: int) -> list[str]:
     """The comparisons that are no headline: a row per metric and candidate."""
     rows: list[tuple[str, ...]] = []
     remarks: list[str] = []
+    methods: dict[str, None] = {}
     for metric in view.metrics:
         if metric.is_primary:
             continue
@@ -155,6 +156,7 @@ def _others(view: View, width: int) -> list[str]:
             name = metric.name if len(view.candidates) == 1 else f"{metric.name}, {candidate}"
             interval = comparison.interval.text
             has_interval = not comparison.interval.is_reason
+            methods |= {comparison.method: None} if comparison.method else {}
             p_value = comparison.p_adjusted.text
             remarks.append(comparison.remark)
             rows.append(
@@ -168,7 +170,7 @@ def _others(view: View, width: int) -> list[str]:
             )
     if not rows:
         return []
-    head = ("Other metrics", "difference", "CI (Welch)", "p (Holm)", "verdict")
+    head = ("Other metrics", "difference", f"CI ({', '.join(methods) or 'none'})", "p (Holm)", "verdict")
     return [*_table([head, *rows], width, remarks), ""]
 
 

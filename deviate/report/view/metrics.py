@@ -51,7 +51,10 @@ class QuantityRow:
 
 @dataclass(frozen=True, slots=True)
 class OverviewComparison:
-    """One metric of one candidate against the baseline, as the overview shows it; `remark` stands below it."""
+    """One metric of one candidate against the baseline, as the overview shows it; `remark` stands below it.
+
+    `method` is that of the interval, such as `Welch`; empty where there is none.
+    """
 
     difference: Cell
     interval: Cell
@@ -59,6 +62,7 @@ class OverviewComparison:
     word: str
     tone: Tone
     remark: str
+    method: str = ""
 
 
 @dataclass(frozen=True, slots=True)

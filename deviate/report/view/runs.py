@@ -7,7 +7,7 @@ from deviate.report.view.parts import Fact
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
-    """A run that did not complete."""
+    """A run that did not complete; `log` is empty for runs from elsewhere, which left none."""
 
     experiment: str
     run: str

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
@@ -107,3 +109,28 @@ def test_no_line_of_a_noise_study_is_wider_than_the_terminal(width: int) -> None
 def test_a_single_variant_that_varies_everything_has_no_block_of_noise() -> None:
     assert "Noise" not in render(build_view(study(spread("algo+impl", [1.0, 2.0, 3.0]))), "terminal")
     assert "Noise      control is intact" in render(build_view(study(equal("control", 3))), "terminal")
+
+
+def test_a_failed_run_from_elsewhere_is_called_as_there_and_has_no_log() -> None:
+    lost = run(3, {}, status="crashed", reason="as it was imported", environment={"imported as": "offline-run-7"})
+    runs = [run(i, {"acc": single(0.9 + i / 100)}) for i in range(3)]
+    item = dataclasses.replace(experiment("old", [*runs, lost], [selected("acc")]), imported=("imported from old",))
+    text = render(build_view(judge([item])), "terminal", width=120)
+    assert "Failed   old, replicate 3 (offline-run-7): crashed, exit code 1 · as it was imported\nWarning" in text
+    assert "stderr.log" not in text
+    assert "stderr.log" not in render(build_view(judge([item])), "html")
+
+
+def test_other_metrics_are_headed_by_the_method_of_their_intervals() -> None:
+    sides = [trained(name, n_runs=7, n_metrics=3, n_points=4, seed=i) for i, name in enumerate("ab")]
+    assert "CI (Welch)" in render(build_view(judge(sides)), "terminal", width=120)
+    assert "CI (paired t)" in render(build_view(judge(sides, is_paired=True)), "terminal", width=120)
+
+
+def test_why_an_sd_ratio_whose_interval_excludes_1_is_undecided_is_said() -> None:
+    wide = scored("wide", (90.0, 95.0, 85.0, 99.0, 88.0, 93.0))
+    narrow = scored("narrow", (90.0, 90.1, 90.2, 90.1, 90.0, 90.15))
+    assert "undecided (needs 16 runs in each, has 6 and 6)" in render(build_view(judge([wide, narrow])), "terminal")
+    assert ": undecided\n" in render(
+        build_view(judge([wide, scored("same", (91.0, 95.5, 85.0, 98.0, 88.0, 93))])), "terminal"
+    )
