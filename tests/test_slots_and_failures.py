@@ -148,7 +148,7 @@ def test_a_run_that_reports_nothing_or_no_number_is_told_apart(project: Path, de
     answer = deviate("run", "train.py", "--runs", "3", "--quiet")
     assert answer.code == 3, answer.both
     assert "2/3 completed, 1 diverged" in answer.out
-    assert "replicate 1: diverged, exit code 0 · loss ended nan" in answer.out
+    assert "replicate 1: diverged, exit code 0 · loss ended NaN" in answer.out
     assert "never reported (replicate 2)" in answer.out
 
 

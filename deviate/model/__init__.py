@@ -40,7 +40,17 @@ from deviate.model.contrasts import Aggregated, Contrast, ManyTable, TaskFinding
 from deviate.model.descriptions import Attainment, Completion, Description
 from deviate.model.design import Design, DesignRow, Pilot, Question
 from deviate.model.diagnosis import Answer, Concern, Control, Diagnosis, Framework, Interpreter, Machine
-from deviate.model.estimates import NOT_APPLICABLE, NOT_ASKED, Estimate, Interval, Score, Test, Unavailable, level_text
+from deviate.model.estimates import (
+    NOT_APPLICABLE,
+    NOT_ASKED,
+    Estimate,
+    Interval,
+    Score,
+    Test,
+    Unavailable,
+    level_text,
+    value_text,
+)
 from deviate.model.findings import (
     Absorption,
     Agreement,
@@ -162,4 +172,5 @@ __all__ = [
     "Weights",
     "Word",
     "level_text",
+    "value_text",
 ]

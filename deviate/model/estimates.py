@@ -1,5 +1,6 @@
 """Figures and what stands in their place: estimates, intervals, tests, scores."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -43,6 +44,17 @@ def level_text(confidence: float) -> str:
     places = 0 if missing <= 0 else max(0, 1 - int(f"{missing:.1e}".partition("e")[2]))
     text = f"{100 * confidence:.{places}f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}%"
+
+
+def value_text(value: float) -> str:
+    """A recorded value to its last bit; one that is no finite number is named.
+
+    >>> value_text(0.1), value_text(math.nan), value_text(-math.inf)
+    ('0.1', 'NaN', '-infinite')
+    """
+    if math.isfinite(value):
+        return repr(value)
+    return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}infinite"
 
 
 @dataclass(frozen=True, slots=True)

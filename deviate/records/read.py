@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status
+from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status, value_text
 from deviate.records.attempts import STALE_S, Result, is_intact, read_claim, read_result
 from deviate.records.environment import facts_of
 from deviate.records.events import ProcessLog, read_events
@@ -219,7 +219,7 @@ def judged(run: Run, metrics: Sequence[SelectedMetric]) -> Run:
     if not run.series:
         return dataclasses.replace(run, reason="reported none of the metrics")
     broken = [
-        f"{metric.name} ended {run.series[metric.name].values[-1]}"
+        f"{metric.name} ended {value_text(run.series[metric.name].values[-1])}"
         for metric in metrics
         if metric.role == "quality" and metric.name in run.series
         if not math.isfinite(run.series[metric.name].values[-1])

@@ -1,9 +1,8 @@
 """Notes of a noise study: what stands beside a variant's figures, or in their place."""
 
-import math
 from collections.abc import Sequence
 
-from deviate.model import Absorption, Description, Repeatability
+from deviate.model import Absorption, Description, Repeatability, value_text
 from deviate.stats.sample import count, spread_refusal
 from deviate.stats.study import STREAMS, Study, drawn
 
@@ -61,18 +60,10 @@ def where(proof: Repeatability) -> str:
         return "final weights differ"
     step = "outside the main loop" if parting.step is None else f"at main-loop step {parting.step}"
     one, other = (
-        f"{_value_text(value)} in replicate {replicate}"
+        f"{'nothing' if value is None else value_text(value)} in replicate {replicate}"
         for value, replicate in zip(parting.values, parting.replicates, strict=True)
     )
     return f"{parting.metric} differs {step}: {one}, {other}"
-
-
-def _value_text(value: float | None) -> str:
-    if value is None:
-        return "nothing"
-    if math.isfinite(value):
-        return repr(value)
-    return "NaN" if math.isnan(value) else f"{'-' if value < 0 else ''}infinity"
 
 
 def _flip_notes(flips: Absorption) -> list[str]:

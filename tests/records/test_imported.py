@@ -61,7 +61,7 @@ def test_values_keep_all_bits_and_times_that_nobody_knows_stay_unknown(tmp_path:
 def test_runs_are_judged_as_those_on_record() -> None:
     experiment = experiment_of(WHOLE)
     assert [run.status for run in experiment.runs] == ["completed", "diverged", "crashed"]
-    assert experiment.runs[1].reason == "test_acc ended nan"
+    assert experiment.runs[1].reason == "test_acc ended NaN"
 
 
 def test_roles_and_directions_are_guessed_from_names() -> None:

@@ -36,7 +36,7 @@ def test_a_quality_metric_that_ends_in_nan_makes_the_run_diverged(experiment: Pa
     add_run(0, values(0.1, float("nan")))
     add_run(1, values(float("nan"), 0.1))
     (read,) = read_experiment(experiment)
-    assert [(run.status, run.reason) for run in read.runs] == [("diverged", "acc ended nan"), ("completed", "")]
+    assert [(run.status, run.reason) for run in read.runs] == [("diverged", "acc ended NaN"), ("completed", "")]
 
 
 def test_another_selection_reads_the_same_runs(experiment: Path, add_run: AddRun) -> None:

@@ -171,7 +171,7 @@ def _separator(lines: Sequence[str]) -> str:
         return ""
     best, most = "", 0.0
     for separator in (*SEPARATORS, " "):
-        n_cells = [len(it) for it in _split(lines, separator, Path())]
+        n_cells = [len(it) for it in _cells(lines, separator, Path())]
         usual, n_lines = Counter(n_cells).most_common(1)[0]
         share = n_lines / len(n_cells) if usual > 1 and (separator != " " or not best) else 0.0
         if separator != " " and min(n_cells) > 1:  # lines of several lengths are told of, not taken for one column
@@ -182,17 +182,21 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _split(lines: Sequence[str], separator: str, path: Path) -> Iterator[list[str]]:
+    """The cells of each line that has any, without empty ones at its end, as spreadsheets add them."""
+    for cells in _cells(lines, separator, path):
+        while len(cells) > 1 and not cells[-1]:
+            cells.pop()
+        if any(cells):
+            yield cells
+
+
+def _cells(lines: Sequence[str], separator: str, path: Path) -> Iterator[list[str]]:
     if separator == " ":
         yield from (line.split() for line in lines)
         return
     reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator or "\x1f", skipinitialspace=True)
     try:
-        for row in reader:
-            cells = [_plain(cell.strip()) for cell in row]
-            while len(cells) > 1 and not cells[-1]:
-                cells.pop()
-            if any(cells):
-                yield cells
+        yield from ([_plain(cell.strip()) for cell in row] for row in reader)
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}", "this is no table of results") from error
 

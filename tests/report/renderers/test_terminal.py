@@ -14,7 +14,7 @@ from deviate.stats import judge
 def _mock_up() -> Findings:
     rng = np.random.default_rng(1)
     runs = [run(i, {"test_acc": single(v)}) for i, v in enumerate(with_moments(9, 93.74, 0.21, rng))]
-    diverged = run(9, {"test_acc": single(float("nan"))}, status="diverged", reason="test_acc ended nan")
+    diverged = run(9, {"test_acc": single(float("nan"))}, status="diverged", reason="test_acc ended NaN")
     metric = selected(is_primary=True, unit="%")
     baseline = scored("train.py", with_moments(10, 93.41, 0.22, rng))
     return judge([baseline, experiment("train_new.py", [*runs, diverged], [metric])])
