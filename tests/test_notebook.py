@@ -311,3 +311,29 @@ def test_a_name_on_record_is_read_with_its_results_and_that_they_were_seen_is_ke
     assert [it.name for it in deviate.read("old", folder=project)] == ["old"]
     record = (project / ".deviate/experiments/old/experiment.json").read_text(encoding="utf-8")
     assert json.loads(record)["reported"]
+
+
+@pytest.mark.parametrize("form", ["column", "index", "series", "mapping"])
+def test_runs_are_pairs_by_their_seeds_where_both_sides_tell_them(form: str) -> None:
+    old = pd.DataFrame({"Seed": range(6), "acc": OLD})
+    new = pd.DataFrame({"seed": range(6), "acc": NEW})
+
+    def given(frame: pd.DataFrame) -> Any:
+        indexed = frame.set_index(frame.columns[0])
+        return {"column": frame, "index": indexed, "series": indexed["acc"], "mapping": dict(frame.items())}[form]
+
+    def test(candidate: pd.DataFrame) -> Any:
+        return deviate.compare(given(old), given(candidate), paired=True).findings.pairs[0].comparisons[0].paired
+
+    assert test(new.iloc[[3, 0, 5, 1, 4, 2]]) == test(new)
+    assert deviate.compare(given(old), given(new.assign(seed=range(6, 12))), paired=True).verdict == "undecided"
+
+
+def test_what_is_left_out_of_a_masked_array_is_no_score() -> None:
+    masked = np.ma.array([*OLD, 1e9], mask=[0] * 6 + [1])
+    assert deviate.describe(masked).findings.experiments[0].descriptions[0].n == 6
+
+
+def test_a_direction_of_no_metric_is_refused() -> None:
+    with pytest.raises(InputError, match="'los', which is no metric"):
+        deviate.compare({"loss": OLD}, {"loss": NEW}, direction={"los": "min"})

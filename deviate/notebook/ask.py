@@ -42,7 +42,8 @@ def compare(
         direction: "max" where more is better, "min" where less is; for every metric, or by name. Without it, what the
             names of the metrics say.
         margin: smallest difference of the primary metric that matters, in its units, chosen before the scores are seen.
-        paired: scores at the same position share their seeds, and a paired t decides. Chosen before, too.
+        paired: scores at the same position share their seeds, or those of the same `seed` where there is such a column
+            on both sides; a paired t decides. Chosen before, too.
         confidence: of the intervals, in (0.5, 1); its complement is the level of the tests.
         metric: name of the primary metric, which alone decides the verdict.
         aggregate: turns the measurements of each run into its score (`last`, `best`, `mean`, …), for experiments.
@@ -66,7 +67,7 @@ def compare(
         raise InputError(
             "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"
         )
-    directed = tuple(_directed(it, direction) for it in experiments)
+    directed = _directed(experiments, direction)
     judging = Judging(
         confidence=confidence,
         metric=metric or _only_metric(directed),
@@ -108,7 +109,7 @@ def describe(
         experiments = tuple(replace(it, name=name or it.name) for it in found)
     else:
         experiments = experiments_of((scores,), None if name is None else (name,), where)
-    directed = tuple(_directed(it, direction) for it in experiments)
+    directed = _directed(experiments, direction)
     judging = Judging(
         confidence=confidence,
         metric=metric or _only_metric(directed),
@@ -140,16 +141,25 @@ def _told(findings: Findings, *, is_comparison: bool) -> Results:
     return Results(findings)
 
 
-def _directed(experiment: Experiment, direction: Directions | None) -> Experiment:
+def _directed(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:
     if direction is None:
-        return experiment
-    names = [metric.name for metric in experiment.metrics]
+        return tuple(experiments)
+    names = dict.fromkeys(metric.name for it in experiments for metric in it.metrics)
     by_name = dict.fromkeys(names, direction) if isinstance(direction, str) else dict(direction)
     for name, word in by_name.items():
         if word not in {"max", "min"}:
             raise InputError(f"the direction of {name} is {word!r}", 'use "max" or "min"')
-    metrics = (replace(it, direction=by_name.get(it.name, it.direction)) for it in experiment.metrics)
-    return replace(experiment, metrics=tuple(metrics))
+        if name not in names:
+            raise InputError(f"a direction is given for {name!r}, which is no metric", f"there are: {', '.join(names)}")
+    return tuple(
+        replace(
+            it,
+            metrics=tuple(
+                replace(metric, direction=by_name.get(metric.name, metric.direction)) for metric in it.metrics
+            ),
+        )
+        for it in experiments
+    )
 
 
 def _only_metric(experiments: Sequence[Experiment]) -> str | None:

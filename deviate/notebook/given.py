@@ -1,5 +1,6 @@
 """What a notebook holds, as experiments: numbers, mappings, pandas objects, experiments, names and paths."""
 
+import itertools
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,8 @@ from deviate.errors import InputError
 from deviate.model import Experiment
 
 SCORE = "score"
-LABELS = frozenset({"run", "run_id", "replicate", "seed"})
+SEED = "seed"
+LABELS = frozenset({"run", "run_id", "replicate", SEED})
 """Columns that tell runs apart: no metric."""
 KINDS = "scores, a mapping of metrics to scores, a DataFrame, an Experiment, a name or a path"
 ONE_EACH = "give one number per run"
@@ -84,15 +86,19 @@ def _experiments(given: object, name: str, metric: str, folder: Path) -> tuple[E
     if isinstance(given, Experiment):
         return (given,)
     notes: list[str] = []
+    seeds: dict[str, list[int]] = {}
     if _is_pandas(given, "DataFrame"):
-        scores = _columns(given, notes)
+        columns = ((_label(key), given.iloc[:, position]) for position, key in enumerate(given.columns))
+        scores = _columns(itertools.chain(_index(given), columns), seeds, notes)
     elif isinstance(given, Mapping):
-        scores = {_label(key): _numbers(values, _label(key)) for key, values in given.items()}
+        scores = _columns(((_label(key), values) for key, values in given.items()), seeds, notes)
+    elif _is_pandas(given, "Series"):
+        scores = _columns([*_index(given), (metric, given)], seeds, notes)
     else:
         scores = {metric: _numbers(given, name)}
     if not scores:
         raise InputError(f"{name} holds no metric", f"give {KINDS}")
-    return (pipeline.experiment_of_scores(name, scores, notes=notes),)
+    return (pipeline.experiment_of_scores(name, scores, seeds=seeds, notes=notes),)
 
 
 def _is_pandas(given: object, kind: str) -> TypeGuard[Any]:
@@ -101,17 +107,34 @@ def _is_pandas(given: object, kind: str) -> TypeGuard[Any]:
     return pandas is not None and isinstance(given, getattr(pandas, kind))
 
 
-def _columns(frame: Any, notes: list[str]) -> Scores:
+def _columns(columns: Iterable[tuple[str, Any]], seeds: dict[str, list[int]], notes: list[str]) -> Scores:
+    """The metrics; what tells runs apart is noted, and kept where it pairs runs whatever order they stand in."""
     scores: Scores = {}
-    for position, key in enumerate(frame.columns):
-        name = _label(key)
+    for name, values in columns:
         if name.lower() in LABELS:
             notes.append(f"the column {name} tells runs apart, and is no metric")
+            seeds |= {SEED: known} if name.lower() == SEED and (known := _seeds(values)) else {}
             continue
         if name in scores:
             raise InputError(f"two columns are called {name}", "rename one of them")
-        scores[name] = _numbers(frame.iloc[:, position], f"column {name}")
+        scores[name] = _numbers(values, f"column {name}")
     return scores
+
+
+def _index(given: Any) -> list[tuple[str, Any]]:
+    """The index of a pandas object, where it is called `seed`."""
+    name = given.index.name
+    return [(name, given.index)] if isinstance(name, str) and name.lower() == SEED else []
+
+
+def _seeds(values: Any) -> list[int]:
+    """One whole number per run and none of them twice; empty for anything else."""
+    try:
+        found = [int(value) for value in values]
+        is_whole = all(seed == value for seed, value in zip(found, values, strict=True))
+    except (TypeError, ValueError, OverflowError):
+        return []
+    return found if is_whole and len(set(found)) == len(found) else []
 
 
 def _label(key: object) -> str:
@@ -128,9 +151,11 @@ def _numbers(given: object, name: str) -> list[float | None]:
 
 
 def _number(value: Any, name: str) -> float | None:
-    """A score; None for what pandas holds where there is no value."""
+    """A score; None for what pandas and numpy hold where there is no value."""
     pandas = sys.modules.get("pandas")
     if value is None or (pandas is not None and (value is pandas.NA or value is pandas.NaT)):
+        return None
+    if type(value).__name__ == "MaskedConstant":  # of numpy: what is left out of a masked array
         return None
     kind = f"{type(value).__name__} {getattr(value, 'dtype', '')}"
     is_number = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from deviate.model import Experiment, Metric, Run, SelectedMetric, Series
 from deviate.records.items import item_direction, item_role
@@ -10,7 +11,11 @@ VARIANT = "as given"
 
 
 def experiment_of_scores(
-    name: str, scores: Mapping[str, Sequence[float | None]], *, notes: Sequence[str] = ()
+    name: str,
+    scores: Mapping[str, Sequence[float | None]],
+    *,
+    seeds: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    notes: Sequence[str] = (),
 ) -> Experiment:
     """An experiment whose replicates are the positions in the sequences.
 
@@ -18,6 +23,7 @@ def experiment_of_scores(
 
     Args:
         scores: metric to one score per run; None where a run gave none. Other metrics of that run stand.
+        seeds: name to one seed per run, by which runs of two experiments are pairs.
         notes: sentences on how the scores were read.
     """
     n_runs = max((len(values) for values in scores.values()), default=0)
@@ -27,7 +33,7 @@ def experiment_of_scores(
         command=(),
         n_planned=n_runs,
         metrics=tuple(_metric(index, metric) for index, metric in enumerate(scores)),
-        runs=tuple(_run(replicate, scores) for replicate in range(n_runs)),
+        runs=tuple(_run(replicate, scores, seeds) for replicate in range(n_runs)),
         imported=tuple(notes),
     )
 
@@ -39,7 +45,7 @@ def _metric(index: int, name: str) -> SelectedMetric:
     return SelectedMetric(name, source, role, direction)
 
 
-def _run(replicate: int, scores: Mapping[str, Sequence[float | None]]) -> Run:
+def _run(replicate: int, scores: Mapping[str, Sequence[float | None]], seeds: Mapping[str, Sequence[int]]) -> Run:
     reported = {name: values[replicate] for name, values in scores.items() if replicate < len(values)}
     return Run(
         id=str(replicate),
@@ -51,4 +57,5 @@ def _run(replicate: int, scores: Mapping[str, Sequence[float | None]]) -> Run:
         wall_time_s=0.0,
         folder=Path(),
         series={name: Series((None,), (value,)) for name, value in reported.items() if value is not None},
+        seeds={name: values[replicate] for name, values in seeds.items() if replicate < len(values)},
     )
