@@ -14,9 +14,12 @@ def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.
     """The spread of one metric of an experiment on record, or in files.
 
     Raises:
-        InputError: no metric can be told to be meant, or its runs show no spread.
+        InputError: there are several experiments, no metric can be told to be meant, or its runs show no spread.
     """
-    experiment = read_any(folder, [name])[0]
+    (experiment, *others) = read_any(folder, [name])
+    if others:
+        there = ", ".join(it.name for it in (experiment, *others))
+        raise InputError(f"{name} holds several experiments: {there}", f"name one of them: {name}:{experiment.name}")
     findings = describe([experiment], Judging(confidence=confidence, metric=metric))
     described = [it for it in findings.experiments[0].descriptions if it.metric.name == findings.primary]
     if not described:

@@ -130,7 +130,8 @@ def _looks(design: Design) -> list[str]:
         return []
     numbers = ",".join(map(str, design.looks))
     name = "" if design.question.spending == "obrien-fleming" else "pocock:"
-    mean = f"{number(design.expected_runs, 1)} of each on average when the effect is there"
+    side = "of each" if design.question.correlation is None else "pairs"
+    mean = f"{number(design.expected_runs, 1)} {side} on average when the effect is there"
     return [f'--looks "{name}{numbers}" ({LOOKS[design.question.spending]}): {mean}']
 
 

@@ -52,11 +52,14 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
 def power_of(effect: float, n: int, question: Question) -> float:
     """Chance that a two-sided t-test of `n` runs of each side, or of `n` pairs, sees a true effect.
 
-    Source: noncentral t; with pairs the SD of a difference is sqrt(2 (1 - correlation)) SDs.
+    Source: noncentral t; with pairs the SD of a difference is sqrt(2 (1 - correlation)) SDs. For effects of very
+    many standard errors t is the effect over the SD, whose square is chi-square.
     """
     df, noncentrality = _df(n, question), abs(effect) / _unit(n, question)
     critical = float(stats.t.isf(_alpha(question) / 2, df))
     near = float(stats.nct.sf(critical, df, noncentrality))
+    if math.isnan(near):  # far beyond what the routine computes only the SD is left to chance
+        return float(stats.chi2.cdf(df * (noncentrality / critical) ** 2, df))
     return near + float(stats.nct.cdf(-critical, df, noncentrality)) if noncentrality < 5 else near
 
 
@@ -174,8 +177,12 @@ def _unit(n: int, question: Question) -> float:
 
 
 def _judged(n: int | Unavailable, question: Question) -> int | Unavailable:
-    least = VERDICT_RUNS if question.correlation is None else PAIRED_RUNS
-    return n if isinstance(n, Unavailable) else max(n, least)
+    return n if isinstance(n, Unavailable) else max(n, _least(question))
+
+
+def _least(question: Question) -> int:
+    """Runs of each side, or pairs, that a verdict needs."""
+    return VERDICT_RUNS if question.correlation is None else PAIRED_RUNS
 
 
 def _range(pilot: Pilot | None, question: Question) -> tuple[int | Unavailable, int | Unavailable] | Unavailable:
@@ -192,7 +199,7 @@ def _looks(effect: float | None, runs: int | Unavailable, question: Question) ->
         return (), runs
     most, mean = inflation(question.n_looks, question.spending, question)
     n_most = math.ceil(runs * most)
-    numbers = [max(VERDICT_RUNS, math.ceil(n_most * (k + 1) / question.n_looks)) for k in range(question.n_looks)]
+    numbers = [max(_least(question), math.ceil(n_most * (k + 1) / question.n_looks)) for k in range(question.n_looks)]
     return tuple(dict.fromkeys(numbers)), min(runs * mean, float(n_most))
 
 

@@ -129,3 +129,17 @@ def test_an_effect_next_to_nothing_has_a_named_answer() -> None:
     assert design.margin_runs == Unavailable("more than a million runs")
     assert design.rank_runs == Unavailable("more than a million runs")
     assert design.expected_runs == Unavailable("more than a million runs")
+
+
+def test_a_huge_effect_is_seen_for_certain_but_for_the_chance_of_the_sd() -> None:
+    design = stats.design(Question(effect=1e10), numbers=(2, 3, 30))
+    assert [row.power for row in design.rows] == [1.0] * 4
+    question = Question(confidence=0.9999)
+    powers = [stats.power_of(10.0**exponent, 2, question) for exponent in range(11)]
+    assert powers == sorted(powers)
+    assert 0 < powers[0] < 0.01
+    assert powers[-1] == pytest.approx(1)
+
+
+def test_looks_at_pairs_begin_where_a_verdict_on_pairs_does() -> None:
+    assert min(stats.design(Question(effect=0.5, correlation=-0.5, n_looks=50)).looks) == 6
