@@ -30,14 +30,19 @@ def import_command(
         typer.echo(table, nl=False)
         return
     folder = pipeline.records_folder(Path.cwd().resolve())
+    if name is not None:
+        records.free_place(folder, name)
     found = pipeline.read_files(files, form=form)
     if name is not None and len(found) > 1:
         names = ", ".join(it.name for it in found)
         raise InputError(f"--name {name}: there are {len(found)} experiments: {names}", "leave --name out")
     for note in dict.fromkeys(note for imported in found for note in imported.notes):
         typer.echo(f"Read     {note}")
-    for imported in found:
-        path = records.write_imported(folder, imported, name or imported.name)
+    called = (name,) if name is not None else records.folder_names(found)
+    for it in called:  # of several experiments all are imported, or none
+        records.free_place(folder, it)
+    for imported, its_name in zip(found, called, strict=True):
+        path = records.write_imported(folder, imported, its_name)
         metrics = sorted({metric for run in imported.runs for metric in run.series})
         typer.echo(f"Imported {path.name}: {len(imported.runs)} runs, {', '.join(metrics)}")
         typer.echo(f"         {nearest(path)}")

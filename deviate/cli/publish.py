@@ -7,9 +7,9 @@ from pathlib import Path
 
 import typer
 
-from deviate import pipeline, report
+from deviate import pipeline, records, report
 from deviate.cli.app import is_coloured, nearest, width
-from deviate.errors import InputError
+from deviate.errors import InputError, RecordError
 from deviate.model import Experiment, Findings
 
 
@@ -43,12 +43,27 @@ class Documents:
 
 
 def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path, documents: Documents) -> None:
-    """Print the verdict, and write what was asked for and the report."""
+    """Print the verdict, and write what was asked for and the report.
+
+    Where the report has its usual place and cannot be written there, as in a folder that is somebody else's, the rest
+    is given all the same.
+    """
     view = report.build_view(findings)
-    targets = {"html": pipeline.report_path(folder, experiments), **documents.targets()}
-    for form, target in targets.items():
+    for form, target in documents.targets().items():
         pipeline.write(report.render(view, form), target, sys.stdout)
+    kept = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
     if documents.takes_stdout:
         return
     typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
-    typer.echo(f"Report   {nearest(targets['html'])}")
+    typer.echo(kept)
+
+
+def _keep(view: report.View, experiments: Sequence[Experiment], folder: Path) -> str:
+    """Write the page to its usual place; gives what to say of it."""
+    place = pipeline.report_path(folder, experiments)
+    try:
+        records.make_deviate_folder(folder)
+        pipeline.write(report.render(view, "html"), place, sys.stdout)
+    except RecordError as error:
+        return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
+    return f"Report   {nearest(place)}"

@@ -3,7 +3,9 @@
 import contextlib
 import dataclasses
 import glob
+import hashlib
 import itertools
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +14,9 @@ from deviate.command import project_root
 from deviate.errors import InputError
 from deviate.model import Experiment
 from deviate.records.importers.registry import Imported
+
+LONGEST_FOLDER = 200
+"""Bytes of a folder's name; file systems take 255."""
 
 
 def records_folder(folder: Path) -> Path:
@@ -72,8 +77,14 @@ def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
 
 def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
     """Where the report of these experiments is kept."""
-    names = [experiment.name for experiment in experiments]
-    return folder / "reports" / "-vs-".join(dict.fromkeys(names)) / "report.html"
+    name = os.fsencode("-vs-".join(dict.fromkeys(experiment.name for experiment in experiments)))
+    if len(name) > LONGEST_FOLDER:
+        name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + _digest(name)
+    return folder / "reports" / os.fsdecode(name) / "report.html"
+
+
+def _digest(name: bytes) -> bytes:
+    return hashlib.sha256(name).hexdigest()[:12].encode()
 
 
 def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Imported, ...]:
@@ -105,9 +116,20 @@ def published_table(names: Sequence[str]) -> str | None:
 
 
 def _matching(name: str) -> list[Path]:
-    """The files or folders of a path or a pattern."""
-    if Path(name).exists():
-        return [Path(name)]
+    """The files or folders of a path or a pattern.
+
+    Raises:
+        InputError: whether there are any cannot be told.
+    """
+    if not name:
+        return []
+    try:
+        if Path(name).exists():
+            return [Path(name)]
+    except OSError as error:
+        raise InputError(
+            f"reading {name[:LONGEST_FOLDER]}: {error.strerror or error}", "check its name and permissions"
+        ) from error
     if not glob.has_magic(name):
         return []
     return [Path(it) for it in sorted(glob.glob(name, recursive=True))]  # noqa: PTH207  `Path.glob` takes no whole path

@@ -4,7 +4,7 @@ from deviate.records.environment import Platform
 from deviate.records.files import locked
 from deviate.records.imported import experiment_of, write_imported
 from deviate.records.importers.registry import Imported, ImportedRun
-from deviate.records.importing import all_importers, published_table, read_files
+from deviate.records.importing import all_importers, folder_names, published_table, read_files
 from deviate.records.layout import deviate_folder, experiment_file, experiments_folder, snapshot_folder
 from deviate.records.misfits import environment_changed, environment_misfits
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
@@ -12,7 +12,9 @@ from deviate.records.plans import (
     change_experiment,
     create_experiment,
     find_experiment,
+    free_place,
     list_experiments,
+    make_deviate_folder,
     new_experiment_folder,
     place_of,
     read_plan,
@@ -38,9 +40,12 @@ __all__ = [
     "experiment_of",
     "experiments_folder",
     "find_experiment",
+    "folder_names",
+    "free_place",
     "list_experiments",
     "locked",
     "log_end",
+    "make_deviate_folder",
     "new_experiment_folder",
     "place_of",
     "published_table",

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate.errors import RecordError
+from deviate.errors import InputError, RecordError
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model import Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
 from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
+from deviate.records.events import LARGEST_STEP
 from deviate.records.files import locked, write_json
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.items import item_direction, item_role
@@ -39,6 +40,9 @@ def experiment_of(imported: Imported, *, name: str | None = None) -> Experiment:
 
     Args:
         name: of the experiment, where it is not the one that it had.
+
+    Raises:
+        InputError: a step is too large to be one.
     """
     whole = _in_order(imported)
     plan = _plan(whole, name or imported.name)
@@ -67,7 +71,7 @@ def write_imported(folder: Path, imported: Imported, name: str) -> Path:
         folder: the `.deviate/` folder.
 
     Raises:
-        InputError: the name cannot be used, or an experiment has it already.
+        InputError: the name cannot be used, an experiment has it already, or a step is too large to be one.
         RecordError: the disk does not take it.
     """
     whole = _in_order(imported)
@@ -89,7 +93,18 @@ def write_imported(folder: Path, imported: Imported, name: str) -> Path:
 
 
 def _in_order(imported: Imported) -> Imported:
-    """The same with steps that rise in every series, as in what deviate records."""
+    """The same with steps that rise in every series, as in what deviate records.
+
+    Raises:
+        InputError: a step is so large that no record holds it.
+    """
+    for run in imported.runs:
+        for name, series in run.series.items():
+            if (largest := max((abs(step) for step in series.steps if step is not None), default=0)) > LARGEST_STEP:
+                raise InputError(
+                    f"{name} of {run.label}: the step {largest:.3g} is too large",
+                    "number the steps; if these are times, leave the column out",
+                )
     runs = (
         dataclasses.replace(run, series={name: _risen(series) for name, series in run.series.items() if series.values})
         for run in imported.runs
@@ -130,17 +145,19 @@ def _plan(imported: Imported, name: str) -> Plan:
 
 
 def _metric(number: int, name: str, imported: Imported) -> SelectedMetric:
-    """A metric by its name alone: what no word tells is taken for quality without a direction.
+    """A metric, where nothing more stood there by its name: what no word tells is quality without a direction.
 
     Of `task: metric` the metric tells, for tasks may be called anything.
     """
     told = name.rpartition(": ")[2] if name in imported.tasks else name
-    role = item_role(told, "quality")
-    direction = item_direction(told, role, None)
+    if name in imported.manners:
+        role, direction = imported.manners[name]
+    else:
+        role = item_role(told, "quality")
+        direction = item_direction(told, role, None)
     source = imported.sources[0].name if imported.sources else ""
-    metric = Metric(
-        number, name, name, source, 0, imported.form, role, direction, ("guessed from its name",), None
-    )  # fmt: skip
+    evidence = "as it was imported" if name in imported.manners else "guessed from its name"
+    metric = Metric(number, name, name, source, 0, imported.form, role, direction, (evidence,), None)
     return SelectedMetric(name, metric, role, direction)
 
 

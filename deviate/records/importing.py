@@ -6,7 +6,7 @@ import itertools
 import os.path
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from deviate.errors import InputError
@@ -18,7 +18,8 @@ MOST_FILES = 10_000
 """Files in a folder that are looked at."""
 NUMBERS = re.compile(r"[\W\d_]*(?:(?:seed|run|version|replicate|rep)[\W\d_]*)*$", re.IGNORECASE)
 """The end of what names of files have in common that tells nothing: `acc_seed_` is acc."""
-NO_NAME = re.compile(r"[^A-Za-z0-9._+=-]+")
+NO_NAME = re.compile(r"[^\w.+=-]+")
+NO_FOLDER = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 90
 
 
@@ -30,7 +31,7 @@ def all_importers() -> tuple[Importer, ...]:
 
 
 def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Imported, ...]:
-    """Read the experiments that files and folders hold, each under a name that a folder can bear.
+    """Read the experiments that files and folders hold, each under a name of its own.
 
     Several that hold one run each are one experiment; so are the files of a folder that no format knows as a whole.
 
@@ -40,8 +41,18 @@ def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Impor
     Raises:
         InputError: there is no such file or format, no format knows it, or it is damaged.
     """
+    again = next((path for path in paths if paths.count(path) > 1), None) if len(set(paths)) < len(paths) else None
+    if again is not None:
+        raise InputError(f"{again} is given more than once", "name each file once")
     read = [_read_path(path, form) for path in paths]
-    return _named([_joined([it for (it,) in read])] if _are_parts(read) else [it for found in read for it in found])
+    found = [_joined([it for (it,) in read])] if _are_parts(read) else [it for these in read for it in these]
+    names = _names(found, NO_NAME)
+    return tuple(dataclasses.replace(it, name=name) for it, name in zip(found, names, strict=True))
+
+
+def folder_names(found: Sequence[Imported]) -> tuple[str, ...]:
+    """What experiments that were read can be called on record, where names have no letters but those of ASCII."""
+    return _names(found, NO_FOLDER)
 
 
 def published_table(path: Path) -> str | None:
@@ -57,8 +68,16 @@ def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
     known = {it.name: it for it in all_importers()}
     if form is not None and form not in known:
         raise InputError(f"there is no format {form!r} to import", f"choose one of {', '.join(known)}")
-    if not path.exists():
-        raise InputError(f"importing {path}: there is no such file or folder", "check its name")
+    try:
+        if not path.exists():
+            raise InputError(f"importing {path}: there is no such file or folder", "check its name")
+        return _read_as(path, known, form)
+    except OSError as error:
+        place = error.filename or path
+        raise InputError(f"reading {place}: {error.strerror or error}", "check its permissions") from error
+
+
+def _read_as(path: Path, known: Mapping[str, Importer], form: str | None) -> tuple[Imported, ...]:
     if form is not None:
         return known[form].read(path)
     chosen = _claiming(path)
@@ -86,10 +105,7 @@ def _claiming(path: Path) -> Importer | None:
 
 def _within(folder: Path) -> list[Path]:
     """What lies in a folder, itself and not deeper; hidden files are nobody's results."""
-    try:
-        return sorted(it for it in folder.iterdir() if not it.name.startswith("."))[:MOST_FILES]
-    except OSError as error:
-        raise InputError(f"reading {folder}: {error.strerror or error}", "check its permissions") from error
+    return sorted(it for it in folder.iterdir() if not it.name.startswith("."))[:MOST_FILES]
 
 
 def _joined(parts: Sequence[Imported]) -> Imported:
@@ -131,12 +147,11 @@ def _common_name(parts: Sequence[Imported]) -> str:
     return common if len(common) > 1 else folder or "imported"
 
 
-def _named(found: Sequence[Imported]) -> tuple[Imported, ...]:
-    """Each under a name of its own that a folder can bear."""
-    named: list[Imported] = []
+def _names(found: Sequence[Imported], without: re.Pattern[str]) -> tuple[str, ...]:
+    """A name for each that no other has."""
+    names: list[str] = []
     for it in found:
-        stem = NO_NAME.sub("_", it.name).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
+        stem = without.sub("_", it.name).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
         numbered = (f"{stem}-{index}" for index in itertools.count(2))
-        taken = {each.name for each in named}
-        named.append(dataclasses.replace(it, name=next(n for n in itertools.chain([stem], numbered) if n not in taken)))
-    return tuple(named)
+        names.append(next(name for name in itertools.chain([stem], numbered) if name not in names))
+    return tuple(names)

@@ -168,6 +168,8 @@ def measure(
     given: dict[str, list[tuple[ProcessLog, Points]]] = {}
     for log in logs:
         for name, points in log.points.items():
+            if not points.steps:
+                continue  # what was reported of it stood in lines that could not be read
             given.setdefault(name, []).append((log, points))
     counted = {
         name: _joined([(points, delays[id(log)]) for log, points in _that_count(parts)])

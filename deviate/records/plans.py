@@ -30,23 +30,44 @@ def new_experiment_folder(deviate: Path, name: str) -> Path:
     Raises:
         InputError: the name cannot be used, or an experiment has it already.
     """
+    folder = free_place(deviate, name)
+    make_deviate_folder(deviate)
+    try:
+        shutil.rmtree(snapshot_folder(folder), ignore_errors=True)  # of an experiment that never began
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(
+            f"making {folder}: {error.strerror or error}", "check free space and permissions there"
+        ) from error
+    return folder
+
+
+def free_place(deviate: Path, name: str) -> Path:
+    """The folder for a new experiment, which is not made.
+
+    Raises:
+        InputError: the name cannot be used, or an experiment has it already.
+    """
     folder = place_of(deviate, name)
     if experiment_file(folder).exists():
         raise InputError(
             f"an experiment named {name} exists already",
             f"choose another name with --name, or delete {folder}",
         )
+    return folder
+
+
+def make_deviate_folder(deviate: Path) -> None:
+    """Make the `.deviate/` folder, invisible to git. Raises RecordError."""
     try:
-        shutil.rmtree(snapshot_folder(folder), ignore_errors=True)  # of an experiment that never began
-        folder.mkdir(parents=True, exist_ok=True)
+        deviate.mkdir(parents=True, exist_ok=True)
         ignore = deviate / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n")
     except OSError as error:
         raise RecordError(
-            f"making {folder}: {error.strerror or error}", "check free space and permissions there"
+            f"making {deviate}: {error.strerror or error}", "check free space and permissions there"
         ) from error
-    return folder
 
 
 def create_experiment(folder: Path, plan: Plan) -> None:

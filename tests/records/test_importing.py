@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import all_importers, read_files
+from deviate.records import all_importers, experiment_of, folder_names, read_files, write_imported
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -49,15 +49,30 @@ def test_experiments_of_one_run_in_one_file_are_not_joined(tmp_path: Path) -> No
     assert [(it.name, len(it.runs)) for it in read_files([path])] == [("A", 1), ("B", 1)]
 
 
-def test_names_are_such_that_a_folder_can_bear_them(tmp_path: Path) -> None:
-    path = write(tmp_path, "x.csv", "method,seed,acc\nA (tuned)/1,0,1\nA (tuned) 1,0,2\n../é,0,3\n")
-    assert [it.name for it in read_files([path])] == ["A_tuned_1", "A_tuned_1-2", "imported"]
+def test_names_keep_their_letters_and_on_record_those_that_a_folder_can_bear(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.csv", "method,seed,acc\nA (tuned)/1,0,1\nA (tuned) 1,0,2\n../基线,0,3\n模型,0,4\n")
+    found = read_files([path])
+    assert [it.name for it in found] == ["A_tuned_1", "A_tuned_1-2", "_基线", "模型"]
+    assert folder_names(found) == ("A_tuned_1", "A_tuned_1-2", "imported", "imported-2")
 
 
 def test_a_file_that_is_given_twice_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", CURVE)
     with pytest.raises(InputError, match="given more than once"):
         read_files([path, path])
+    scores = write(tmp_path, "scores.csv", "seed,acc\n0,0.5\n1,0.6\n")
+    with pytest.raises(InputError, match="given more than once"):
+        read_files([scores, path, scores])
+
+
+@pytest.mark.parametrize("step", ["1e300", "1700000000000000000"])
+def test_a_step_that_no_record_can_hold_is_refused(tmp_path: Path, step: str) -> None:
+    (imported,) = read_files([write(tmp_path, "x.csv", f"step,acc\n0,0.5\n{step},0.6\n")])
+    with pytest.raises(InputError, match=r"acc of run 1: the step 1\S* is too large"):
+        experiment_of(imported)
+    with pytest.raises(InputError, match="is too large"):
+        write_imported(tmp_path / ".deviate", imported, "x")
+    assert not (tmp_path / ".deviate").exists()
 
 
 def test_the_format_can_be_said(tmp_path: Path) -> None:

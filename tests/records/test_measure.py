@@ -183,3 +183,7 @@ def test_the_time_between_a_lost_attempt_and_the_one_that_goes_on_is_no_time_of_
 def test_a_process_whose_start_is_not_on_record_begins_with_the_run() -> None:
     logs = [log(1, (0.0, 0.5), {0: 1.0}), log(2, (100, 109), {0: 3.0, 1: 4.0})]
     assert measure(logs)["acc"].times == (0.0, 0.0, 0.5)
+
+
+def test_what_stood_in_lines_that_could_not_be_read_is_no_series() -> None:
+    assert measure([ProcessLog(1, None, 100, 109, points={"acc": Points()})]) == {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from deviate.errors import InputError
-from deviate.model import Series, Status
+from deviate.model import Direction, Role, Series, Status
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.registry import Imported, ImportedRun, importer
 from deviate.records.importers.tables import Table, number, read_text
@@ -134,11 +134,12 @@ def _of_report(document: dict[str, Any], path: Path) -> Shape:
                 name=f"{it['name']}-{it['variant']}" if several else str(it["name"]),
                 form="json",
                 sources=(path,),
-                runs=tuple(_reported(run, it["metrics"]) for run in it["runs"]),
+                runs=_reported(it["runs"], it["metrics"]),
                 tasks=tuple(map(str, it.get("tasks", []))),
                 notes=(
                     f"{path.name}: a report of deviate: the scores of {len(it['runs'])} runs, without their curves",
                 ),
+                manners=_manners(it["metrics"]),
             )
             for it in document["experiments"]
         )
@@ -146,20 +147,31 @@ def _of_report(document: dict[str, Any], path: Path) -> Shape:
         raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it anew with --json") from error
 
 
-def _reported(run: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> ImportedRun:
-    series = {
-        str(metric["metric"]): Series((None,), (float(score["score"]),))
-        for metric in metrics
-        for score in metric["scores"]
-        if score["replicate"] == run["replicate"]
+def _manners(metrics: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Role, Direction | None]]:
+    """What the report says of its metrics, which the user may have said otherwise than their names do."""
+    return {
+        str(it["metric"]): (it["role"], it["direction"])
+        for it in metrics
+        if it.get("role") in get_args(Role) and it.get("direction", "") in {*get_args(Direction), None}
     }
+
+
+def _reported(runs: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, Any]]) -> tuple[ImportedRun, ...]:
+    scores: dict[int, dict[str, Series]] = {}
+    for metric in metrics:
+        for score in metric["scores"]:
+            its = scores.setdefault(score["replicate"], {})
+            its[str(metric["metric"])] = Series((None,), (float(score["score"]),))
     known: dict[str, Status] = {it: it for it in get_args(Status)}
-    return ImportedRun(
-        label=f"replicate {run['replicate']}",
-        series=series,
-        status=known.get(run["status"], "completed"),
-        started=float(run.get("started", 0.0)),
-        wall_time_s=float(run.get("wall_time_s", 0.0)),
-        environment={str(name): str(value) for name, value in run.get("environment", {}).items()},
-        seeds={str(name): int(seed) for name, seed in run.get("seeds", {}).items()},
+    return tuple(
+        ImportedRun(
+            label=f"replicate {run['replicate']}",
+            series=scores.get(run["replicate"], {}),
+            status=known.get(run["status"], "completed"),
+            started=float(run.get("started", 0.0)),
+            wall_time_s=float(run.get("wall_time_s", 0.0)),
+            environment={str(name): str(value) for name, value in run.get("environment", {}).items()},
+            seeds={str(name): int(seed) for name, seed in run.get("seeds", {}).items()},
+        )
+        for run in runs
     )

@@ -227,7 +227,7 @@ def read_database(path: Path) -> list[Group]:
                 "SELECT run_uuid, key, value, timestamp, step, is_nan FROM metrics ORDER BY rowid"
             ):
                 runs[key].trails.setdefault(name, Trail()).add(step, _number(value, is_nan), time / 1000)
-    except (sqlite3.Error, KeyError, TypeError) as error:
+    except (sqlite3.Error, KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"reading the MLflow data base {path}: {error}", "check that it is whole, and that nothing writes to it now"
         ) from error

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.model import Series, Status
+from deviate.model import Direction, Role, Series, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Imported:
         name: as it was called there, or from the name of the file.
         form: name of the importer.
         tasks: names of metrics that are one measure on several tasks or data sets.
+        manners: metric to its role and direction, where they stood there; of others the names tell.
         notes: sentences for the user: what was guessed and how to say otherwise, what was relabelled, what is missing.
     """
 
@@ -45,6 +46,7 @@ class Imported:
     runs: tuple[ImportedRun, ...]
     tasks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    manners: dict[str, tuple[Role, Direction | None]] = field(default_factory=dict)
 
 
 Read = Callable[[Path], tuple[Imported, ...]]

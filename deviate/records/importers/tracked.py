@@ -25,6 +25,9 @@ class Trail:
     times: list[float] = field(default_factory=list)
 
     def add(self, step: int, value: float, time: float) -> None:
+        """Raises ValueError for a step that no tracker holds."""
+        if not NO_STEP <= step < -NO_STEP:
+            raise ValueError(f"no step is {str(step)[:20]}")
         self.steps.append(step)
         self.values.append(value)
         self.times.append(time)

@@ -202,10 +202,12 @@ def _take(found: _Found, record: wire.Message) -> None:
         values = dict(_numbers(_items(row, 1)))
         time = values.get("_runtime", 0.0)
         found.wall_time_s = max(found.wall_time_s, time)
-        step = int(values.get("_step", wire.whole(wire.part(row, 2), 1)))
+        step = values.get("_step", wire.whole(wire.part(row, 2), 1))
+        if not math.isfinite(step):
+            raise ValueError(f"no step is {step}")
         for name, value in sorted(values.items()):  # they are written in random order
             if name not in OWN:
-                found.trails.setdefault(name, Trail()).add(step, value, time)
+                found.trails.setdefault(name, Trail()).add(int(step), value, time)
     elif SUMMARY in record:
         _summarise(found, wire.part(record, SUMMARY))
     elif CONFIG in record:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from deviate.errors import InputError
-from deviate.records import Imported, read_files
+from deviate.records import Imported, experiment_of, read_files
 
 THIRD = 0.1 + 0.2
 
@@ -86,3 +86,13 @@ def test_what_holds_no_scores_is_refused(tmp_path: Path, text: str, told: str) -
 def test_an_evaluation_that_has_a_mean_and_a_spread_at_every_step_is_a_curve(tmp_path: Path) -> None:
     (imported,) = read(tmp_path, [{"itr": step, "IS_mean": 2.8, "IS_std": 0.1, "FID": 173.7} for step in (1, 2)])
     assert [tuple(series.steps) for series in imported.runs[0].series.values()] == [(1, 2)] * 3
+
+
+def test_our_own_report_keeps_what_the_user_said_of_a_metric(tmp_path: Path) -> None:
+    experiment = {
+        "name": "a", "variant": "as-is", "runs": [{"replicate": 0, "status": "completed"}],
+        "metrics": [{"metric": "acc", "role": "other", "direction": "min", "scores": [{"replicate": 0, "score": 1.0}]}],
+    }  # fmt: skip
+    (imported,) = read(tmp_path, {"deviate": "1", "experiments": [experiment]})
+    (metric,) = experiment_of(imported).metrics
+    assert (metric.role, metric.direction, metric.metric.evidence) == ("other", "min", ("as it was imported",))
