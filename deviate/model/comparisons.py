@@ -86,6 +86,7 @@ class CurveComparison:
         area: of the mean over steps per run, both sides compared by Welch; `area_difference` with its interval.
         n_left_out: steps that some run did not report.
         note: what a reader must know: "exploratory".
+        confidence: of the band and of every interval here; at a declared look that of the repeated intervals.
     """
 
     steps: tuple[int, ...]
@@ -103,6 +104,7 @@ class CurveComparison:
     note: str = ""
     baseline_half_widths: tuple[float, ...] = ()
     candidate_half_widths: tuple[float, ...] = ()
+    confidence: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from deviate.model import Comparison, CurveComparison, Findings, Interval, Test, Unavailable
-from deviate.report.compare import metric_name
-from deviate.report.describe import unit_of
+from deviate.model import Comparison, CurveComparison, Findings, Interval, Unavailable
+from deviate.report.compare import metric_name, test_cell
+from deviate.report.describe import noted, unit_of
 from deviate.report.format import (
     between,
     clean,
@@ -14,9 +14,7 @@ from deviate.report.format import (
     counted,
     decimals,
     difference_unit,
-    p_text,
     signed,
-    statistic,
     with_unit,
 )
 from deviate.report.view import Cell
@@ -28,19 +26,18 @@ MOST_FIGURES = 6
 
 def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
     """A row per metric and candidate that has curves; None where no metric has."""
-    level = confidence_text(findings.confidence)
     rows = tuple(
         (f"{metric_name(comparison)}, {label}", (_first(curve), *_area(comparison, curve), _remarks(curve)))
         for comparison, label, _, curve in _curves(findings, labels)
     )
-    headers = ("", "first difference", "mean over the curve", f"{level} CI", "Welch", "steps")
+    headers = ("", "first difference", "mean over the curve", "CI", "Welch", "steps")
     return OutcomeTable(f"Curves against {labels[0]}, exploratory", headers, rows) if rows else None
 
 
 def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:
     """The difference with its band, of the first metrics that have one with ends."""
     return tuple(
-        _plot(comparison, label, index, curve, f"d{place}", findings.confidence)
+        _plot(comparison, label, index, curve, f"d{place}")
         for place, (comparison, label, index, curve) in enumerate(_with_ends(findings, labels)[:MOST_FIGURES])
     )
 
@@ -90,10 +87,10 @@ def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Cell, Cell, C
         shown = Cell(difference.reason, is_reason=True)
     else:
         shown = Cell(with_unit(signed(difference, places), unit))
-    ends = Cell(between(interval.low, interval.high, places)) if isinstance(interval, Interval) else None
-    told = Cell(f"t = {statistic(test.statistic)}, {p_text(test.p_value)}") if isinstance(test, Test) else None
-    reasons = [it.reason if isinstance(it, Unavailable) else "" for it in (interval, test)]
-    return shown, ends or Cell(reasons[0], is_reason=True), told or Cell(reasons[1], is_reason=True)
+    if isinstance(interval, Unavailable):
+        return shown, Cell(interval.reason, is_reason=True), test_cell(test, "t")
+    ends = noted(between(interval.low, interval.high, places), interval)
+    return shown, Cell(f"{confidence_text(interval.confidence)}: {ends}"), test_cell(test, "t")
 
 
 def _remarks(curve: CurveComparison) -> Cell:
@@ -104,12 +101,10 @@ def _remarks(curve: CurveComparison) -> Cell:
     return Cell("; ".join(told))
 
 
-def _plot(
-    comparison: Comparison, label: str, index: int, curve: CurveComparison, key: str, confidence: float
-) -> DifferencePlot:
+def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison, key: str) -> DifferencePlot:
     name = metric_name(comparison)
     unit = difference_unit(unit_of(comparison.metric))
-    level = confidence_text(confidence)
+    level = confidence_text(curve.confidence)
     return DifferencePlot(
         key=key,
         title=f"{name}: {label} less the baseline",

@@ -209,10 +209,10 @@ def _failure_line(pair: PairFindings, against: str) -> Iterator[str]:
         return
     rates = f"{it.candidate.n_completed}/{it.candidate.n_runs} v {it.baseline.n_completed}/{it.baseline.n_runs}"
     told = [f"{against}: {rates} completed"]
-    told += [f"{it.test.name} {p_text(it.test.p_value)}"] if isinstance(it.test, Test) else []
+    told += [f"{it.test.name} {_p_told(it.test)}"] if isinstance(it.test, Test) else []
     worst = pair.headline.worst_rank if pair.headline is not None else None
     if isinstance(worst, Test):
-        told.append(f"failures ranked worst U = {statistic(worst.statistic)}, {p_text(worst.p_value)}")
+        told.append(f"failures ranked worst U = {statistic(worst.statistic)}, {_p_told(worst)}")
     yield " · ".join(told)
 
 
@@ -228,7 +228,7 @@ def _target_line(comparison: Comparison, against: str) -> Iterator[str]:
     told = [f"{against}: {_target(comparison.baseline)} at median step {medians}"]
     it = comparison.attainment
     if not isinstance(it, Unavailable) and isinstance(it.log_rank, Test):
-        told.append(f"log-rank {p_text(it.log_rank.p_value)}")
+        told.append(f"log-rank {_p_told(it.log_rank)}")
     yield " · ".join(told)
 
 
@@ -255,8 +255,12 @@ def _test_cell(test: Test | Unavailable, letter: str) -> Cell:
         return Cell(test.reason, is_reason=True)
     value = f"{letter} = {statistic(test.statistic)}, " if letter else ""
     name = "" if test.name in {"Boschloo", "Mann-Whitney U", "log-rank"} else f"{test.name}: "
-    note = f" ({test.note})" if test.note else ""
-    return Cell(f"{name}{value}{p_text(test.p_value)}{note}")
+    return Cell(f"{name}{value}{_p_told(test)}")
+
+
+def _p_told(test: Test) -> str:
+    """With what it is worth: how it was found, and whether looks have spoilt it."""
+    return f"{p_text(test.p_value)}{f' ({test.note})' if test.note else ''}"
 
 
 def _steps(value: float) -> str:

@@ -79,6 +79,7 @@ def compare_curves(
         note=_note(len(steps), len(common), b, a),
         baseline_half_widths=_half_widths(b, confidence),
         candidate_half_widths=_half_widths(a, confidence),
+        confidence=confidence,
     )
 
 

@@ -150,14 +150,15 @@ def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
 def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
     """Why p-values may not be read, and what intervals are marked with; two empty texts where they may.
 
-    There are constants for looks at two experiments, none for more.
+    There are constants for looks at two experiments in one metric, none for more.
     """
     n_unplanned = max(it.experiment.n_unplanned_looks for it in described)
     if n_unplanned:
         told = f"not valid: {count(n_unplanned, 'unplanned look')}"
         return told, told
     if any(it.experiment.looks for it in described):
-        return "no constants for looks at three or more experiments", "looks not counted in"
+        beyond = "three or more experiments" if len(described) > 2 else "several tasks"
+        return f"no constants for looks at {beyond}", "looks not counted in"
     return "", ""
 
 

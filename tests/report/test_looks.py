@@ -1,11 +1,12 @@
 """What a report says of how many runs there are, and of what ran beside them: in every form."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments import experiment, run, selected, single, with_moments
+from experiments import experiment, run, selected, single, trained, with_moments
 from studies import equal, spread, study
 
 from deviate.model import Experiment, Findings
@@ -142,3 +143,34 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     for changes in ({"looks": LOOKS}, {"n_unplanned_looks": 2}, {"precision": "test_acc ±0.2", "n_threads": 2}):
         for line in render(build_view(pair(10, **changes)), "terminal", width=width).splitlines():
             assert len(line) <= max(width, 76)
+
+
+def with_outcomes(name: str, seed: int, n: int = 12, **changes: object) -> Experiment:
+    """Curves, a target, and a run that crashed."""
+    made = trained(name, n_runs=n, n_metrics=3, n_points=20, shift=0.3 * seed, seed=seed)
+    metrics = tuple(replace(it, target=90.0 if it.is_primary else None) for it in made.metrics)
+    *runs, last = made.runs
+    return replace(made, metrics=metrics, runs=(*runs, replace(last, status="crashed")), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n_experiments", [2, 3])
+@pytest.mark.parametrize("mark", ["unplanned", "between looks"])
+def test_no_p_of_a_comparison_stands_without_its_mark_in_any_form(n_experiments: int, mark: str) -> None:
+    changes = {"n_unplanned_looks": 2} if mark == "unplanned" else {"looks": (10, 20), "n_planned": 20}
+    made = [with_outcomes(name, seed, **changes) for seed, name in enumerate("abc"[:n_experiments])]
+    view = build_view(judge(made, margin=0.5, tasks=["acc_*"], spread_ratio=1.5))
+    for form in ("terminal", "markdown", "latex", "html"):
+        text = re.sub(r"<script.*?</script>|<svg.*?</svg>", "", render(view, form, width=9999), flags=re.DOTALL)
+        told = [line for line in text.replace("&lt;", "<").splitlines() if re.search(r"\bp [=<] ", line)]
+        assert [line for line in told if "not valid" not in line] == []
+
+
+def test_the_band_and_the_area_of_curves_have_the_level_of_the_look() -> None:
+    made = [with_outcomes(name, seed, n=10, looks=LOOKS, n_planned=20) for seed, name in enumerate("ab")]
+    view = build_view(judge(made))
+    assert view.outcomes is not None
+    assert view.outcomes.curves is not None
+    _, cells = view.outcomes.curves.rows[0]
+    assert cells[2].text.startswith("99.7%: ")
+    assert cells[3].text.endswith("(nominal)")
+    assert "(99.7%)" in view.outcomes.differences[0].description

@@ -127,13 +127,14 @@ def test_curves_say_where_they_part_and_what_was_compared(view: OutcomeView) -> 
     assert re.fullmatch(r"step \d+", cells[0])
     assert cells[1].startswith("+")
     assert cells[1].endswith(" points")
-    assert cells[3].startswith("t = ")
+    assert cells[2].startswith("95%: ")
+    assert cells[3].startswith("t(")
     assert cells[4].startswith("20 compared, n = 10 + 8; simultaneous over 20 steps")
 
 
 def test_a_terminal_gets_a_line_for_failures_target_and_curve(view: OutcomeView) -> None:
     failures, target, curve = view.lines
-    assert failures.startswith("new v base: 8/10 v 10/10 completed · Boschloo p = .263 · failures ranked worst U = ")
+    assert failures.startswith("new v base: 8/10 v 10/10 completed · Boschloo p = .263 (exact) · failures ranked worst")
     assert re.match(r"new v base: test_acc ≥ 90 % at median step [\d.]+ \(\d+/10 reached\) v [\d.]+ \(10/10", target)
     assert re.fullmatch(r"new v base: curves of test_acc first differ at step \d+ \(exploratory\)", curve)
 
