@@ -87,10 +87,12 @@ def compare_command(
         spread_ratio=spread_ratio,
     )
     folder = pipeline.records_folder(Path.cwd().resolve())
-    experiments = _baseline_first(pipeline.read_any(folder, names, form=form), baseline)
+    read = pipeline.read_any(folder, names, form=form)
+    experiments = _baseline_first(pipeline.columns_apart(read[0]) if len(read) == 1 else read, baseline)
     if len(experiments) < 2:
         raise InputError(
-            "one experiment cannot be compared", "name the baseline and a candidate, or use: deviate report NAME"
+            f"one experiment, {experiments[0].name}, cannot be compared",
+            "name the baseline and a candidate, or use: deviate report NAME; methods of one table need a column method",
         )
     _report_on(experiments, judging, documents, folder)
 
@@ -127,7 +129,7 @@ def report_command(
     )
     folder = pipeline.records_folder(Path.cwd().resolve())
     experiments = pipeline.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
-    if len(names) > 1:
+    if len({it.name for it in experiments}) > 1:  # of a file, too, that holds several
         _report_on(experiments, judging, documents, folder)
         return
     _tell_sources(experiments, documents)

@@ -11,6 +11,7 @@ from deviate.pipeline.carry import (
     tell_reported,
     work,
 )
+from deviate.pipeline.columns_apart import columns_apart
 from deviate.pipeline.enough import Further, declare
 from deviate.pipeline.judge import Judging, describe, foresee, judge, write
 from deviate.pipeline.plan import design, pilot
@@ -55,6 +56,7 @@ __all__ = [
     "attempt_states",
     "begin",
     "carry_out",
+    "columns_apart",
     "declare",
     "describe",
     "design",

@@ -128,6 +128,8 @@ def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
     facts += [DIRECTIONS[metric.direction], aggregate_words(metric.aggregate)]
     if metric.margin is not None:
         facts.append(f"margin {metric.margin:g}")
+    if not source.line:  # of files that something else wrote, where no line reports it
+        return tuple(facts)
     return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
 
 

@@ -20,7 +20,8 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
     headers, matrix = pair_matrix(names, tasks.posthoc, p_values) if tasks.posthoc else ((), ())
     ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
     iqms = "; ".join(f"{clean(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
-    over = f"IQM over {counted(len(tasks.tasks), 'task')}"
+    scaled = "" if tasks.normalisation.startswith("none") else ", each scaled to 0 … 1"
+    over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
     friedman = told_test(tasks.friedman, "chi-square")
     ranked = f"Friedman {friedman.text}" if not friedman.is_reason else f"Friedman: none, {friedman.text}"
     told = f"{over} [{level} CI, stratified bootstrap over runs]: {iqms}" if iqms else f"{over}: {reason}"

@@ -113,7 +113,9 @@ def test_too_few_runs_have_reasons_in_place_of_numbers() -> None:
 
 def test_tasks_are_told_with_their_interval_and_how_they_were_made_comparable() -> None:
     view = _tasks(*_several(3))
-    assert view.lines[0].startswith("IQM over 3 tasks [95% CI, stratified bootstrap over runs]: e0 0.")
+    assert view.lines[0].startswith(
+        "IQM over 3 tasks, each scaled to 0 … 1 [95% CI, stratified bootstrap over runs]: e0 0."
+    )
     assert view.lines[1].startswith(
         "mean rank e0 3.00, e1 2.00, e2 1.00, critical difference 1.91; Friedman chi-square(2)"
     )

@@ -1,0 +1,44 @@
+"""A table whose columns are methods: `seed,baseline,ours`, which holds no experiment but several."""
+
+import dataclasses
+
+from deviate.model import Experiment, SelectedMetric
+
+SCORE = "score"
+"""What is measured, where the heads of the columns are names of experiments."""
+TABLES = ("(csv)", "(json)")
+
+
+def columns_apart(experiment: Experiment) -> tuple[Experiment, ...]:
+    """The columns of a table as experiments, where that is how it can be compared; else the experiment as it was.
+
+    It is a table with one score per row and column, of which no column has a name that tells a measure.
+    """
+    metrics = experiment.metrics
+    if experiment.folder is not None or not experiment.imported[:1] or not experiment.imported[0].endswith(TABLES):
+        return (experiment,)
+    if len(metrics) < 2 or any(it.role != "quality" or it.direction is not None for it in metrics):
+        return (experiment,)
+    if any(list(series.steps) != [None] for run in experiment.runs for series in run.series.values()):
+        return (experiment,)
+    names = ", ".join(it.name for it in metrics)
+    note = f"no column is named after a measure, so each is an experiment, and a row its {SCORE}: {names}"
+    return tuple(_column(experiment, metric, note) for metric in metrics)
+
+
+def _column(experiment: Experiment, metric: SelectedMetric, note: str) -> Experiment:
+    runs = tuple(
+        dataclasses.replace(run, series={SCORE: run.series[metric.name]})
+        for run in experiment.runs
+        if metric.name in run.series  # columns may be of unequal length
+    )
+    source = dataclasses.replace(metric.metric, id=0, name=SCORE)
+    score = dataclasses.replace(metric, name=SCORE, metric=source, is_primary=True)  # there is no other
+    return dataclasses.replace(
+        experiment,
+        name=metric.name,
+        n_planned=len(runs),
+        metrics=(score,),
+        runs=runs,
+        imported=(*experiment.imported, note),
+    )
