@@ -206,3 +206,8 @@ def test_what_is_no_table_of_results_is_refused_with_one_message(table: Table, t
     with pytest.raises(InputError, match=told) as caught:
         table(text)
     assert caught.value.hint
+
+
+def test_a_table_most_of_whose_scores_are_missing_keeps_its_columns(table: Table) -> None:
+    (it,) = table("seed,acc\n0,0.5\n1,\n2,\n")
+    assert scores(it) == [{"acc": [0.5]}, {}, {}]

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
+from flaws import latex_flaw
 from studies import study, usual
 
 from deviate.model import Contrast, Findings, Interval, ManyTable, Unavailable
@@ -45,19 +46,8 @@ def _document(text: str) -> str:
 
 def _fails(text: str, folder: Path) -> str:
     """Why it is no LaTeX: by pdflatex where there is one, and always by what any compiler asks for."""
-    if not text.isascii():
-        return "not ASCII"
-    plain = re.sub(r"\\[\\{}%&$#_]", lambda found: "" if found[0] != r"\\" else found[0], text)
-    body = "\n".join(line.partition("%")[0] for line in plain.splitlines())
-    if body.count("{") != body.count("}") or body.count("$") % 2:
-        return "not balanced"
-    opened = re.findall(r"\\(begin|end)\{(\w+)\}", body)
-    if [name for kind, name in opened if kind == "begin"] != [name for kind, name in opened if kind == "end"][::-1]:
-        return "environments are not closed"
-    columns = re.search(r"\\begin\{(?:tabular|longtable)\}\{(\w+)\}", body)
-    rows = [line for line in body.splitlines() if line.rstrip().endswith(r"\\") and "caption" not in line]
-    if not columns or any(row.count("&") != len(columns[1]) - 1 for row in rows):
-        return "rows have other columns than the table"
+    if flaw := latex_flaw(text):
+        return flaw
     if shutil.which("pdflatex"):
         (folder / "table.tex").write_text(_document(text), encoding="ascii")
         command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "table.tex"]
