@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model import Comparison, Contrast, Findings, Interval, Unavailable
-from deviate.report.limits import FEWEST_FOR_VERDICT
+from deviate.stats.sample import VERDICT_RUNS
 
 
 def best_of(findings: Findings, comparisons: Sequence[Comparison | None]) -> int | None:
@@ -28,7 +28,7 @@ def best_of(findings: Findings, comparisons: Sequence[Comparison | None]) -> int
 def _is_better(findings: Findings, comparisons: Sequence[Comparison | None], one: int, other: int) -> bool:
     """Whether a candidate is better than another one by the adjusted p of their contrast."""
     first, second = comparisons[one], comparisons[other]
-    if first is None or second is None or min(first.candidate.n, second.candidate.n) < FEWEST_FOR_VERDICT:
+    if first is None or second is None or min(first.candidate.n, second.candidate.n) < VERDICT_RUNS:
         return False
     table = next((it for it in findings.many if it.metric.name == first.metric.name), None)
     if (

@@ -25,7 +25,16 @@ TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
 
 def places_of_difference(comparison: Comparison) -> int | None:
-    """Decimals from the SE of the difference, unequal variances."""
+    """Decimals from the SE of the difference: of the mean over the pairs, or of means with unequal variances.
+
+    A paired t is the difference in standard errors; at a t of 0 the interval tells.
+    """
+    paired = comparison.paired
+    if comparison.is_paired and isinstance(paired, Paired) and isinstance(paired.t_test, Test):
+        if not isinstance(paired.difference, Unavailable) and paired.t_test.statistic:
+            return decimals(abs(paired.difference / paired.t_test.statistic))
+        if isinstance(paired.interval, Interval):
+            return decimals((paired.interval.high - paired.interval.low) / 4)
     variance = 0.0
     for side in (comparison.baseline, comparison.candidate):
         if isinstance(side.sd, Unavailable) or side.n == 0:

@@ -2,14 +2,12 @@
 
 from deviate.model import Findings, Unavailable
 from deviate.report.format import clean, confidence_text, counted, decimals, difference_unit, number, with_unit
+from deviate.stats.sample import PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
     "differ": "The runs were not tested on the same data, by a hash of it: a part of the spread may be the test set's.",
 }
-FEWEST_FOR_VERDICT = 5
-FEWEST_PAIRS = 6
-FEWEST_FOR_SD = 16
 
 VARIED = {
     "as-is": "Variant as-is touches nothing: the spread is of whatever the script itself leaves free.",
@@ -52,12 +50,12 @@ def limits(findings: Findings) -> tuple[str, ...]:
     ]
     if is_comparison:
         sentences.append("Undecided does not mean equal: it means that these runs do not tell.")
-    if is_comparison and n_fewest < FEWEST_FOR_VERDICT:
-        sentences.append(f"With fewer than {FEWEST_FOR_VERDICT} runs on a side the verdict is always undecided.")
-    if 2 <= n_fewest < FEWEST_FOR_SD:
-        sentences.append(f"With fewer than {FEWEST_FOR_SD} runs an SD is known only roughly, as its interval shows.")
-    if is_comparison and n_fewest < FEWEST_FOR_SD:
-        sentences.append(f"Nothing is said about which side is steadier: that takes {FEWEST_FOR_SD} runs on each.")
+    if is_comparison and n_fewest < VERDICT_RUNS:
+        sentences.append(f"With fewer than {VERDICT_RUNS} runs on a side the verdict is always undecided.")
+    if 2 <= n_fewest < SPREAD_RUNS:
+        sentences.append(f"With fewer than {SPREAD_RUNS} runs an SD is known only roughly, as its interval shows.")
+    if is_comparison and n_fewest < SPREAD_RUNS:
+        sentences.append(f"Nothing is said about which side is steadier: that takes {SPREAD_RUNS} runs on each.")
     experiments = [it.experiment for it in findings.experiments]
     targets = dict.fromkeys(clean(it.precision) for it in experiments if it.precision)
     sentences += [f"Runs were added until {target}: {COVERAGE}" for target in targets]
@@ -96,7 +94,7 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
         sentences += [
             "Differences are candidate minus baseline; of percentages, in points. All tests are two-sided.",
             f"Better and worse: the interval of the difference excludes 0, and the adjusted p is below {alpha}.",
-            f"Both need {FEWEST_FOR_VERDICT} runs on each side, or {FEWEST_PAIRS} pairs.",
+            f"Both need {VERDICT_RUNS} runs on each side, or {PAIRED_RUNS} pairs.",
             "Equivalent needs a margin given before.",
             "All else is undecided.",
         ]

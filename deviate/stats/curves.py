@@ -9,14 +9,12 @@ from scipy import stats
 
 from deviate.model import CurveComparison, Estimate, Experiment, SelectedMetric, Unavailable
 from deviate.stats.band import simultaneous_quantile
-from deviate.stats.sample import LARGEST, count
+from deviate.stats.sample import LARGEST, VERDICT_RUNS, count
 from deviate.stats.steps import Floats, Integers, main_loop
 from deviate.stats.two_sample import welch, welch_interval
 
 MOST_STEPS = 100
 """Steps at which curves are compared, equally spaced in the order of those that all runs reported."""
-MIN_RUNS = 5
-"""Fewest runs on each side for a band: simulated coverage is at its nominal level from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +122,8 @@ def _band(
     b: Floats, a: Floats, difference: Floats, confidence: float, rng: np.random.Generator
 ) -> tuple[tuple[tuple[float, float], ...], str]:
     """Low and high end per step, none of them with too few runs; and what the band is, or why there is none."""
-    if min(len(b), len(a)) < MIN_RUNS:
-        return (), f"no band: needs {count(MIN_RUNS, 'run')} in each, has {len(b)} and {len(a)}"
+    if min(len(b), len(a)) < VERDICT_RUNS:
+        return (), f"no band: needs {count(VERDICT_RUNS, 'run')} in each, has {len(b)} and {len(a)}"
     finest = 2 * np.spacing(np.maximum(np.abs(a).max(axis=0), np.abs(b).max(axis=0))) + 1 / LARGEST
     has_spread = (np.ptp(a, axis=0) >= finest) | (np.ptp(b, axis=0) >= finest)
     half = np.where(difference == 0, 0.0, np.inf)

@@ -32,11 +32,9 @@ from deviate.stats.robust import (
     skewness,
     tails_text,
 )
-from deviate.stats.sample import Values, count, moments, spread_refusal
+from deviate.stats.sample import VERDICT_RUNS, Values, count, moments, spread_refusal
 from deviate.stats.sampling import examples_of, sampling_error
 
-VERDICT_RUNS = 5
-"""Fewer runs than this are described, never judged."""
 NO_RESULT = {"crashed": "crashed", "timed_out": "timed out", "silent": "the guest never reported"}
 NOT_COUNTED = ("lost", "cancelled")
 """Runs that ended for no reason of their own: they are run again and count for nothing."""

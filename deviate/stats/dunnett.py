@@ -13,9 +13,8 @@ from scipy import optimize, special, stats
 
 from deviate.model import Interval, Test, Unavailable
 from deviate.stats.omnibus import many_refusal
-from deviate.stats.sample import Values, moments, never_zero, spread_refusal
+from deviate.stats.sample import VERDICT_RUNS, Values, moments, never_zero, spread_refusal
 
-MIN_RUNS = 5
 FARTHEST = 9.0
 """In SDs: what a normal variable leaves beyond is below the rounding of floats."""
 
@@ -25,7 +24,7 @@ def dunnett(baseline: Values, *candidates: Values) -> tuple[Test, ...] | Unavail
 
     Source: Dunnett (1955); statistic and p as in `scipy.stats.dunnett`.
     """
-    if reason := many_refusal(MIN_RUNS, baseline, *candidates) or spread_refusal(baseline, *candidates):
+    if reason := many_refusal(VERDICT_RUNS, baseline, *candidates) or spread_refusal(baseline, *candidates):
         return reason
     sizes, df, errors = _errors(baseline, *candidates)
     origin = moments(baseline).mean
@@ -41,7 +40,7 @@ def dunnett_intervals(
 
     Source: Dunnett (1955).
     """
-    if reason := many_refusal(MIN_RUNS, baseline, *candidates) or spread_refusal(baseline, *candidates):
+    if reason := many_refusal(VERDICT_RUNS, baseline, *candidates) or spread_refusal(baseline, *candidates):
         return reason
     sizes, _, errors = _errors(baseline, *candidates)
     origin, critical = moments(baseline).mean, dunnett_critical(sizes, confidence)

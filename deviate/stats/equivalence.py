@@ -6,9 +6,16 @@ from scipy import special
 
 from deviate.model import Direction, Equivalence, Interval, Test, Unavailable
 from deviate.stats import summary
-from deviate.stats.sample import Summary, Values, differences_of, moments, never_zero, refusal, spread_refusal
-
-EQUIVALENCE_RUNS = 5
+from deviate.stats.sample import (
+    VERDICT_RUNS,
+    Summary,
+    Values,
+    differences_of,
+    moments,
+    never_zero,
+    refusal,
+    spread_refusal,
+)
 
 
 def equivalence(
@@ -28,7 +35,7 @@ def equivalence(
         ValueError: the margin is not a positive number.
     Source: Schuirmann (1987).
     """
-    if reason := refusal(EQUIVALENCE_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
+    if reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
     return of_summaries(
         moments(baseline), moments(candidate), margin=margin, direction=direction, confidence=confidence
@@ -49,7 +56,7 @@ def of_summaries(
         ValueError: the margin is not a positive number.
     Source: Schuirmann (1987).
     """
-    if reason := summary.refusal(EQUIVALENCE_RUNS, baseline, candidate):
+    if reason := summary.refusal(VERDICT_RUNS, baseline, candidate):
         return reason
     se = math.hypot(candidate.se, baseline.se)
     df = summary.welch_df(baseline, candidate)
@@ -70,7 +77,7 @@ def paired_equivalence(
         ValueError: the margin is not a positive number.
     Source: Schuirmann (1987).
     """
-    differences = differences_of(baseline, candidate, EQUIVALENCE_RUNS)
+    differences = differences_of(baseline, candidate, VERDICT_RUNS)
     if isinstance(differences, Unavailable):
         return differences
     d = moments(differences)

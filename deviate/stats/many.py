@@ -18,11 +18,11 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.stats.dunnett import MIN_RUNS, dunnett, dunnett_intervals
+from deviate.stats.dunnett import dunnett, dunnett_intervals
 from deviate.stats.family import holm
 from deviate.stats.omnibus import anova, kruskal_wallis, welch_anova
 from deviate.stats.pairs import match_metrics
-from deviate.stats.sample import LARGEST, Values, count, moments
+from deviate.stats.sample import LARGEST, VERDICT_RUNS, Values, count, moments
 from deviate.stats.two_sample import welch, welch_interval
 
 
@@ -91,11 +91,11 @@ def against_baseline(
 ) -> tuple[Contrast, ...] | Unavailable:
     """Dunnett's comparisons of each candidate with the baseline; the family is the candidates with enough runs."""
     baseline, candidates = samples[0], list(zip(samples[1:], names[1:], strict=True))
-    if len(baseline) < MIN_RUNS:
-        return Unavailable(f"needs {MIN_RUNS} runs of the baseline, has {len(baseline)}")
-    family = [values for values, _ in candidates if len(values) >= MIN_RUNS]
+    if len(baseline) < VERDICT_RUNS:
+        return Unavailable(f"needs {VERDICT_RUNS} runs of the baseline, has {len(baseline)}")
+    family = [values for values, _ in candidates if len(values) >= VERDICT_RUNS]
     if not family:
-        return Unavailable(f"no candidate has {MIN_RUNS} runs")
+        return Unavailable(f"no candidate has {VERDICT_RUNS} runs")
     tests, intervals = dunnett(baseline, *family), dunnett_intervals(baseline, *family, confidence=confidence)
     if isinstance(tests, Unavailable):
         return tests
@@ -105,8 +105,8 @@ def against_baseline(
     found = []
     for values, name in candidates:
         difference = _difference(values, baseline)
-        if len(values) < MIN_RUNS:
-            few = Unavailable(f"needs {MIN_RUNS} runs in each, has {len(values)}")
+        if len(values) < VERDICT_RUNS:
+            few = Unavailable(f"needs {VERDICT_RUNS} runs in each, has {len(values)}")
             found.append(Contrast(name, names[0], difference, few, few))
         else:
             test, interval = next(results)

@@ -23,9 +23,6 @@ from deviate.stats.sample import (
     resolution,
 )
 
-PAIRED_RUNS = 6
-"""Fewest pairs that are judged: with 5 a signed-rank test cannot fall below .0625."""
-
 MOST_EXACT = 300
 """Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""
 

@@ -8,10 +8,7 @@ import numpy as np
 from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
 from deviate.stats import summary
 from deviate.stats.registry import statistic
-from deviate.stats.sample import Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
-
-SPREAD_RUNS = 16
-"""With fewer runs nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
+from deviate.stats.sample import SPREAD_RUNS, Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
 
 
 @statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")

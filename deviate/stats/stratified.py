@@ -14,11 +14,9 @@ from scipy import stats
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.registry import statistic
-from deviate.stats.sample import LARGEST, Values, count
+from deviate.stats.sample import LARGEST, VERDICT_RUNS, Values, count
 
 N_RESAMPLES = 10_000
-MIN_RUNS = 5
-"""With fewer runs of a task there is too little to resample."""
 CHUNK = 2_000_000
 """Scores that are resampled at a time: bounds the memory."""
 TRIMMED = 0.25
@@ -37,7 +35,7 @@ def interquartile_mean(*tasks: Values) -> Estimate:
     return float(_middle_mean(np.concatenate(_strata(tasks))[None])[0])
 
 
-@statistic(n_samples=None, minimum=MIN_RUNS, shift="follows", scale="follows", draws=True)
+@statistic(n_samples=None, minimum=VERDICT_RUNS, shift="follows", scale="follows", draws=True)
 def interquartile_mean_interval(
     *tasks: Values, rng: np.random.Generator, confidence: float = 0.95, n_resamples: int = N_RESAMPLES
 ) -> Interval | Unavailable:
@@ -45,7 +43,7 @@ def interquartile_mean_interval(
 
     Source: Agarwal et al. (2021), section 4.1, with the levels of Hesterberg (2015).
     """
-    if reason := strata_refusal(MIN_RUNS, *tasks):
+    if reason := strata_refusal(VERDICT_RUNS, *tasks):
         return reason
     strata = [np.sort(values) for values in _strata(tasks)]
     drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in resampled(strata, rng, n_resamples)]
@@ -66,7 +64,7 @@ def intervals(
     tasks: Strata, optimum: float, *, rng: np.random.Generator, confidence: float, n_resamples: int = N_RESAMPLES
 ) -> dict[str, Interval | Unavailable]:
     """Stratified bootstrap intervals of `estimates`, all from the same resamples."""
-    if reason := strata_refusal(MIN_RUNS, *(it.tolist() for it in tasks)):
+    if reason := strata_refusal(VERDICT_RUNS, *(it.tolist() for it in tasks)):
         return dict.fromkeys(("mean", "median", "iqm", "gap"), reason)
     drawn = [_aggregates(parts, optimum) for parts in resampled(tasks, rng, n_resamples)]
     sizes, found = [len(it) for it in tasks], estimates(tasks, optimum)
@@ -96,7 +94,7 @@ def improvement_interval(
     n_resamples: int = N_RESAMPLES,
 ) -> Interval | Unavailable:
     """Stratified bootstrap interval of `improvement`, runs resampled on both sides."""
-    if reason := strata_refusal(MIN_RUNS, *(it.tolist() for it in (*baseline, *candidate))):
+    if reason := strata_refusal(VERDICT_RUNS, *(it.tolist() for it in (*baseline, *candidate))):
         return reason
     if all(a.min() > b.max() or a.max() < b.min() for b, a in zip(baseline, candidate, strict=True)):
         return Unavailable("complete separation on every task: resampling shows no spread")
@@ -132,7 +130,7 @@ def profile_band(
     How many of n resampled runs are above a threshold is binomial: no score need be resampled. Where tasks have as many
     runs as each other, their sum is known exactly; else it is drawn.
     """
-    if strata_refusal(MIN_RUNS, *(it.tolist() for it in tasks)):
+    if strata_refusal(VERDICT_RUNS, *(it.tolist() for it in tasks)):
         return ()
     sizes = [len(it) for it in tasks]
     columns, where = np.unique(_shares(tasks, thresholds), axis=1, return_inverse=True)

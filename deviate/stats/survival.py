@@ -13,12 +13,10 @@ from scipy import stats
 
 from deviate.model import Estimate, Interval, Test, Unavailable
 from deviate.stats.permutation import arrangements, how, parts
-from deviate.stats.sample import count
+from deviate.stats.sample import VERDICT_RUNS, count
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-MIN_RUNS = 5
-"""Fewest runs (of each side) for an interval of the median, and for the log-rank test."""
 TOLERANCE = 1e-9
 
 
@@ -68,8 +66,8 @@ def survival_median_interval(survival: Survival, n: int, *, confidence: float = 
     Its upper end is infinite where the runs do not bound it, as with few of them or much censoring.
     Source: Brookmeyer & Crowley (1982); Kalbfleisch & Prentice (1980) for the scale.
     """
-    if n < MIN_RUNS:
-        return Unavailable(f"needs {count(MIN_RUNS, 'run')}, has {n}")
+    if n < VERDICT_RUNS:
+        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
     if len(survival.times) == 2 and survival.share[-1] == 0:
         return Unavailable("all runs reached it at the same time")
     z = float(stats.norm.isf((1 - confidence) / 2))
@@ -103,9 +101,9 @@ def log_rank(
     where both sides are censored alike, and nearly so where they are not, such as runs of different length.
     Source: Mantel (1966), ties included; Neuhaus (1993) for exchanging under unequal censoring; Phipson & Smyth (2010).
     """
-    if min(len(baseline[0]), len(candidate[0])) < MIN_RUNS:
+    if min(len(baseline[0]), len(candidate[0])) < VERDICT_RUNS:
         sizes = f"{len(baseline[0])} and {len(candidate[0])}"
-        return Unavailable(f"needs {count(MIN_RUNS, 'run')} in each, has {sizes}")
+        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')} in each, has {sizes}")
     n_a = len(candidate[0])
     # In order of time, for the order of runs must not change which arrangements are drawn.
     runs = [run for side in (candidate, baseline) for run in sorted(zip(*side, strict=True))]

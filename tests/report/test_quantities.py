@@ -110,3 +110,12 @@ def test_a_candidate_without_the_metric_says_so_in_every_row() -> None:
     rows = table(findings)
     assert {row.cells[1].text for row in rows.values()} == {"not reported by other"}
     assert all(row.cells[1].is_reason for row in rows.values())
+
+
+def test_decimals_of_a_paired_difference_come_from_the_pairs_which_know_it_better_than_the_sides() -> None:
+    baseline = with_moments(10, 90.0, 1.0, np.random.default_rng(0))
+    steps = with_moments(10, 0.01, 0.002, np.random.default_rng(1))
+    candidate = [before + step for before, step in zip(baseline, steps, strict=True)]
+    (shown,) = build_view(found(list(baseline), candidate, is_paired=True)).verdicts
+    assert shown.change.startswith("+0.01000")
+    assert shown.interval == "[95% CI 0.00857 … 0.01143]"
