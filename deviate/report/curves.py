@@ -1,8 +1,8 @@
 """Compared curves as text and figures: where they part, and the areas under them."""
 
+import itertools
+import math
 from collections.abc import Iterator, Sequence
-
-import numpy as np
 
 from deviate.model import Comparison, CurveComparison, Findings, Interval, Unavailable
 from deviate.report.compare import metric_name, test_cell
@@ -62,7 +62,8 @@ def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Compari
 
 
 def _with_ends(findings: Findings, labels: Sequence[str]) -> list[tuple[Comparison, str, int, CurveComparison]]:
-    return [it for it in _curves(findings, labels) if np.isfinite(it[3].band).any()]
+    curves = _curves(findings, labels)
+    return [it for it in curves if any(map(math.isfinite, itertools.chain.from_iterable(it[3].band)))]
 
 
 def _first_words(curve: CurveComparison) -> str:

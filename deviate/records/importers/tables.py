@@ -12,7 +12,8 @@ from pathlib import Path
 
 from deviate.errors import InputError
 
-LARGEST_FILE = 512 * 1024 * 1024
+LARGEST_FILE = 128 * 1024 * 1024
+"""A table takes up to 25 times as much memory."""
 LONGEST_LINE = 4 * 1024 * 1024
 MOST_COLUMNS = 2_000
 LOOKED_AT = 100
