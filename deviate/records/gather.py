@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar, get_args
 
 from deviate.model import Stream
-from deviate.records.events import ProcessLog
+from deviate.records.process_log import ProcessLog
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status, value_text
 from deviate.records.attempts import STALE_S, Result, is_intact, read_claim, read_result
 from deviate.records.environment import facts_of
-from deviate.records.events import ProcessLog, read_events
+from deviate.records.events import read_events
 from deviate.records.gather import draws, environment, told_by_all, told_by_one
 from deviate.records.layout import (
     attempt_folder,
@@ -27,6 +27,7 @@ from deviate.records.measure import Catalog, measure
 from deviate.records.misfits import differences
 from deviate.records.plan import Plan, VariantPlan
 from deviate.records.plans import read_plan
+from deviate.records.process_log import ProcessLog
 from deviate.records.specs import read_spec
 from deviate.redaction import redacted_words
 

@@ -13,7 +13,8 @@ from deviate.eventlog import encode
 from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
-from deviate.records.events import ProcessLog, Source, read_events
+from deviate.records.events import read_events
+from deviate.records.process_log import ProcessLog, Source
 
 
 def by_site(source: Source) -> str:

@@ -1,8 +1,8 @@
 """Whose word counts when a run had several processes."""
 
 from deviate.model import Flip, Weights
-from deviate.records.events import Points, ProcessLog
 from deviate.records.gather import draws, environment, that_counts, told_by_all, told_by_one
+from deviate.records.process_log import Points, ProcessLog
 
 FINAL, OTHER = (Weights("exit", "torch", digest, 10) for digest in ("aa", "bb"))
 

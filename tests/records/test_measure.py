@@ -7,9 +7,9 @@ from recorded import make_metric, select, write_manifest
 
 from deviate.model import Metric, Place, Selection, Series
 from deviate.records.columns import NO_STEP
-from deviate.records.events import Points, ProcessLog, Source
 from deviate.records.manifest import read_manifest
 from deviate.records.measure import Catalog, measure
+from deviate.records.process_log import Points, ProcessLog, Source
 
 A, B, C = (Place("train.py", line) for line in (10, 20, 30))
 
