@@ -138,7 +138,9 @@ def judge(
         noise=None if pairs else noise(described, confidence=confidence),
         evaluation=evaluation_agreement(experiments),
         many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng) if pairs else (),
-        tasks=compare_tasks(described, labels, chosen_tasks, confidence=confidence, rng=rng) if pairs else None,
+        tasks=compare_tasks(described, labels, chosen_tasks, matches=matches, confidence=confidence, rng=rng)
+        if pairs
+        else None,
     )
 
 

@@ -1,7 +1,8 @@
 """Experiments over several tasks or data sets: one number each, and whether they rank differently."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,11 +19,13 @@ from deviate.model import (
 )
 from deviate.stats import stratified
 from deviate.stats.many import withheld
+from deviate.stats.pairs import match_metrics
 from deviate.stats.ranks import cliques, critical_difference, friedman, mean_ranks, nemenyi
 from deviate.stats.sample import LARGEST, count, moments
 
 N_THRESHOLDS = 101
 MIN_TASKS = 2
+NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ def compare_tasks(
     names: Sequence[str],
     tasks: Sequence[str],
     *,
+    matches: Mapping[str, str] = NO_MATCHES,
     confidence: float,
     rng: np.random.Generator,
     n_resamples: int = stratified.N_RESAMPLES,
@@ -59,10 +63,13 @@ def compare_tasks(
     """Experiments over the metrics that are tasks, the baseline first; None where none were named.
 
     A task counts where every experiment has a score on it. Runs of different tasks need not be the same in number.
+
+    Args:
+        matches: metric of the baseline to the metric of the others that is the same task; others match by name.
     """
     if not tasks:
         return None
-    found, notes = _gathered(described, names, tuple(dict.fromkeys(tasks)))
+    found, notes = _gathered(described, names, tuple(dict.fromkeys(tasks)), matches)
     scale, left_out = _scaled(found)
     notes += [f"{name} left out of the aggregates: all scores are equal" for name in left_out]
     if len(found) < MIN_TASKS or len(described) < 2:
@@ -112,12 +119,14 @@ class _Ranked:
 
 
 def _gathered(
-    described: Sequence[ExperimentFindings], names: Sequence[str], tasks: Sequence[str]
+    described: Sequence[ExperimentFindings], names: Sequence[str], tasks: Sequence[str], matches: Mapping[str, str]
 ) -> tuple[list[_Task], list[str]]:
     """The tasks on which every experiment has scores that can be reckoned with, and why others are left out."""
     found, notes = [], []
     for task in tasks:
-        sides = [next((it for it in each.descriptions if it.metric.name == task), None) for each in described]
+        first = [it for it in described[0].descriptions if it.metric.name == task]
+        others = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
+        sides = [next(iter(first), None), *(both[0][1] if both else None for both in others)]
         without = [
             name for name, side in zip(names, sides, strict=True) if side is None or not side.n or _is_too_large(side)
         ]

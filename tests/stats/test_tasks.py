@@ -387,3 +387,18 @@ def test_degenerate_scores_have_named_answers_without_nan(name: str, *, is_shift
     assert all(math.isfinite(number) for number in numbers(found))
     assert isinstance(found.friedman, Unavailable) or 0 < found.friedman.p_value <= 1
     assert found.aggregated or found.note
+
+
+def test_tasks_that_the_user_matched_by_name_are_the_same_task() -> None:
+    sides = {
+        "base": {"one": [0.5, 0.6], "two": [0.4, 0.5]},
+        "new": {"first": [0.7, 0.8], "two": [0.6, 0.7]},
+    }
+    made = [
+        experiment(name, [metric(task, direction="max") for task in scores], dict(scores))
+        for name, scores in sides.items()
+    ]
+    found = stats.judge(made, tasks=["*"], matches={"one": "first"}).tasks
+    assert found is not None
+    assert found.tasks == ("one", "two")
+    assert found.aggregated[1].improvement == 1.0
