@@ -1,7 +1,8 @@
 """What a report does not show, and the rules behind its numbers, in sentences."""
 
-from deviate.model import Findings, Unavailable
+from deviate.model import Description, Findings, Interval, Unavailable
 from deviate.report.format import clean, confidence_text, counted, decimals, difference_unit, number, with_unit
+from deviate.stats.bootstrap import N_RESAMPLES
 from deviate.stats.sample import PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 
 SAME_SPLIT = {
@@ -33,7 +34,7 @@ def scope(findings: Findings) -> str:
 
 def limits(findings: Findings) -> tuple[str, ...]:
     """What this does not show: sentences, the most general first."""
-    descriptions = [item for experiment in findings.experiments for item in experiment.descriptions]
+    descriptions = _descriptions(findings)
     n_fewest = min((description.n for description in descriptions), default=0)
     variants = dict.fromkeys(experiment.experiment.variant for experiment in findings.experiments)
     is_comparison = bool(findings.pairs)
@@ -70,9 +71,13 @@ def limits(findings: Findings) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def _descriptions(findings: Findings) -> list[Description]:
+    return [item for experiment in findings.experiments for item in experiment.descriptions]
+
+
 def _test_set(findings: Findings) -> str:
     """How large that error is, where the number of examples of the primary metric is known."""
-    for description in (it for item in findings.experiments for it in item.descriptions if it.metric.is_primary):
+    for description in (it for it in _descriptions(findings) if it.metric.is_primary):
         error, n_examples = description.sampling_se, description.n_examples
         if not isinstance(error, Unavailable) and n_examples is not None:
             size = with_unit(number(error, decimals(error)), difference_unit(clean(description.metric.unit)))
@@ -90,6 +95,11 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
         f"Intervals are {level} intervals: of a mean by Student's t, of an SD by chi-square, assuming normal scores.",
         "Two significant digits of the standard error decide the decimals. JSON and CSV hold every bit.",
     ]
+    if findings.pairs or any(isinstance(it.median_bootstrap, Interval) for it in _descriptions(findings)):
+        sentences.append(
+            f"Permutations and resamples of runs begin with analysis seed {findings.analysis_seed}; "
+            f"a bootstrap has {N_RESAMPLES} resamples."
+        )
     if findings.pairs:
         sentences += [
             "Differences are candidate minus baseline; of percentages, in points. All tests are two-sided.",

@@ -119,3 +119,17 @@ def test_decimals_of_a_paired_difference_come_from_the_pairs_which_know_it_bette
     (shown,) = build_view(found(list(baseline), candidate, is_paired=True)).verdicts
     assert shown.change.startswith("+0.01000")
     assert shown.interval == "[95% CI 0.00857 … 0.01143]"
+
+
+def test_how_a_quantity_was_computed_is_told_of_the_candidate_that_has_it() -> None:
+    draws = np.random.default_rng(0)
+    findings = found(draws.normal(size=10).tolist(), draws.normal(size=3).tolist(), draws.normal(size=10).tolist())
+    row = table(findings)["P(candidate > baseline)"]
+    assert row.cells[0].is_reason
+    assert not row.cells[1].is_reason
+    assert row.method == "ties count half; 95% CI, Brunner-Munzel, logit scale"
+
+
+def test_the_footnotes_name_the_seed_and_the_number_of_resamples() -> None:
+    told = " ".join(build_view(found(*two())).footnotes)
+    assert "begin with analysis seed 0; a bootstrap has 9999 resamples" in told
