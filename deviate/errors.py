@@ -20,6 +20,8 @@ class DeviateError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(hint)  # a traceback, as a notebook shows it, says what to do too
 
 
 class InputError(DeviateError):

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from deviate import notebook
+from deviate.errors import InputError
+
 OLD = (90.1, 90.4, 89.8, 90.2, 90.6, 89.9)
 NEW = (91.0, 91.3, 90.9, 91.6, 91.2, 91.1)
 
@@ -46,3 +49,19 @@ def test_columns_of_measures_are_one_experiment(project: Path, deviate) -> None:
     (project / "measures.csv").write_text("acc,loss\n0.9,0.1\n0.8,0.2\n")
     done = deviate("compare", "measures.csv")
     assert (done.code, "one experiment, measures, cannot be compared" in done.err) == (1, True)
+
+
+def test_a_notebook_reads_it_so_too_and_its_errors_say_what_to_do(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    results = notebook.compare(project / "wide.csv", direction="max", folder=project)
+    assert results.verdicts == {"new": "better"}
+    with pytest.raises(InputError, match="one experiment cannot be compared") as refused:
+        notebook.compare([1.0, 2.0])
+    assert refused.value.__notes__ == ["give a baseline and a candidate, or use deviate.describe"]
+
+
+def test_folders_of_the_same_name_are_called_after_where_they_part(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    for side, scores in (("first", OLD), ("second", NEW)):
+        (project / side / "logs").mkdir(parents=True)
+        (project / side / "logs" / "scores.csv").write_text("\n".join(["acc", *map(str, scores)]))
+    out = deviate("compare", "first/logs/scores.csv", "second/logs/scores.csv").out
+    assert "second-scores against first-scores" in out

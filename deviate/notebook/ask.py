@@ -58,11 +58,11 @@ def compare(
     Raises:
         InputError: something given is not of these kinds, or a setting is out of range.
     """
-    if not candidates:
-        raise InputError(
-            "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"
-        )
-    experiments = experiments_of((baseline, *candidates), names, _folder(folder))
+    given: tuple[object, ...] = (baseline, *candidates)
+    if is_name(baseline) and not candidates:  # a table may hold several
+        found = read(baseline, folder=folder)
+        given = pipeline.columns_apart(found[0]) if len(found) == 1 else found
+    experiments = experiments_of(given, names, _folder(folder))
     if len(experiments) < 2:
         raise InputError(
             "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"

@@ -158,17 +158,26 @@ def _imported(paths: Sequence[Path], part: str, name: str, form: str | None) -> 
 
 
 def _told_apart(found: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
-    """Experiments from files of the same name are called after their folders too: `old-metrics`, `new-metrics`."""
+    """Experiments of the same name are called after where their files part too: `old-scores`, `new-scores`."""
     names = [experiment.name for _, experiment in found]
     taken: set[str] = set()
     experiments = []
     for source, experiment in found:
         name = experiment.name
         if source and names.count(name) > 1:
-            folders = [it for it in Path(source).resolve().parts[1:-1] if not glob.has_magic(it)]
-            name = "-".join((*folders[-1:], name))
+            places = [_folders(it) for it, other in found if it and other.name == name]
+            shared = set.intersection(*map(set, places))
+            apart = [it for it in _folders(source) if it not in shared] or _folders(source)
+            name = "-".join((*apart[-1:], name))
         numbered = (f"{name}-{index}" for index in itertools.count(2))
         name = next(it for it in itertools.chain([name], numbered) if not source or it not in taken)
         taken.add(name)
         experiments.append(dataclasses.replace(experiment, name=name))
     return tuple(experiments)
+
+
+def _folders(source: str) -> tuple[str, ...]:
+    """The folders on the way to a path, itself where it is one, without patterns."""
+    path = Path(source).resolve()
+    parts = path.parts[1:] if path.is_dir() else path.parts[1:-1]
+    return tuple(it for it in parts if not glob.has_magic(it))

@@ -6,6 +6,7 @@ import itertools
 import os.path
 import pkgutil
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,6 +22,14 @@ NUMBERS = re.compile(r"[\W\d_]*(?:(?:seed|run|version|replicate|rep)[\W\d_]*)*$"
 NO_NAME = re.compile(r"[^\w.+=-]+")
 NO_FOLDER = re.compile(r"[^A-Za-z0-9._+=-]+")
 LONGEST_NAME = 90
+GENERIC = frozenset(
+    {"metrics", "metric", "results", "result", "log", "logs", "history", "offline", "offline-run", "wandb", "progress"}
+    | {"wandb-offline", "version", "run", "runs", "data", "lightning_logs", "csv_logs", "events", "events.out.tfevents"}
+    | {"training", "monitor"}
+)
+"""What loggers call files and folders: no name of an experiment."""
+MOST_OTHERS = 500
+"""Files beside those of a folder's format that are looked at."""
 
 
 def all_importers() -> tuple[Importer, ...]:
@@ -82,7 +91,8 @@ def _read_as(path: Path, known: Mapping[str, Importer], form: str | None) -> tup
         return known[form].read(path)
     chosen = _claiming(path)
     if chosen is not None:
-        return chosen.read(path)
+        left = _of_other_formats(path, chosen) if path.is_dir() else ()
+        return tuple(dataclasses.replace(found, notes=(*found.notes, *left)) for found in chosen.read(path))
     if path.is_dir():
         read = [each.read(it) for it in _within(path) if (each := _claiming(it)) is not None]
         if _are_parts(read):
@@ -91,6 +101,16 @@ def _read_as(path: Path, known: Mapping[str, Importer], form: str | None) -> tup
             return tuple(it for found in read for it in found)
     formats = "; ".join(f"{it.name}: {it.description}" for it in known.values())
     raise InputError(f"importing {path}: no format knows it", f"these can be imported: {formats}")
+
+
+def _of_other_formats(folder: Path, chosen: Importer) -> tuple[str, ...]:
+    """What else lies in a folder that one format claims as a whole, so that nobody takes it for read."""
+    files = [it for it in _within(folder)[:MOST_OTHERS] if it.is_file() and not chosen.claims(it)]
+    others = Counter(other.name for it in files if (other := _claiming(it)) is not None)
+    return tuple(
+        f"{folder.name}: read as {chosen.name}; not read: {n} file{'s' * (n > 1)} of the format {name} beside it"
+        for name, n in others.items()
+    )
 
 
 def _are_parts(read: Sequence[tuple[Imported, ...]]) -> bool:
@@ -143,8 +163,10 @@ def _common_name(parts: Sequence[Imported]) -> str:
     paths = [it.sources[0].absolute() for it in parts]
     letters = zip(*{path.stem for path in paths}, strict=False)
     common = NUMBERS.sub("", "".join(it[0] for it in itertools.takewhile(lambda it: len(set(it)) == 1, letters)))
-    folder = Path(os.path.commonpath([path.parent for path in paths])).name
-    return common if len(common) > 1 else folder or "imported"
+    folder = Path(os.path.commonpath([path.parent for path in paths]))
+    names = [common if len(common) > 1 else "", folder.name, folder.parent.name]
+    told = [name for name in names if name]
+    return next((name for name in told if name.lower() not in GENERIC), told[0] if told else "imported")
 
 
 def _names(found: Sequence[Imported], without: re.Pattern[str]) -> tuple[str, ...]:

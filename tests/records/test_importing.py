@@ -26,9 +26,25 @@ def test_files_of_one_run_each_are_one_experiment_named_by_what_they_share(tmp_p
 
 
 def test_runs_in_folders_of_their_own_are_called_by_their_paths(tmp_path: Path) -> None:
-    paths = [write(tmp_path, f"runs/{seed}/metrics.txt", CURVE) for seed in (1, 2)]
+    paths = [write(tmp_path, f"runs/{seed}/curve.txt", CURVE) for seed in (1, 2)]
     (imported,) = read_files(paths)
-    assert (imported.name, [run.label for run in imported.runs]) == ("metrics", ["1/metrics.txt", "2/metrics.txt"])
+    assert (imported.name, [run.label for run in imported.runs]) == ("curve", ["1/curve.txt", "2/curve.txt"])
+
+
+@pytest.mark.parametrize("place", ["mine/{}/metrics.csv", "mine/lightning_logs/version_{}/metrics.csv"])
+def test_what_loggers_call_every_file_names_no_experiment(tmp_path: Path, place: str) -> None:
+    paths = [write(tmp_path, place.format(seed), CURVE) for seed in (1, 2)]
+    (imported,) = read_files(paths)
+    assert imported.name == "mine"
+
+
+def test_files_beside_those_of_the_format_of_a_folder_are_told(tmp_path: Path) -> None:
+    write(tmp_path, "mine/metrics.csv", "epoch,step,acc\n0,1,0.5\n1,2,0.6\n")
+    for seed in (1, 2):
+        write(tmp_path, f"mine/{seed}.json", "[0.1, 0.2]")
+    (imported,) = read_files([tmp_path / "mine"])
+    assert imported.form == "lightning"
+    assert "mine: read as lightning; not read: 2 files of the format json beside it" in imported.notes
 
 
 def test_the_files_of_a_folder_are_one_experiment_named_after_it(tmp_path: Path) -> None:
