@@ -102,3 +102,10 @@ def test_a_pilot_is_one_experiment(project: Path, deviate) -> None:  # type: ign
     refused = deviate("plan", "--pilot", "results.csv", "--difference", "0.01")
     assert (refused.code, "holds several experiments: old, new" in refused.err) == (1, True)
     assert "of acc in old, n = 6" in deviate("plan", "--pilot", "results.csv:old", "--difference", "0.01").out
+
+
+def test_a_report_in_json_that_is_read_again_knows_its_tasks(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "tasks.csv").write_text(SCORES.replace("method,", "task,"))
+    assert deviate("report", "tasks.csv", "--json", "report.json").code == 0
+    (experiment,) = pipeline.read_any(project / ".deviate", [str(project / "report.json")])
+    assert experiment.tasks == ("old: acc", "new: acc")

@@ -215,7 +215,7 @@ def _by_rank(columns: dict[str, list[str]], by_word: dict[str, str], known: froz
 def _step(
     columns: dict[str, list[str]], by_word: dict[str, str], taken: Sequence[str], numeric: Sequence[str]
 ) -> str | None:
-    """The finest of the columns that count: that with the most levels."""
+    """The finest of the columns that count: that with the most levels, and of equally fine ones not the epoch."""
     counting = [
         it
         for it in numeric
@@ -223,7 +223,7 @@ def _step(
         if is_integral(columns[it]) and (len(set(columns[it])) > 1 or len(columns[it]) == 1)
     ]
     counting = [it for it in counting if by_word[it] in STEP] or counting
-    return max(counting, key=lambda it: len(set(columns[it])), default=None)
+    return max(counting, key=lambda it: (len(set(columns[it])), "epoch" not in by_word[it]), default=None)
 
 
 def _is_index(name: str, column: Sequence[str]) -> bool:

@@ -89,6 +89,7 @@ def _experiment(item: ExperimentFindings) -> Json:
         "n_unplanned_looks": experiment.n_unplanned_looks,
         "precision": _value(experiment.precision),
         "imported": _plain(experiment.imported),
+        "tasks": _plain(experiment.tasks),
         "completion": _plain(item.completion),
         "varied": _plain(experiment.varied),
         "held": _plain(experiment.held),

@@ -30,3 +30,11 @@ def test_training_validation_and_test_stand_at_trainer_steps() -> None:
 def test_versions_named_one_by_one_are_joined() -> None:
     (imported,) = read_files(sorted(LOGS.glob("version_*")))
     assert [run.label for run in imported.runs] == ["version_0", "version_1"]
+
+
+def test_the_step_is_the_step_where_a_row_stands_for_an_epoch(tmp_path: Path) -> None:
+    path = tmp_path / "version_0" / "metrics.csv"
+    path.parent.mkdir()
+    path.write_text("epoch,step,val_acc\n0,49,0.5\n1,99,0.6\n")
+    (imported,) = read_files([path])
+    assert imported.runs[0].series["val_acc"].steps == (49, 99)
