@@ -192,3 +192,21 @@ def test_variants_without_any_spread_leave_no_forest() -> None:
     assert noise is not None
     assert noise.tables[0].forest is None
     assert noise.tables[0].no_forest
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([1e9 + step * 1e-3 for step in range(8)], "test_acc (%) + 1e9"),
+        ([step * 1e-7 for step in range(8)], "test_acc (%) × 1e−7"),
+        ([0.93 + step * 1e-6 for step in range(8)], "test_acc (%)"),
+    ],
+)
+def test_what_the_labels_of_an_axis_leave_out_stands_with_its_name_and_nowhere_else(
+    values: list[float], told: str
+) -> None:
+    svg = draw_estimation(_estimation(scored("a", values), scored("b", values[::-1])))
+    texts = ["".join(it.itertext()) for it in ET.fromstring(svg).iter(f"{SVG}text")]
+    assert told in texts
+    assert max(len(it) for it in texts if re.fullmatch(r"[−\d.]+", it)) < 10
+    assert not [it for it in texts if re.fullmatch(r"\+?1e.*", it)]

@@ -22,6 +22,8 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import IdentityTransform
 from numpy.typing import NDArray
 
+from deviate.report.format import shorten
+
 Floats = NDArray[np.float64]
 
 INK = "#010203"
@@ -49,7 +51,8 @@ STYLE: dict[str, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
     "axes.linewidth": 0.8,
-    "axes.formatter.useoffset": False,
+    # Only where values agree in so many digits that labels would not fit, such as 1e9 and a little noise.
+    "axes.formatter.offset_threshold": 8,
 }
 
 
@@ -88,6 +91,21 @@ def add_axes(figure: Figure, left: float, bottom: float, right: float, top: floa
 
 def few_ticks(n: int) -> MaxNLocator:
     return MaxNLocator(n, steps=[1, 2, 2.5, 5, 10])
+
+
+def name_axis(axes: Axes, name: str, n_characters: int, *, at: float = 1.03, is_right: bool = False) -> None:
+    """The name of the vertical axis above it, where a long one has room and needs no turned head.
+
+    What its labels are to be multiplied with or added to goes with the name, for matplotlib writes it in the same
+    place. The limits must be set before.
+    """
+    formatter = axes.yaxis.get_major_formatter()
+    formatter.set_locs(list(axes.yaxis.get_majorticklocs()))
+    factor, plus, offset = formatter.get_offset().partition("+")
+    axes.yaxis.get_offset_text().set_visible(False)
+    text = shorten(name, n_characters) + (f" × {factor}" if factor else "") + (f" + {offset}" if plus else "")
+    side = 1 if is_right else 0
+    axes.text(side, at, text, transform=axes.transAxes, ha="right" if is_right else "left", va="bottom")
 
 
 def add_points(axes: Axes, pixels: Floats, fill: str, diameter: float = 5.0) -> None:

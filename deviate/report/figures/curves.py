@@ -16,6 +16,7 @@ from deviate.report.figures.canvas import (
     colour,
     few_ticks,
     figure_style,
+    name_axis,
     new_figure,
     svg_text,
     to_pixels,
@@ -56,7 +57,7 @@ def draw_curves(plot: CurvePlot, n_points: int) -> str:
             _draw_mean(axes, group, GROUND, width=4.0)
         for group in groups:
             _draw_mean(axes, group, group.colour, width=2.0)
-        axes.text(0, 1.03, f"{shorten(plot.axis, 40)}{suffix}", transform=axes.transAxes, ha="left", va="bottom")
+        name_axis(axes, f"{shorten(plot.axis, 40)}{suffix}", 80)
         axes.text(1, -0.11, "main-loop step", transform=axes.transAxes, ha="right", va="top")
         for index, group in enumerate(groups):
             _name_group(axes, group, index, len(groups))

@@ -17,6 +17,7 @@ from deviate.report.figures.canvas import (
     colour,
     few_ticks,
     figure_style,
+    name_axis,
     new_figure,
     svg_text,
     to_pixels,
@@ -26,7 +27,7 @@ from deviate.report.view import EstimationPlot, PlottedDifference, PointGroup
 
 HEIGHT = 270
 DIAMETER = 5.0
-LABEL_LENGTH = 20
+LABEL_LENGTH, NAME_LENGTH = 20, 44
 
 
 def draw_estimation(plot: EstimationPlot) -> str:
@@ -46,7 +47,7 @@ def _points_alone(plot: EstimationPlot) -> str:
     axes.set_xlim(-0.5, len(plot.groups) - 0.3)
     _draw_groups(axes, plot.groups, draws_interval=True)
     _name_groups(axes, plot.groups)
-    _name_axis(axes, plot.axis)
+    name_axis(axes, plot.axis, NAME_LENGTH)
     return svg_text(figure, plot.key, plot.title, plot.description)
 
 
@@ -59,7 +60,6 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
     axes.set_xlim(-0.5, 2.5)
     _draw_groups(axes, plot.groups, draws_interval=False)
     _name_groups(axes, plot.groups)
-    _name_axis(axes, plot.axis)
     low, high = axes.get_ylim()
     scale = axes.twinx()
     scale.set_facecolor("none")
@@ -67,7 +67,8 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
     scale.set_ylim(low - origin, high - origin)
     scale.yaxis.set_major_locator(few_ticks(5))
     scale.tick_params(length=3, width=0.8)
-    scale.text(1, 1.03, plot.difference_axis, transform=scale.transAxes, ha="right", va="bottom")
+    name_axis(axes, plot.axis, NAME_LENGTH)
+    name_axis(scale, plot.difference_axis, NAME_LENGTH, is_right=True)
     axes.plot([0, 2.5], [origin, origin], color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
     if plot.groups[1].mean is not None:
         axes.plot([1, 2.5], [plot.groups[1].mean] * 2, color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
@@ -87,7 +88,7 @@ def _cumming(plot: EstimationPlot) -> str:
         axes.set_xlim(-0.5, len(plot.groups) - 0.3)
     _draw_groups(above, plot.groups, draws_interval=False)
     _name_groups(above, plot.groups)
-    _name_axis(above, plot.axis)
+    name_axis(above, plot.axis, NAME_LENGTH)
     reach = [it for row in plot.differences for it in (row.low, row.high, row.estimate, 0.0) if it is not None]
     below.set_ylim(*_padded(min(reach), max(reach)))
     below.axhline(0, color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
@@ -97,7 +98,7 @@ def _cumming(plot: EstimationPlot) -> str:
     below.set_xticks([])
     below.spines["bottom"].set_visible(False)
     below.yaxis.set_major_locator(few_ticks(5))
-    _name_axis(below, f"{plot.difference_axis}, to {labels[0]}")
+    name_axis(below, f"{plot.difference_axis}, to {labels[0]}", NAME_LENGTH)
     return svg_text(figure, plot.key, plot.title, plot.description)
 
 
@@ -179,8 +180,3 @@ def _names(groups: Sequence[PointGroup]) -> list[str]:
 def _name_groups(axes: Axes, groups: Sequence[PointGroup]) -> None:
     axes.set_xticks(range(len(groups)), _names(groups))
     axes.tick_params(axis="x", length=0)
-
-
-def _name_axis(axes: Axes, name: str) -> None:
-    """Above the axis, where a long name has room and needs no turned head."""
-    axes.text(0, 1.03, shorten(name, 44), transform=axes.transAxes, ha="left", va="bottom")

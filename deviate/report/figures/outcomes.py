@@ -15,6 +15,7 @@ from deviate.report.figures.canvas import (
     colour,
     few_ticks,
     figure_style,
+    name_axis,
     new_figure,
     svg_text,
     to_pixels,
@@ -69,7 +70,7 @@ def draw_difference(plot: DifferencePlot) -> str:
         axes.axhline(0, color=INK, linewidth=0.8)
         if plot.first is not None:
             axes.axvline(plot.first, color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
-        axes.text(0, 1.04, shorten(plot.axis, 56), transform=axes.transAxes, ha="left", va="bottom")
+        name_axis(axes, plot.axis, 56, at=1.04)
         axes.text(1, -0.11, "main-loop step", transform=axes.transAxes, ha="right", va="top")
         return svg_text(figure, plot.key, plot.title, plot.description)
 
