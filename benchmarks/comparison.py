@@ -23,7 +23,8 @@ from samples import experiment, metric
 
 from deviate import stats
 from deviate.model import Comparison, Experiment
-from deviate.stats.bootstrap import N_RESAMPLES, Resamples
+from deviate.model.minimum import N_RESAMPLES
+from deviate.stats.bootstrap import Resamples
 
 Result = TypeVar("Result")
 MOST_SECONDS = 3.0

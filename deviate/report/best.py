@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model import Comparison, Contrast, Findings, Interval, Unavailable
-from deviate.stats.sample import VERDICT_RUNS
+from deviate.model.minimum import VERDICT_RUNS
 
 
 def best_of(findings: Findings, comparisons: Sequence[Comparison | None]) -> int | None:

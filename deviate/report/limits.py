@@ -1,9 +1,8 @@
 """What a report does not show, and the rules behind its numbers, in sentences."""
 
 from deviate.model import Description, Findings, Interval, Unavailable
+from deviate.model.minimum import N_RESAMPLES, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 from deviate.report.format import clean, confidence_text, counted, decimals, difference_unit, number, with_unit
-from deviate.stats.bootstrap import N_RESAMPLES
-from deviate.stats.sample import PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",

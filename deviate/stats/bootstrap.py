@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import Interval, Unavailable
+from deviate.model.minimum import N_RESAMPLES
 from deviate.stats.bca import Column, bca_ends, influence, percentile_ends
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, ratio_refusal, refusal, spread_refusal
 
-N_RESAMPLES = 9999
 BCA_RUNS = 10
 """Runs from which on resamples of them say something about spread."""
 MEDIAN_RUNS = 5

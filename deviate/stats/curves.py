@@ -8,8 +8,9 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import CurveComparison, Estimate, Experiment, SelectedMetric, Unavailable
+from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.band import simultaneous_quantile
-from deviate.stats.sample import LARGEST, VERDICT_RUNS, count
+from deviate.stats.sample import LARGEST, count
 from deviate.stats.steps import Floats, Integers, main_loop
 from deviate.stats.two_sample import welch, welch_interval
 

@@ -17,6 +17,7 @@ from deviate.model import (
     Series,
     Unavailable,
 )
+from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.aggregate import aggregate_series
 from deviate.stats.bootstrap import Resamples, Source, mean_bootstrap, mean_percentile, median_bootstrap, sd_bootstrap
 from deviate.stats.contention import contention
@@ -32,7 +33,7 @@ from deviate.stats.robust import (
     skewness,
     tails_text,
 )
-from deviate.stats.sample import VERDICT_RUNS, Values, count, moments, spread_refusal
+from deviate.stats.sample import Values, count, moments, spread_refusal
 from deviate.stats.sampling import examples_of, sampling_error
 
 NO_RESULT = {"crashed": "crashed", "timed_out": "timed out", "silent": "the guest never reported"}

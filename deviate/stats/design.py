@@ -11,9 +11,9 @@ from scipy import integrate, optimize, special, stats
 
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Design, DesignRow, Estimate, Pilot, Question, Spending, Unavailable
+from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.looks import crossing, spending_bounds
 from deviate.stats.power import fewest
-from deviate.stats.sample import PAIRED_RUNS, VERDICT_RUNS
 
 SHOWN_RUNS = (3, 5, 8, 10, 16, 20, 30)
 SPREAD_RATIOS = (1.25, 1.5, 2.0, 3.0)

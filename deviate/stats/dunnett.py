@@ -12,8 +12,9 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from deviate.model import Interval, Test, Unavailable
+from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.omnibus import many_refusal
-from deviate.stats.sample import VERDICT_RUNS, Values, moments, never_zero, spread_refusal
+from deviate.stats.sample import Values, moments, never_zero, spread_refusal
 
 FARTHEST = 9.0
 """In SDs: what a normal variable leaves beyond is below the rounding of floats."""

@@ -5,17 +5,9 @@ import math
 from scipy import special
 
 from deviate.model import Direction, Equivalence, Interval, Test, Unavailable
+from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats import summary
-from deviate.stats.sample import (
-    VERDICT_RUNS,
-    Summary,
-    Values,
-    differences_of,
-    moments,
-    never_zero,
-    refusal,
-    spread_refusal,
-)
+from deviate.stats.sample import Summary, Values, differences_of, moments, never_zero, refusal, spread_refusal
 
 
 def equivalence(

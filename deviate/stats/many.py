@@ -18,11 +18,12 @@ from deviate.model import (
     Test,
     Unavailable,
 )
+from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.dunnett import dunnett, dunnett_intervals
 from deviate.stats.family import holm
 from deviate.stats.omnibus import anova, kruskal_wallis, welch_anova
 from deviate.stats.pairs import match_metrics
-from deviate.stats.sample import LARGEST, VERDICT_RUNS, Values, count, moments
+from deviate.stats.sample import LARGEST, Values, count, moments
 from deviate.stats.two_sample import welch, welch_interval
 
 

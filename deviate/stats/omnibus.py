@@ -4,7 +4,7 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Test, Unavailable
-from deviate.stats.permutation import N_RESAMPLES
+from deviate.model.minimum import N_RESAMPLES
 from deviate.stats.registry import statistic
 from deviate.stats.sample import (
     LARGEST,

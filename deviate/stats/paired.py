@@ -180,28 +180,40 @@ def pairing_cost(baseline: Description, candidate: Description, *, confidence: f
         return ""
     if as_pairs <= unpaired:
         return ""
-    return f"pairing cost power: the correlation of the pairs is {r:.2f}"
+    told = f"{r:.2f}".replace("-", "\N{MINUS SIGN}")
+    return f"pairing cost power: the correlation of the pairs is {told}"
+
+
+N_NAMED = 5
+"""Metrics that one warning names; it counts the rest."""
 
 
 def pairing_warnings(pairs: Sequence[PairFindings]) -> list[str]:
     """What a reader must know of pairs: which lost a half, and where pairing cost power."""
     warnings = []
     for pair in pairs:
+        costs: list[str] = []
+        lost: dict[tuple[tuple[int, ...], int], list[str]] = {}
         for comparison in pair.comparisons:
             found, name = comparison.paired, comparison.metric.name
             if not comparison.is_paired or isinstance(found, Unavailable):
                 continue
             if comparison.metric.role == "quality" and found.unpaired:
-                told = ", ".join(map(str, found.unpaired))
-                warnings.append(
-                    f"{name}: replicates {told} have a score in only one of {pair.baseline} and {pair.candidate}: "
-                    f"{count(found.n, 'pair')} left."
-                )
+                lost.setdefault((tuple(found.unpaired), found.n), []).append(name)
             if comparison.metric.is_primary and "pairing cost power" in comparison.note:
-                warnings.append(
-                    f"{pair.candidate} against {pair.baseline}, {name}: pairing cost power, for the scores of the "
-                    "pairs hardly correlate. Pairing was chosen before and stays; next time compare without --paired."
+                costs.append(
+                    f"{pair.candidate} against {pair.baseline}, {name}: {comparison.note}. Unpaired, these runs "
+                    "would see smaller differences. Pairing was chosen before and stays; next time compare without "
+                    "--paired."
                 )
+        for (replicates, n), names in lost.items():
+            told = f"replicate{'s' * (len(replicates) > 1)} {', '.join(map(str, replicates))}"
+            have = "have" if len(replicates) > 1 else "has"
+            warnings.append(
+                f"{', '.join(names[:N_NAMED])}{f' and {len(names) - N_NAMED} more' * (len(names) > N_NAMED)}: {told} "
+                f"{have} a score in only one of {pair.baseline} and {pair.candidate}: {count(n, 'pair')} left."
+            )
+        warnings += costs
     return warnings
 
 

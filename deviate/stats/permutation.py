@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-N_RESAMPLES = 9999
+from deviate.model.minimum import N_RESAMPLES
+
 NORMAL = "normal approximation, continuity corrected"
 """What a report says of a rank test of so many runs that its exact distribution is out of reach."""
 _CELLS = 4_000_000

@@ -9,12 +9,6 @@ import numpy as np
 from deviate.model import Unavailable
 
 Values = Sequence[float]
-VERDICT_RUNS = 5
-"""Fewer runs on a side are described, never judged: no verdict, equivalence, band, log-rank test, Dunnett."""
-PAIRED_RUNS = 6
-"""Fewest pairs that are judged: with 5 a signed-rank test cannot fall below .0625."""
-SPREAD_RUNS = 16
-"""With fewer runs nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
 LARGEST = 1e150
 """Scores beyond this are as good as infinite, and spreads below its inverse as good as none: between the two, every
 quotient and product of a comparison is a float."""

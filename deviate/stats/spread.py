@@ -6,9 +6,10 @@ from typing import Literal
 import numpy as np
 
 from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
+from deviate.model.minimum import SPREAD_RUNS
 from deviate.stats import summary
 from deviate.stats.registry import statistic
-from deviate.stats.sample import SPREAD_RUNS, Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
+from deviate.stats.sample import Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
 
 
 @statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")

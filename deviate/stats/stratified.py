@@ -13,8 +13,9 @@ import numpy as np
 from scipy import stats
 
 from deviate.model import Estimate, Interval, Unavailable
+from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.registry import statistic
-from deviate.stats.sample import LARGEST, VERDICT_RUNS, Values, count
+from deviate.stats.sample import LARGEST, Values, count
 
 N_RESAMPLES = 10_000
 CHUNK = 2_000_000

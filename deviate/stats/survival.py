@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deviate.model import Estimate, Interval, Test, Unavailable
+from deviate.model.minimum import VERDICT_RUNS
 from deviate.stats.permutation import arrangements, how, parts
-from deviate.stats.sample import VERDICT_RUNS, count
+from deviate.stats.sample import count
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

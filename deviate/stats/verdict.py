@@ -1,9 +1,10 @@
 """The verdict: one word for a comparison, by the first rule that holds, and the reason in a sentence."""
 
 from deviate.model import Comparison, Description, Equivalence, Interval, Unavailable, Verdict, Word, level_text
+from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.paired import match
 from deviate.stats.power import pairs_needed, runs_needed
-from deviate.stats.sample import PAIRED_RUNS, VERDICT_RUNS, count, differences_of, spread_refusal
+from deviate.stats.sample import count, differences_of, spread_refusal
 
 CONSTANT = "constant difference"
 

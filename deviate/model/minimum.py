@@ -1,0 +1,10 @@
+"""How many runs a statement takes, and how often runs are resampled: what statistics obey and reports say."""
+
+VERDICT_RUNS = 5
+"""Fewer runs on a side are described, never judged: no verdict, equivalence, band, log-rank test, Dunnett."""
+PAIRED_RUNS = 6
+"""Fewest pairs that are judged: with 5 a signed-rank test cannot fall below .0625."""
+SPREAD_RUNS = 16
+"""With fewer runs nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
+N_RESAMPLES = 9999
+"""Of runs: exchanges of a permutation test, and draws of a bootstrap."""
