@@ -109,3 +109,11 @@ def test_a_report_in_json_that_is_read_again_knows_its_tasks(project: Path, devi
     assert deviate("report", "tasks.csv", "--json", "report.json").code == 0
     (experiment,) = pipeline.read_any(project / ".deviate", [str(project / "report.json")])
     assert experiment.tasks == ("old: acc", "new: acc")
+
+
+def test_an_import_of_many_files_takes_one_line_of_the_list(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    for seed in range(20):
+        (project / f"long_{seed}.csv").write_text(f"epoch,loss\n0,1\n1,0.{seed + 1}\n")
+    assert deviate("import", *(f"long_{seed}.csv" for seed in range(20)), "--name", "long").code == 0
+    (line,) = [it for it in deviate("list").out.splitlines() if it.startswith("long")]
+    assert line.endswith("long_9.csv … and 10 more")

@@ -20,6 +20,8 @@ from deviate.records.layout import event_files
 from deviate.redaction import redacted_words
 from deviate.report.format import decimals, duration, number, with_unit
 
+MOST_WORDS = 12
+"""Words of a command that a line of the list has room for."""
 MOST_BYTES = 8_000_000
 """Means are shown as long as there is no more than this to read for an experiment: about half a second."""
 
@@ -100,8 +102,14 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
         _mean_text(entry["mean"]),
         duration(max(0.0, time.time() - entry["created"])),
         "" if entry["n_bytes"] is None else size_text(entry["n_bytes"]),
-        shlex.join(entry["command"]),
+        _short(entry["command"]),
     )
+
+
+def _short(command: list[str]) -> str:
+    """A command; of one with many words, as an import of many files, the first and how many follow."""
+    left = len(command) - MOST_WORDS
+    return shlex.join(command) if left <= 1 else f"{shlex.join(command[:MOST_WORDS])} … and {left} more"
 
 
 def _mean_text(mean: dict[str, Any] | None) -> str:

@@ -108,6 +108,26 @@ def unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> li
     return warnings
 
 
+WIDE_MARGIN = 0.2
+"""Of a score from 0 to 1; wider margins were rather meant in points of percent."""
+
+
+def margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
+    """A margin of which hardly anything could fall outside, as 0.5 for accuracies from 0 to 1."""
+    warnings: list[str] = []
+    for pair in pairs:
+        for it in pair.comparisons:
+            margin, scores = it.metric.margin, [one.value for one in (*it.baseline.scores, *it.candidate.scores)]
+            if margin is None or it.metric.direction != "max" or margin < WIDE_MARGIN or not scores:
+                continue
+            if min(scores) >= 0 and max(scores) <= 1:
+                warnings.append(
+                    f"The margin {margin:g} of {it.metric.name} is {margin:.0%} of a scale from 0 to 1, on which all "
+                    f"scores lie. If points of percent were meant, give {margin / 100:g}."
+                )
+    return warnings
+
+
 def _failures(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     n_runs = sum(run.status not in NOT_COUNTED for run in experiment.runs)

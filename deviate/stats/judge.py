@@ -22,6 +22,7 @@ from deviate.stats.advice import (
     evaluation_warnings,
     experiment_warnings,
     look_warnings,
+    margin_warnings,
     metric_warnings,
     silence_warnings,
     tail_warnings,
@@ -126,6 +127,7 @@ def judge(
     warnings += look_warnings(experiments, labels) if pairs else []
     warnings += metric_warnings(described, matches)
     warnings += tail_warnings(described, labels)
+    warnings += margin_warnings(pairs)
     warnings += pairing_warnings(pairs)
     warnings += unmatched_warnings(pairs, chosen)
     return Findings(

@@ -4,6 +4,7 @@ import pytest
 from samples import experiment, metric, sample
 
 from deviate.model import ExperimentFindings
+from deviate.stats import judge
 from deviate.stats.advice import tail_warnings
 from deviate.stats.describe import describe_runs
 
@@ -39,3 +40,20 @@ def test_without_a_primary_metric_all_are_named_in_one_sentence_with_what_chance
 def test_scores_without_heavy_tails_give_no_warning(values: list[float]) -> None:
     assert tail_warnings([described({"acc": values}, "acc")], ["base"]) == []
     assert tail_warnings([described({"acc": values})], ["base"]) == []
+
+
+def test_a_margin_in_points_of_percent_on_a_scale_to_1_is_asked_about() -> None:
+    def told(scale: float, margin: float) -> list[str]:
+        sides = [
+            experiment(name, [metric("acc", is_primary=True)], {"acc": [scale * x for x in scores]})
+            for name, scores in {"old": (0.91, 0.92, 0.93, 0.9, 0.92), "new": (0.94, 0.95, 0.93, 0.96, 0.95)}.items()
+        ]
+        return [it for it in judge(sides, margin=margin).warnings if it.startswith("The margin")]
+
+    (warning,) = told(1, 0.5)
+    assert warning == (
+        "The margin 0.5 of acc is 50% of a scale from 0 to 1, on which all scores lie. If points of percent were "
+        "meant, give 0.005."
+    )
+    assert told(1, 0.02) == []
+    assert told(100, 0.5) == []

@@ -153,7 +153,7 @@ def test_pairs_that_lost_a_half_and_pairing_that_cost_power_are_warned_of() -> N
     scores = {"a": [drawn(8, 0)], "b": [drawn(7, 0, seed=3)]}
     pairs = compare_all(findings(scores), {}, 0.95, 0, is_paired=True)
     lost, cost = stats.pairing_warnings(pairs)
-    assert lost == "m0: replicates 7 have a score in only one of a and b: 7 pairs left."
+    assert lost == "m0: replicate 7 has a score in only one of a and b: 7 pairs left."
     assert cost.startswith("b against a, m0: pairing cost power")
     assert stats.pairing_warnings(compare_all(findings(scores), {}, 0.95, 0)) == []
 
