@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,16 @@ def test_what_makes_no_sense_gets_one_message(deviate, arguments: tuple[str, ...
     assert answer.code == 1
     assert message in answer.err
     assert "Traceback" not in answer.err
+
+
+def test_a_full_standard_output_gets_one_message(project: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "deviate", "plan", "--effect", "1"],
+            cwd=project,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ended.returncode, ended.stderr) == (1, "Error: writing to standard output: No space left on device\n")

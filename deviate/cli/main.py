@@ -1,5 +1,7 @@
 """The entry point: errors of ours become one message and an exit code."""
 
+import errno
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -36,8 +38,21 @@ def _run(arguments: Sequence[str]) -> int:
         return WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EPIPE} or error.filename is not None:
+            raise
+        return _without_output(error)
     if code == INTERRUPTED:  # typer makes this code of an interruption by itself
         is_run = arguments[:1] in (["run"], ["resume"], ["worker"])
         done = "What ran is on record; the same command goes on from there." if is_run else "Nothing was written."
         typer.echo(f"Interrupted. {done}", err=True)
     return code if isinstance(code, int) else DONE
+
+
+def _without_output(error: OSError) -> int:
+    """Standard output is full, or nobody reads it any more; Python would say so once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if error.errno == errno.EPIPE:
+        return DONE
+    typer.echo(f"Error: writing to standard output: {error.strerror}", err=True)
+    return FAILED
