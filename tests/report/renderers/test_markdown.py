@@ -48,7 +48,7 @@ def _hostile(text: str) -> Findings:
 GOLDEN = """\
 ### new against base
 
-**Verdict: better** · test_acc +0.60 points · [95% CI 0.32 … 0.88] · g 2.57 [1.02 … 4.07]
+**Verdict: better** · test_acc +0.60 points · [95% CI 0.32 … 0.88] · g 2.57 [1.11 … 4.41]
 
 new against base: {reason}. {detectable}
 
