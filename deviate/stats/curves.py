@@ -137,6 +137,8 @@ def _band(
             quantile * scale * np.sqrt(one.var(axis=0, ddof=1) / len(b) + other.var(axis=0, ddof=1) / len(a))
         )
     band = tuple(zip((difference - half).tolist(), (difference + half).tolist(), strict=True))
+    if not has_spread.any():
+        return band, "none of the steps has spread: not judged"
     told = (
         f"simultaneous over {count(int(has_spread.sum()), 'step')}, Welch t with the correlation of neighbouring steps"
     )
