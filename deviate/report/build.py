@@ -1,6 +1,6 @@
 """Findings become a view: the one place that decides what a report says, in which order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
@@ -93,11 +93,17 @@ def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
 
 
 def _subtitle(findings: Findings) -> str:
-    variants = ", ".join(dict.fromkeys(clean(item.experiment.variant) for item in findings.experiments))
+    variants = ", ".join(dict.fromkeys(_variants(item.experiment for item in findings.experiments)))
     n_runs = sum(len(item.experiment.runs) for item in findings.experiments)
     if is_study(findings):
         return f"{counted(len(findings.experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
-    return f"{counted(len(findings.experiments), 'experiment')} · {counted(n_runs, 'run')} · variant {variants}"
+    told = [counted(len(findings.experiments), "experiment"), counted(n_runs, "run")]
+    return " · ".join([*told, f"variant {variants}"] if variants else told)
+
+
+def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
+    """Variants of what deviate ran; scores from elsewhere have none."""
+    return (clean(it.variant) for it in experiments if it.command and not it.imported)
 
 
 def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings) -> ExperimentSummary:
@@ -149,7 +155,7 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[VerdictView, .
 
 def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
     """How scores came about: the aggregate, and the variants; neither is known of scores that were given as such."""
-    variants = dict.fromkeys(clean(it.variant) for it in experiments if it.command and not it.imported)
+    variants = dict.fromkeys(_variants(experiments))
     told = [] if metric.metric.sink == GIVEN else [aggregate_words(metric.aggregate)]
     told += [f"variant {', '.join(variants)}"] if variants else []
     return ", ".join(told)
