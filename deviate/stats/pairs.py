@@ -72,7 +72,10 @@ def compare_all(
     pairs = []
     for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
-        comparisons = tuple(_contended(at.judged(comparison), contended) for comparison in settled)
+        has_primary = _headline(settled) is not None
+        comparisons = tuple(
+            _contended(_remarked(at.judged(comparison), has_primary=has_primary), contended) for comparison in settled
+        )
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
         pairs.append(
@@ -121,6 +124,12 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
     """Name of the experiment, with its variant where another one has the same name."""
     is_unique = [other.name for other in experiments].count(experiment.name) == 1
     return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"
+
+
+def _remarked(comparison: Comparison, *, has_primary: bool) -> Comparison:
+    """What pairing cost is said once, of the metric that decides where there is one."""
+    is_said = comparison.metric.is_primary or not has_primary
+    return comparison if is_said or not comparison.is_paired else replace(comparison, note="")
 
 
 def _contended(comparison: Comparison, note: str) -> Comparison:
