@@ -72,10 +72,8 @@ def compare_all(
     pairs = []
     for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
-        has_primary = _headline(settled) is not None
-        comparisons = tuple(
-            _contended(_remarked(at.judged(comparison), has_primary=has_primary), contended) for comparison in settled
-        )
+        told = headline.note if (headline := _headline(settled)) is not None else ""
+        comparisons = tuple(_contended(_remarked(at.judged(comparison), told), contended) for comparison in settled)
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}
         pairs.append(
@@ -126,10 +124,10 @@ def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
     return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"
 
 
-def _remarked(comparison: Comparison, *, has_primary: bool) -> Comparison:
-    """What pairing cost is said once, of the metric that decides where there is one."""
-    is_said = comparison.metric.is_primary or not has_primary
-    return comparison if is_said or not comparison.is_paired else replace(comparison, note="")
+def _remarked(comparison: Comparison, told: str) -> Comparison:
+    """The comparison without a remark that its primary metric makes already."""
+    is_told = bool(told) and not comparison.metric.is_primary
+    return replace(comparison, note="") if is_told else comparison
 
 
 def _contended(comparison: Comparison, note: str) -> Comparison:
