@@ -2,10 +2,10 @@
 
 python benchmarks/calibration.py --write docs/explanation/calibration.md --cache /tmp/calibration.json
 
-It calls the functions of `deviate.stats` as people do, one sample after the other, and takes about 20 minutes on one core.
-Cells that are in the cache are not simulated again: begin with a new cache after a change of `deviate.stats`. It exits
-with 1 if a criterion fails: under normal scores every default interval covers at most 1.5 points less than it says,
-every default test rejects at most 6 % of true nulls at .05, and declared looks make at most 5.5 % errors together.
+It calls the functions of `deviate.stats` as people do, one sample after the other, and takes about 20 minutes on one
+core. Cells that are in the cache are not simulated again: begin with a new cache after a change of `deviate.stats`. It
+exits with 1 if a criterion fails: under normal scores every default interval covers at most 1.5 points less than it
+says, every default test rejects at most 6 % of true nulls at .05, and declared looks err in at most 5.5 % together.
 """
 
 import argparse

@@ -180,10 +180,21 @@ def _head(shown: Shown) -> Iterator[tuple[str, str]]:
     yield "Experiment", f"{plan.name}  {shown.folder}"
     yield "State", f"being run by {shown.used_by}" if shown.used_by else _idle(shown)
     yield "Created", _created(plan)
-    for note in plan.imported:
-        yield "Imported", clean(note)
-    if not plan.imported:
-        yield "Command", commands_text([plan.command]) + (f"  (in {plan.cwd})" if plan.cwd != "." else "")
+    for index, note in enumerate(plan.imported):
+        yield "Imported" if index == 0 else "", clean(note.removeprefix("imported "))
+    yield from () if plan.imported else _commands(plan)
+    for it in plan.variants:
+        if shown.variant in {"", it.name}:
+            told = f": {replay.tell(it.definition)}" if it.definition else ""
+            yield "Variant", f"{it.name}, {counted(it.n_runs, 'run')}{told}"
+    yield from () if plan.imported else _carried_out(plan)
+    metrics = [f"{it.name} ({it.aggregate}{', primary' if it.is_primary else ''})" for it in plan.selection.metrics]
+    yield "Metrics", ", ".join(metrics) or "none"
+
+
+def _commands(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What is run."""
+    yield "Command", commands_text([plan.command]) + (f"  (in {plan.cwd})" if plan.cwd != "." else "")
     if plan.then:
         yield "Then", commands_text(plan.then)
     if plan.prepare:
@@ -192,10 +203,10 @@ def _head(shown: Shown) -> Iterator[tuple[str, str]]:
         yield "Wrap", commands_text([plan.wrap])
     if plan.environment:
         yield "Environment", variables_text(dict(plan.environment))
-    for it in plan.variants:
-        if shown.variant in {"", it.name}:
-            told = f": {replay.tell(it.definition)}" if it.definition else ""
-            yield "Variant", f"{it.name}, {counted(it.n_runs, 'run')}{told}"
+
+
+def _carried_out(plan: Plan) -> Iterator[tuple[str, str]]:
+    """How it is run, and how often."""
     yield "Seed", str(plan.seed)
     yield "Settings", _settings(plan)
     if plan.n_threads is not None:
@@ -204,8 +215,6 @@ def _head(shown: Shown) -> Iterator[tuple[str, str]]:
         yield "Looks", f"at {', '.join(map(str, plan.looks))} runs, {plan.spending} spending"
     if plan.precision:
         yield "Until", plan.precision
-    metrics = [f"{it.name} ({it.aggregate}{', primary' if it.is_primary else ''})" for it in plan.selection.metrics]
-    yield "Metrics", ", ".join(metrics) or "none"
 
 
 def _foot(shown: Shown) -> Iterator[tuple[str, str]]:
