@@ -1,6 +1,5 @@
 """`deviate plan`: how many runs a question takes, before any is made."""
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +9,9 @@ from deviate import pipeline
 from deviate.cli.app import Confidence, Form, Metric, app, as_json
 from deviate.cli.columns import aligned
 from deviate.errors import InputError
-from deviate.model import NOT_ASKED, Design, Pilot, Question, Spending, Unavailable
+from deviate.model import NOT_ASKED, Pilot, Question, Spending
 from deviate.report.plan_text import plan_lines, plan_notes, plan_table
+from deviate.report.renderers.json import plain
 
 
 @app.command("plan", epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan --pilot base --difference 0.3")
@@ -63,7 +63,7 @@ def plan_command(
     )
     design = pipeline.design(question, spread, runs)
     if form is Form.json:
-        typer.echo(as_json(_document(design)))
+        typer.echo(as_json(plain(design)))
         return
     typer.echo("\n".join(plan_lines(design)))
     typer.echo("")
@@ -102,18 +102,3 @@ def _looks(text: str | None) -> tuple[int, Spending]:
     if name not in words or not number.isdigit() or not 1 <= int(number) <= 50:
         raise InputError(f"--looks {text} is no number of looks", "write --looks 4, or --looks pocock:4")
     return int(number), words[name]
-
-
-def _document(design: Design) -> object:
-    """Fields by their names; a reason in place of what there is not."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, Unavailable):
-            return {"unavailable": value.reason}
-        if isinstance(value, tuple):
-            return [plain(it) for it in value]
-        if dataclasses.is_dataclass(value):
-            return {it.name: plain(getattr(value, it.name)) for it in dataclasses.fields(value)}
-        return value
-
-    return plain(design)

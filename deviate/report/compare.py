@@ -113,7 +113,9 @@ def reason_text(comparison: Comparison) -> str:
 
 
 def test_text(test: Test, letter: str) -> str:
-    df = "" if test.df is None else f"({number(test.df, 0 if test.df == round(test.df) else 1)})"
+    """`F(3, 17.8) = 20.02, p < .001`, with how p was found."""
+    degrees = [number(it, 0 if it == round(it) else 1) for it in (test.df_between, test.df) if it is not None]
+    df = f"({', '.join(degrees)})" if degrees else ""
     note = f" ({test.note})" if test.note else ""
     return f"{letter}{df} = {statistic(test.statistic)}, {p_text(test.p_value)}{note}"
 

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 
-from deviate.model import Contrast, Findings, Interval, ManyTable, Test, Unavailable
-from deviate.report.describe import unit_of
+from deviate.model import Contrast, Findings, ManyTable, Unavailable
+from deviate.report.compare import test_cell
+from deviate.report.describe import interval_cell, unit_of
 from deviate.report.format import (
-    between,
     clean,
     confidence_text,
     decimals,
     difference_unit,
-    number,
     p_cell,
     p_text,
     signed,
-    statistic,
     with_unit,
 )
 from deviate.report.view import Cell, Fact, ManyRow, ManyView
@@ -29,16 +27,6 @@ OMNIBUS = (
 def many_views(findings: Findings, labels: Sequence[str]) -> tuple[ManyView, ...]:
     """One view per metric that three or more experiments report, in the order of the findings."""
     return tuple(_view(table, index, findings, labels) for index, table in enumerate(findings.many))
-
-
-def told_test(test: Test | Unavailable, letter: str) -> Cell:
-    """`F(3, 17.8) = 20.02, p < .001`, with how p was found."""
-    if isinstance(test, Unavailable):
-        return Cell(test.reason, is_reason=True)
-    degrees = [number(df, 0 if df == round(df) else 1) for df in (test.df_between, test.df) if df is not None]
-    head = f"{letter}({', '.join(degrees)})" if degrees else letter
-    note = f" ({test.note})" if test.note else ""
-    return Cell(f"{head} = {statistic(test.statistic)}, {p_text(test.p_value)}{note}")
 
 
 def pair_matrix(
@@ -62,7 +50,7 @@ def _view(table: ManyTable, index: int, findings: Findings, labels: Sequence[str
     headers, matrix = pair_matrix(table.names, table.pairs, [_pair_text(it) for it in table.pairs])
     told = [f"{clean(it.one)} {contrast_text(it, unit)}" for it in contrasts]
     against = f"Dunnett against {baseline}: {'; '.join(told) if told else f'none, {no_dunnett}'}"
-    welch = told_test(table.welch_anova, "F")
+    welch = test_cell(table.welch_anova, "F")
     differ = f"Welch {welch.text}" if not welch.is_reason else f"Welch's analysis of variance: none, {welch.text}"
     absent = len(labels) - len(table.names)
     sides = ", ".join(f"{clean(it)} {n}" for it, n in zip(table.names, table.n, strict=True))
@@ -76,7 +64,7 @@ def _view(table: ManyTable, index: int, findings: Findings, labels: Sequence[str
             f"{name} over {len(table.names)} experiments{f', {absent} did not report it' if absent else ''}: {differ}",
             against,
         ),
-        omnibus=tuple(Fact(label, told_test(test, letter)) for (label, letter), test in tests),
+        omnibus=tuple(Fact(label, test_cell(test, letter)) for (label, letter), test in tests),
         dunnett_caption=f"{name}: each candidate − {baseline}; Dunnett, family of {_family(contrasts)}, "
         "equal variances assumed",
         dunnett_headers=(
@@ -101,7 +89,7 @@ def contrast_text(contrast: Contrast, unit: str) -> str:
     head = with_unit(signed(contrast.difference, places), unit)
     if isinstance(contrast.interval, Unavailable):
         return f"{head} ({contrast.interval.reason})"
-    return f"{head} [{_interval_text(contrast.interval, places)}], {_p_words(contrast)}"
+    return f"{head} [{interval_cell(contrast.interval, places).text}], {_p_words(contrast)}"
 
 
 def _pair_text(contrast: Contrast) -> str:
@@ -119,14 +107,10 @@ def _row(contrast: Contrast) -> ManyRow:
             else Cell(signed(difference, places)),
             Cell(interval.reason, is_reason=True)
             if isinstance(interval, Unavailable)
-            else Cell(_interval_text(interval, places)),
+            else interval_cell(interval, places),
             Cell(p_value.reason, is_reason=True) if isinstance(p_value, Unavailable) else Cell(p_cell(p_value)),
         ),
     )
-
-
-def _interval_text(interval: Interval, places: int | None) -> str:
-    return f"{between(interval.low, interval.high, places)}{f', {interval.note}' if interval.note else ''}"
 
 
 def _p_words(contrast: Contrast) -> str:

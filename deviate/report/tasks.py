@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
+from deviate.report.compare import ratio_cell, test_cell
 from deviate.report.format import between, clean, confidence_text, counted, decimals, number, p_text, ratio
-from deviate.report.many import pair_matrix, told_test
+from deviate.report.many import pair_matrix
 from deviate.report.view import Cell, Fact, ManyRow, ProfileLine, ProfilePlot, RankPlot, TaskView
 
 
@@ -22,7 +23,7 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
     iqms = "; ".join(f"{clean(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
     scaled = "" if tasks.normalisation.startswith("none") else ", each scaled to 0 … 1"
     over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
-    friedman = told_test(tasks.friedman, "chi-square")
+    friedman = test_cell(tasks.friedman, "chi-square")
     ranked = f"Friedman {friedman.text}" if not friedman.is_reason else f"Friedman: none, {friedman.text}"
     told = f"{over} [{level} CI, stratified bootstrap over runs]: {iqms}" if iqms else f"{over}: {reason}"
     return TaskView(
@@ -33,7 +34,7 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
             Fact("Runs per task", Cell(_runs_text(tasks))),
             Fact("Normalisation", Cell(clean(tasks.normalisation))),
             Fact("Friedman test of mean ranks", friedman),
-            Fact("Critical difference of mean ranks (Nemenyi)", _number_cell(tasks.critical_difference)),
+            Fact("Critical difference of mean ranks (Nemenyi)", ratio_cell(tasks.critical_difference)),
             *([Fact("Note", Cell(clean(tasks.note)))] if tasks.note else []),
         ),
         headers=(
@@ -78,10 +79,6 @@ def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places:
     shown = decimals((interval.high - interval.low) / 4) if places is None else places
     note = f", {interval.note}" if interval.note else ""
     return Cell(f"{number(estimate, shown)} [{between(interval.low, interval.high, shown)}{note}]")
-
-
-def _number_cell(estimate: Estimate) -> Cell:
-    return Cell(estimate.reason, is_reason=True) if isinstance(estimate, Unavailable) else Cell(ratio(estimate))
 
 
 def _reason(estimate: Estimate) -> str:

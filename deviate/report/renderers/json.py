@@ -68,7 +68,7 @@ def _document(findings: Findings, warnings: Sequence[str], left_out: frozenset[s
         "many": [
             {**_fields(table, without=("metric",)), "metric": _value(table.metric.name)} for table in findings.many
         ],
-        "tasks": None if findings.tasks is None else _plain(findings.tasks),
+        "tasks": None if findings.tasks is None else plain(findings.tasks),
         "warnings": [_value(text) for text in warnings],
     }
 
@@ -88,11 +88,11 @@ def _experiment(item: ExperimentFindings) -> Json:
         "spending": experiment.spending,
         "n_unplanned_looks": experiment.n_unplanned_looks,
         "precision": _value(experiment.precision),
-        "imported": _plain(experiment.imported),
-        "tasks": _plain(experiment.tasks),
-        "completion": _plain(item.completion),
-        "varied": _plain(experiment.varied),
-        "held": _plain(experiment.held),
+        "imported": plain(experiment.imported),
+        "tasks": plain(experiment.tasks),
+        "completion": plain(item.completion),
+        "varied": plain(experiment.varied),
+        "held": plain(experiment.held),
         "runs": [_run(run) for run in experiment.runs],
         "metrics": [_description(description) for description in item.descriptions],
     }
@@ -122,13 +122,13 @@ def _run(run: Run) -> Json:
             for event in run.seed_events
         ],
         "controls": {_text(name): _value(level) for name, level in run.controls.items()},
-        "control_events": _plain(run.control_events),
-        "draws": {_text(library): _plain(streams) for library, streams in run.draws.items()},
-        "weights": _plain(run.weights),
-        "evaluation": _plain(run.evaluation),
-        "flips": _plain(run.flips),
-        "operations": _plain(run.operations),
-        "uncontrolled": _plain(run.uncontrolled),
+        "control_events": plain(run.control_events),
+        "draws": {_text(library): plain(streams) for library, streams in run.draws.items()},
+        "weights": plain(run.weights),
+        "evaluation": plain(run.evaluation),
+        "flips": plain(run.flips),
+        "operations": plain(run.operations),
+        "uncontrolled": plain(run.uncontrolled),
         "environment": {_text(name): _value(value) for name, value in run.environment.items()},
         "warnings": [_value(text) for text in run.warnings],
     }
@@ -167,7 +167,7 @@ def _pair(pair: PairFindings, left_out: frozenset[str]) -> Json:
         "headline": None if pair.headline is None else _value(pair.headline.metric.name),
         "family": _value(pair.family),
         "looks": _value(pair.looks),
-        "completion": _plain(pair.completion),
+        "completion": plain(pair.completion),
         "unmatched_baseline": [_value(name) for name in pair.unmatched_baseline],
         "unmatched_candidate": [_value(name) for name in pair.unmatched_candidate],
         "comparisons": [_comparison(comparison, left_out) for comparison in pair.comparisons],
@@ -195,7 +195,7 @@ def _noise(noise: NoiseFindings) -> Json:
     """Statements and figures; scores and metrics in full stand with the experiments."""
     return {
         "control": noise.control,
-        "statements": _plain(noise.statements),
+        "statements": plain(noise.statements),
         "tables": [
             {
                 "metric": _value(table.metric.name),
@@ -205,33 +205,33 @@ def _noise(noise: NoiseFindings) -> Json:
                 "rows": [
                     {
                         "n": row.n,
-                        **{it.name: _plain(getattr(row, it.name)) for it in fields(row) if it.name != "scores"},
+                        **{it.name: plain(getattr(row, it.name)) for it in fields(row) if it.name != "scores"},
                     }
                     for row in table.rows
                 ],
             }
             for table in noise.tables
         ],
-        "repeatability": _plain(noise.repeatability),
-        "absorption": _plain(noise.absorption),
-        "overhead": _plain(noise.overhead),
+        "repeatability": plain(noise.repeatability),
+        "absorption": plain(noise.absorption),
+        "overhead": plain(noise.overhead),
     }
 
 
-def _plain(value: object) -> Json:
+def plain(value: object) -> Json:
     """Values of the model as they are: tuples as lists, named fields as mappings."""
     if isinstance(value, Unavailable):
         return _value(value)
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if is_dataclass(value):
-        return {it.name: _plain(getattr(value, it.name)) for it in fields(value)}
+        return {it.name: plain(getattr(value, it.name)) for it in fields(value)}
     return _value(value)
 
 
 def _fields(value: Description | Comparison | CurveComparison | ManyTable, without: tuple[str, ...]) -> dict[str, Json]:
     """The figures by the names they have in the model: those are the words of the glossary."""
-    return {it.name: _plain(getattr(value, it.name)) for it in fields(value) if it.name not in without}
+    return {it.name: plain(getattr(value, it.name)) for it in fields(value) if it.name not in without}
 
 
 def _value(value: object) -> Json:
