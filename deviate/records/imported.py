@@ -14,7 +14,7 @@ from typing import Any
 
 from deviate.errors import InputError, RecordError
 from deviate.eventlog import SCHEMA, encode, number_text
-from deviate.model import Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
+from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, Selection, Series, Spec
 from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
@@ -28,8 +28,6 @@ from deviate.records.read import judged
 from deviate.records.specs import run_id, spec_hash, write_spec
 
 VARIANT = "imported"
-AS = "imported as"
-"""The fact of a run that says what it was called where it was found."""
 MAIN_LOOP = 0
 MOST_FACTS = 5
 """Settings in which runs differ that are told; more say that these runs are no repetitions of one another."""
@@ -192,7 +190,7 @@ def _spec(plan: Plan, run: ImportedRun, replicate: int) -> Spec:
 
 
 def _facts(run: ImportedRun) -> dict[str, str]:
-    return {**run.environment, AS: run.label}
+    return {**run.environment, IMPORTED_AS: run.label}
 
 
 def _run(plan: Plan, imported: Imported, replicate: int) -> Run:

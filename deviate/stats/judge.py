@@ -73,6 +73,12 @@ def judge(
         analysis_seed: seeds the permutations; equal records and seed give equal findings.
         compares: False for variants of one experiment: which of them is better is no question, but where the spread
             comes from is.
+        is_paired: whether runs of the same replicate are pairs, as was decided before they were made.
+        spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
+        targets: metric of the baseline to the value whose attainment is timed, instead of its own.
+        directions: metric of the baseline to whether more or less of it is better, instead of its own.
+        tasks: patterns, as `*/acc`, of metrics that are one measure on several tasks; None for those that the records
+            name, none at all for an empty sequence.
 
     Raises:
         InputError: a setting is out of range, or names a metric that is not there.
@@ -105,7 +111,13 @@ def judge(
     pairs: tuple[PairFindings, ...] = ()
     if compares:
         pairs = compare_all(
-            described, matches, confidence, analysis_seed, is_paired=is_paired, spread_ratio=spread_ratio
+            described,
+            matches,
+            confidence,
+            analysis_seed,
+            is_paired=is_paired,
+            spread_ratio=spread_ratio,
+            resamples=resamples,
         )
     chosen_tasks = _tasks(experiments, tasks) if compares else ()
     warnings = [question] if question and not chosen_tasks else []  # over tasks no single metric decides

@@ -31,14 +31,16 @@ def compare_all(
     *,
     is_paired: bool = False,
     spread_ratio: float | None = None,
+    resamples: Resamples | None = None,
 ) -> tuple[PairFindings, ...]:
     """Compare every further experiment with the first; one family of p-values over all of them.
 
     Args:
         is_paired: whether runs with the same replicate are pairs, as was decided before they were made.
         spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
+        resamples: those that the descriptions were made with, drawn from the analysis seed.
     """
-    resamples = Resamples(_rng(analysis_seed))
+    resamples = resamples or Resamples(_rng(analysis_seed))
     baseline = described[0]
     experiments = [findings.experiment for findings in described]
     matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
