@@ -87,8 +87,8 @@ def _two_one_sided(
 ) -> Equivalence:
     if not 0 < margin < math.inf:
         raise ValueError(f"The margin {margin:g} is not a positive number.")
-    above = _one_sided(f"{name}, above −margin", (difference + margin) / se, df)
-    below = _one_sided(f"{name}, below +margin", (difference - margin) / se, df)
+    above = _one_sided(f"{name}, above −margin", (difference + margin) / se, df, is_above=True)
+    below = _one_sided(f"{name}, below +margin", (difference - margin) / se, df, is_above=False)
     half_width = summary.t_quantile(confidence, df) * se
     interval = Interval(
         difference - half_width,
@@ -101,8 +101,7 @@ def _two_one_sided(
     return Equivalence(margin, above, below, max(above.p_value, below.p_value), interval, not_worse)
 
 
-def _one_sided(name: str, t: float, df: float) -> Test:
+def _one_sided(name: str, t: float, df: float, *, is_above: bool) -> Test:
     """P of a t as far on its own side: above -margin to the right, below +margin to the left."""
-    is_above = "above" in name
     p_value = never_zero(float(special.stdtr(df, -t if is_above else t)))
     return Test(name, t, p_value, df, note="one-sided")
