@@ -1,11 +1,11 @@
-"""What `docs/notebook.md` shows is what its code prints; run as a program, this file writes it there."""
+"""What `docs/how-to/notebook.md` shows is what its code prints; run as a program, this file writes it there."""
 
 import contextlib
 import io
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs/notebook.md"
+PAGE = Path(__file__).parents[1] / "docs/how-to/notebook.md"
 BLOCKS = re.compile(r"(```python\n(.*?)```\n\n```\w+\n)(.*?)```\n", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""What `docs/variants.md` says of seeds is so, outside and in a run."""
+"""What `docs/reference/variants.md` says of seeds is so, outside and in a run."""
 
 import doctest
 import random
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from replayed import Replayed
 
-PAGE = Path(__file__).parents[1] / "docs/variants.md"
+PAGE = Path(__file__).parents[1] / "docs/reference/variants.md"
 
 
 def shown() -> list[int]:

@@ -25,7 +25,7 @@ def run(folder: Path, text: str, main_loop: tuple[str, int] | None = None, **var
 
 
 def documented(*parts: object) -> int:
-    """The hash of docs/variants.md, written down a second time."""
+    """The hash of docs/reference/variants.md, written down a second time."""
     return int.from_bytes(hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()[:4], "big")
 
 

@@ -1,6 +1,6 @@
 """The page of the documentation that lists the hazards, written from what their own files say of them.
 
-python -m deviate.analysis.hazards.page > docs/hazards.md
+python -m deviate.analysis.hazards.page > docs/reference/hazards.md
 """
 
 import sys
@@ -18,7 +18,8 @@ names that are sorted, sets that are only asked for members and kernels that the
 left out, and so are lines with the comment `# deviate: ignore`. Whether a hazard matters for the results is for the
 experiment to show: see `control` and `impl` among the [variants](variants.md).
 
-Written from the files in `deviate/analysis/hazards/` by `python -m deviate.analysis.hazards.page > docs/hazards.md`.
+Written from the files in `deviate/analysis/hazards/` by
+`python -m deviate.analysis.hazards.page > docs/reference/hazards.md`.
 """
 
 
