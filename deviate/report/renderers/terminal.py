@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.report.format import clean
+from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, Tone, VerdictView, View
 
@@ -12,7 +13,6 @@ MOST_TABLES = 3
 MOST_LAST_WORDS = 5
 CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
 WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
-JOIN = " · "
 
 
 @renderer("terminal")
@@ -29,7 +29,7 @@ def render_terminal(view: View, surface: Surface) -> str:
     for verdict in view.verdicts:
         lines += _verdict(verdict, view.scope, surface, width)
     if view.no_verdict and view.candidates:
-        lines += [*_filled(view.no_verdict, width, "  "), ""]
+        lines += [*filled(view.no_verdict, width, "  "), ""]
     lines += _together(view, width)
     if view.outcomes is not None and view.outcomes.lines:
         lines += [*_told("Outcomes", view.outcomes.lines, width), ""]
@@ -37,7 +37,7 @@ def render_terminal(view: View, surface: Surface) -> str:
     lines += _failures(view, surface, width)
     for warning in view.warnings:
         label = _painted("Warning", WARNING_CODE, surface)
-        first, *rest = _filled(clean(warning), width - 9, "") or [""]
+        first, *rest = filled(clean(warning), width - 9, "") or [""]
         lines += [f"{label}  {first}", *(f"         {line}" for line in rest)]
     while lines and not lines[-1]:
         lines.pop()
@@ -48,14 +48,16 @@ def _failures(view: View, surface: Surface, width: int) -> list[str]:
     """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
     lines: list[str] = []
     for failure in view.failures[:MOST_FAILURES]:
-        label = _painted("Failed", WARNING_CODE, surface)
-        lines += _joined(
-            f"{label}   {clean(failure.experiment)}, {clean(failure.run)}: ",
-            [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, failure.reason],
+        told = joined(
+            f"Failed   {name(failure.experiment)}, {clean(failure.run)}: ",
+            [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, clean(failure.reason)],
             width,
             indent=9,
         )
-        lines += [f"         | {line}" for line in map(clean, failure.stderr[-MOST_LAST_WORDS:])]
+        first, *rest = told
+        lines += [first.replace("Failed", _painted("Failed", WARNING_CODE, surface), 1), *rest]
+        lines += [cut(f"         | {clean(line)}", width) for line in failure.stderr[-MOST_LAST_WORDS:]]
+        # Not broken: a path is there to be copied.
         lines += [f"         {clean(failure.log)}"] if failure.log else []
     left = len(view.failures) - MOST_FAILURES
     return [*lines, *([f"         … and {left} more: see the report, Failures"] if left > 0 else [])]
@@ -64,40 +66,42 @@ def _failures(view: View, surface: Surface, width: int) -> list[str]:
 def _columns(view: View) -> tuple[int, int]:
     """Widths of the columns of labels and of values, over all blocks."""
     rows = [row for experiment in view.experiments for row in (*experiment.lines, *experiment.others)]
-    return max((len(row.label) for row in rows), default=0), max((len(row.value) for row in rows), default=0)
+    return widest([name(row.label) for row in rows]), widest([clean(row.value) for row in rows])
 
 
 def _experiment(experiment: ExperimentSummary, columns: tuple[int, int], width: int) -> list[str]:
     head = (
-        f"{experiment.role:<11}{experiment.label}"
+        f"{experiment.role:<11}{name(experiment.label)}"
         if len(experiment.role) < 10
-        else f"{experiment.role}  {experiment.label}"
+        else f"{experiment.role}  {name(experiment.label)}"
     )
-    lines = list(_joined(f"{head}   ", experiment.state, width, indent=4))
+    lines = list(joined(f"{head}   ", experiment.state, width, indent=4))
     for row in (*experiment.lines, *experiment.others):
         lines += _row(row, columns, width)
     return lines
 
 
 def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str]:
-    label, value = clean(row.label), clean(row.value)
-    if columns[0] + columns[1] > width:
-        yield from _joined(f"  {label}  {value}   ", row.details, width, indent=4)
+    label, value = name(row.label), clean(row.value)
+    if sum(columns) > width:
+        yield from joined(f"  {label}  {value}   ", row.details, width, indent=4)
         return
-    yield from _joined(f"  {label:<{columns[0]}}  {value:<{columns[1]}}   ", row.details, width, indent=4)
+    head = f"  {padded(label, columns[0])}  {padded(value, columns[1])}   "
+    yield from joined(head, row.details, width, indent=4)
 
 
 def _verdict(verdict: VerdictView, scope: str, surface: Surface, width: int) -> list[str]:
     word = clean(verdict.word)
-    change = f"{verdict.metric} {verdict.change}"
+    change = f"{name(verdict.metric)} {verdict.change}"
     parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
-    first, *rest = _joined(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
+    first, *rest = joined(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
     lines = [first.replace(f"Verdict: {word}", f"Verdict: {_painted(word, CODES[verdict.tone], surface)}", 1), *rest]
-    lines += _filled(f"{verdict.candidate} against {verdict.baseline}: {clean(verdict.reason)}", width, "  ")
+    sides = f"{name(verdict.candidate)} against {name(verdict.baseline)}"
+    lines += filled(f"{sides}: {clean(verdict.reason)}", width, "  ")
     if verdict.tests:
-        lines += _joined("  ", verdict.tests, width, indent=2)
-    lines += _filled(clean(verdict.spread), width, "  ")
-    lines += _filled(f"{clean(verdict.detectable)} {scope}", width, "  ")
+        lines += joined("  ", verdict.tests, width, indent=2)
+    lines += filled(clean(verdict.spread), width, "  ")
+    lines += filled(f"{clean(verdict.detectable)} {scope}", width, "  ")
     return [*lines, ""]
 
 
@@ -109,11 +113,11 @@ def _noise(noise: NoiseView, width: int) -> list[str]:
     shown = [table for table in noise.tables if table.is_primary] or list(noise.tables[:MOST_TABLES])
     for table in shown:
         rows = [(row.variant, *row.brief) for row in table.rows]
-        laid_out = list(_table([table.brief_headers, *rows], width, remarks=[row.remark for row in table.rows]))
+        laid_out = list(tabled([table.brief_headers, *rows], width, remarks=[row.remark for row in table.rows]))
         lines += ["", *(f"  {line}" for line in laid_out)]
-        lines += [line for text in table.missing for line in _filled(text, width, "  ")]
+        lines += [line for text in table.missing for line in filled(text, width, "  ")]
         if not table.excess.is_reason:
-            lines += _filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
+            lines += filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
     left = len(noise.tables) - len(shown)
     lines += [f"  … and {left} more metric{'s' if left > 1 else ''}: see the report, Noise sources"] if left > 0 else []
     lines += _told("Overhead", [noise.overhead], width) if noise.overhead else []
@@ -127,8 +131,7 @@ def _told(label: str, sentences: Sequence[str], width: int) -> list[str]:
 
 
 def _hung(text: str, width: int) -> list[str]:
-    first, *rest = _filled(text, width - 11, "  ")
-    return [first.strip(), *rest]
+    return filled(text, width - 11, "", "  ")
 
 
 def _together(view: View, width: int) -> list[str]:
@@ -153,7 +156,7 @@ def _others(view: View, width: int) -> list[str]:
         for candidate, comparison in zip(view.candidates, metric.overview_comparisons, strict=True):
             if comparison is None:
                 continue
-            name = metric.name if len(view.candidates) == 1 else f"{metric.name}, {candidate}"
+            whose = name(metric.name) if len(view.candidates) == 1 else f"{name(metric.name)}, {name(candidate)}"
             interval = comparison.interval.text
             has_interval = not comparison.interval.is_reason
             methods |= {comparison.method: None} if comparison.method else {}
@@ -161,7 +164,7 @@ def _others(view: View, width: int) -> list[str]:
             remarks.append(comparison.remark)
             rows.append(
                 (
-                    name,
+                    whose,
                     comparison.difference.text,
                     f"[{interval}]" if has_interval else "",
                     p_value if has_interval and not comparison.p_adjusted.is_reason else "",
@@ -171,46 +174,7 @@ def _others(view: View, width: int) -> list[str]:
     if not rows:
         return []
     head = ("Other metrics", "difference", f"CI ({', '.join(methods) or 'none'})", "p (Holm)", "verdict")
-    return [*_table([head, *rows], width, remarks), ""]
-
-
-def _table(rows: Sequence[tuple[str, ...]], width: int, remarks: Sequence[str] = ()) -> Iterator[str]:
-    """Rows below their heads; a remark on a row goes below it."""
-    cleaned = [tuple(clean(cell) for cell in row) for row in rows]
-    widths = [max(len(row[index]) for row in cleaned) for index in range(len(cleaned[0]))]
-    is_narrow = sum(widths) + 2 * len(widths) > width
-    for index, row in enumerate(cleaned):
-        # The names of the metrics stand two columns in from their heading, like those of the blocks above.
-        name = row[0] if index == 0 else f"  {row[0]}"
-        if is_narrow:
-            yield from _joined(f"{name}  ", tuple(filter(None, row[1:])), width, indent=4)
-        else:
-            cells = (f"{cell:<{size}}" for cell, size in zip(row[1:], widths[1:], strict=True))
-            yield "  ".join((f"{name:<{widths[0] + 2}}", *cells))
-        if index and remarks and remarks[index - 1]:
-            yield from _filled(clean(remarks[index - 1]), width, "      ")
-
-
-def _joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
-    """Parts after a head, broken between parts where the line is full."""
-    line, is_empty = head, True
-    for part in parts:
-        piece = part if is_empty else f"{join}{part}"
-        if len(line) + len(piece) > width and line.strip():
-            yield line
-            line, piece = " " * indent, part
-        line, is_empty = line + piece, False
-    yield line
-
-
-def _filled(text: str, width: int, indent: str) -> list[str]:
-    lines, line = [], indent
-    for word in text.split():
-        if line.strip() and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = indent
-        line = f"{line} {word}" if line.strip() else f"{indent}{word}"
-    return [*lines, line] if line.strip() else lines
+    return [*tabled([head, *rows], width, remarks), ""]
 
 
 def _painted(text: str, code: str, surface: Surface) -> str:

@@ -1,0 +1,104 @@
+"""Text laid out in lines by the columns that its characters take on a terminal, where some letters are two wide."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len, set_cell_size
+
+from deviate.report.format import ELLIPSIS, clean, shorten_middle
+
+JOIN = " · "
+LONGEST_NAME = 60
+"""Columns that a name of the user's may take where others stand beside it."""
+
+
+def name(text: str) -> str:
+    """A name on one line, with its beginning and its end where it is long."""
+    text = clean(text)
+    return text if cell_len(text) <= LONGEST_NAME else shorten_middle(text, LONGEST_NAME * len(text) // cell_len(text))
+
+
+def padded(text: str, n_columns: int) -> str:
+    """Followed by as many blanks as it takes; longer text stays as it is."""
+    return text + " " * (n_columns - cell_len(text))
+
+
+def cut(text: str, n_columns: int) -> str:
+    """At most so many columns, with a sign where something is missing."""
+    return text if cell_len(text) <= n_columns else set_cell_size(text, n_columns - 1).rstrip() + ELLIPSIS
+
+
+def widest(texts: Sequence[str]) -> int:
+    return max(map(cell_len, texts), default=0)
+
+
+def filled(text: str, width: int, indent: str = "", others: str | None = None) -> list[str]:
+    """Words in lines no wider than `width`; a word that is wider is broken.
+
+    Args:
+        indent: before the first line. others: before the others; the same where it is None.
+    """
+    others = indent if others is None else others
+    lines: list[str] = []
+    line = indent
+    is_empty = True
+    for word in _words(text, width - max(cell_len(indent), cell_len(others))):
+        if not is_empty and cell_len(line) + 1 + cell_len(word) > width:
+            lines.append(line)
+            line, is_empty = others, True
+        line = f"{line}{word}" if is_empty else f"{line} {word}"
+        is_empty = False
+    return lines if is_empty else [*lines, line]
+
+
+def joined(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:
+    """Parts after a head, broken between parts where the line is full, and within those that are wider than a line."""
+    line, is_empty = head, True
+    if cell_len(head.rstrip()) > width:
+        *lines, line = filled(head, width, "", " " * indent)
+        yield from lines
+        line += " " * (cell_len(head) - cell_len(head.rstrip()))
+    for part in parts:
+        piece = part if is_empty else f"{join}{part}"
+        if cell_len(line) + cell_len(piece) > width and line.strip():
+            yield line.rstrip()
+            line, piece = " " * indent, part
+        if cell_len(line) + cell_len(piece) > width:
+            *lines, line = filled(piece, width, line)
+            yield from lines
+        else:
+            line += piece
+        is_empty = False
+    yield line.rstrip()
+
+
+def tabled(rows: Sequence[Sequence[str]], width: int, remarks: Sequence[str] = ()) -> Iterator[str]:
+    """Rows below their heads; a remark on a row goes below it. Rows that are too wide are told one after another."""
+    cells = [(name(row[0]), *map(clean, row[1:])) for row in rows]
+    widths = [widest(column) for column in zip(*cells, strict=True)]
+    is_narrow = sum(widths) + 2 * len(widths) > width
+    for index, row in enumerate(cells):
+        # The names of the metrics stand two columns in from their heading, like those of the blocks above.
+        first = row[0] if index == 0 else f"  {row[0]}"
+        if is_narrow:
+            yield from joined(f"{first}  ", tuple(filter(None, row[1:])), width, indent=4)
+        else:
+            others = (padded(cell, size) for cell, size in zip(row[1:], widths[1:], strict=True))
+            yield "  ".join((padded(first, widths[0] + 2), *others)).rstrip()
+        if index and remarks and remarks[index - 1]:
+            yield from filled(clean(remarks[index - 1]), width, "      ")
+
+
+def _words(text: str, width: int) -> Iterator[str]:
+    """Words, and pieces of those that are wider than a line."""
+    for word in text.split():
+        left = word
+        while cell_len(left) > max(width, 1):
+            piece = set_cell_size(left, max(width, 1)).rstrip(" ")
+            # A wide letter that does not fit is replaced by a blank: it begins the next piece.
+            n_letters = max(
+                1, sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(piece, left, strict=False)))
+            )
+            yield left[:n_letters]
+            left = left[n_letters:]
+        yield left
