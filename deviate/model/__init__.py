@@ -51,6 +51,7 @@ from deviate.model.estimates import (
     level_text,
     value_text,
 )
+from deviate.model.families import FamilyMember, MetricFamily
 from deviate.model.findings import (
     Absorption,
     Agreement,
@@ -75,12 +76,15 @@ from deviate.model.plan import (
     Stream,
     Variant,
 )
+from deviate.model.planning import Planning, PlanningRow
 from deviate.model.records import (
     IMPORTED_AS,
     ControlEvent,
     EvaluationData,
     Experiment,
     Flip,
+    InjectedCode,
+    Revision,
     Run,
     SeedEvent,
     Series,
@@ -119,10 +123,12 @@ __all__ = [
     "Experiment",
     "ExperimentFindings",
     "Factor",
+    "FamilyMember",
     "Findings",
     "Flip",
     "Framework",
     "Hazard",
+    "InjectedCode",
     "Interpreter",
     "Interval",
     "Loop",
@@ -130,6 +136,7 @@ __all__ = [
     "Machine",
     "ManyTable",
     "Metric",
+    "MetricFamily",
     "NoiseFindings",
     "NoiseKind",
     "NoiseRow",
@@ -140,9 +147,12 @@ __all__ = [
     "Parting",
     "Pilot",
     "Place",
+    "Planning",
+    "PlanningRow",
     "Question",
     "Rejected",
     "Repeatability",
+    "Revision",
     "Role",
     "Run",
     "Score",

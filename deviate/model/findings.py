@@ -7,7 +7,9 @@ from deviate.model.comparisons import Comparison, CompletionComparison
 from deviate.model.contrasts import ManyTable, TaskFindings
 from deviate.model.descriptions import Completion, Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
+from deviate.model.families import MetricFamily
 from deviate.model.plan import SelectedMetric
+from deviate.model.planning import Planning
 from deviate.model.records import Experiment
 
 
@@ -205,6 +207,8 @@ class Findings:
         many: one per metric, where three or more experiments are compared.
         tasks: where metrics were named as tasks.
         evaluation: over the runs of all experiments that do not vary the split.
+        planning: one per candidate with the primary metric, or one for a single experiment or study.
+        families: of every experiment, metrics per class or sub-group where names tell that they are such.
     """
 
     experiments: tuple[ExperimentFindings, ...]
@@ -217,3 +221,5 @@ class Findings:
     evaluation: Agreement = "not seen"
     many: tuple[ManyTable, ...] = ()
     tasks: TaskFindings | None = None
+    planning: tuple[Planning, ...] = ()
+    families: tuple[MetricFamily, ...] = ()

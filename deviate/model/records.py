@@ -137,6 +137,43 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Revision:
+    """Where the project stood in git when it was frozen.
+
+    Attributes:
+        commit: None before the first one. branch: None where none was checked out.
+        is_dirty: tracked files differed from the commit; `n_untracked` files were neither tracked nor ignored.
+        diff: against the commit, secrets redacted; empty where nothing differed. is_cut: it is not all of it.
+        file: where the whole diff is, below the folder of the experiment; empty where there is none.
+    """
+
+    commit: str | None
+    branch: str | None
+    is_dirty: bool
+    n_untracked: int
+    diff: str = ""
+    is_cut: bool = False
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedCode:
+    """What was put into one file of the project, as lines of a unified diff without context, secrets redacted.
+
+    Attributes:
+        n_lines: lines of the file that differ from the user's. is_cut: `diff` does not show them all.
+        original, instrumented: where both copies of the file are whole, below the folder of the experiment.
+    """
+
+    file: str
+    n_lines: int
+    diff: tuple[str, ...]
+    is_cut: bool
+    original: str
+    instrumented: str
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     """One command, one variant, its runs in order of replicate (planned but missing ones are not listed).
 
@@ -149,6 +186,8 @@ class Experiment:
         precision: what the number of runs was decided by, such as "test_acc ±0.5"; empty where it was given.
         imported: sentences on what was read from elsewhere, guessed or relabelled; empty where deviate ran it.
         tasks: names of metrics that are one measure on several tasks or data sets.
+        revision: None where the project is in no repository, or the record does not tell.
+        injected: a file each; empty where nothing was put into any, as in what was imported.
     """
 
     name: str
@@ -172,3 +211,5 @@ class Experiment:
     precision: str = ""
     imported: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    revision: Revision | None = None
+    injected: tuple[InjectedCode, ...] = ()

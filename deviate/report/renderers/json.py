@@ -12,11 +12,16 @@ from deviate.model import (
     Description,
     Experiment,
     ExperimentFindings,
+    FamilyMember,
     Findings,
+    InjectedCode,
     Interval,
     ManyTable,
+    MetricFamily,
     NoiseFindings,
     PairFindings,
+    Planning,
+    Revision,
     Run,
     SelectedMetric,
     Test,
@@ -69,6 +74,13 @@ def _document(findings: Findings, warnings: Sequence[str], left_out: frozenset[s
             {**_fields(table, without=("metric",)), "metric": _value(table.metric.name)} for table in findings.many
         ],
         "tasks": None if findings.tasks is None else plain(findings.tasks),
+        "planning": [
+            {**_fields(it, without=("metric",)), "metric": _value(it.metric.name)} for it in findings.planning
+        ],
+        "families": [
+            {**_fields(it, without=("members",)), "members": [_member(member) for member in it.members]}
+            for it in findings.families
+        ],
         "warnings": [_value(text) for text in warnings],
     }
 
@@ -93,6 +105,8 @@ def _experiment(item: ExperimentFindings) -> Json:
         "completion": plain(item.completion),
         "varied": plain(experiment.varied),
         "held": plain(experiment.held),
+        "revision": None if experiment.revision is None else _fields(experiment.revision, without=("diff",)),
+        "injected": [_fields(it, without=("diff",)) for it in experiment.injected],
         "runs": [_run(run) for run in experiment.runs],
         "metrics": [_description(description) for description in item.descriptions],
     }
@@ -218,6 +232,11 @@ def _noise(noise: NoiseFindings) -> Json:
     }
 
 
+def _member(member: FamilyMember) -> Json:
+    """Figures of one class or sub-group; its scores stand with the metrics of the experiment."""
+    return {"n": member.n, **_fields(member, without=("scores",))}
+
+
 def plain(value: object) -> Json:
     """Values of the model as they are: tuples as lists, named fields as mappings."""
     if isinstance(value, Unavailable):
@@ -229,8 +248,19 @@ def plain(value: object) -> Json:
     return _value(value)
 
 
-def _fields(value: Description | Comparison | CurveComparison | ManyTable, without: tuple[str, ...]) -> dict[str, Json]:
-    """The figures by the names they have in the model: those are the words of the glossary."""
+def _fields(
+    value: Description
+    | Comparison
+    | CurveComparison
+    | ManyTable
+    | Planning
+    | MetricFamily
+    | FamilyMember
+    | Revision
+    | InjectedCode,
+    without: tuple[str, ...],
+) -> dict[str, Json]:
+    """The fields by the names they have in the model: those are the words of the glossary."""
     return {it.name: plain(getattr(value, it.name)) for it in fields(value) if it.name not in without}
 
 
