@@ -3,7 +3,7 @@
 import math
 
 from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
-from deviate.report.describe import interval_cell, mean_cell, noted, unit_of
+from deviate.report.describe import cell_of, interval_cell, mean_cell, noted, unit_of
 from deviate.report.format import (
     between,
     clean,
@@ -74,10 +74,8 @@ def overview_comparison(comparison: Comparison) -> OverviewComparison:
 
 
 def difference_cell(comparison: Comparison, places: int | None) -> Cell:
-    if isinstance(comparison.difference, Unavailable):
-        return Cell(comparison.difference.reason, is_reason=True)
-    text = signed(comparison.difference, places)
-    return Cell(with_unit(text, difference_unit(unit_of(comparison.metric))))
+    unit = difference_unit(unit_of(comparison.metric))
+    return cell_of(comparison.difference, lambda value: with_unit(signed(value, places), unit))
 
 
 def verdict_view(
@@ -113,26 +111,31 @@ def reason_text(comparison: Comparison) -> str:
 
 
 def test_text(test: Test, letter: str) -> str:
-    """`F(3, 17.8) = 20.02, p < .001`, with how p was found."""
+    """`F(3, 17.8) = 20.02, p < .001`, with how p was found; without a letter p alone."""
+    note = f" ({test.note})" if test.note else ""
+    if not letter:
+        return f"{p_text(test.p_value)}{note}"
     degrees = [number(it, 0 if it == round(it) else 1) for it in (test.df_between, test.df) if it is not None]
     df = f"({', '.join(degrees)})" if degrees else ""
-    note = f" ({test.note})" if test.note else ""
     return f"{letter}{df} = {statistic(test.statistic)}, {p_text(test.p_value)}{note}"
 
 
 def test_cell(test: Test | Unavailable, letter: str) -> Cell:
-    return Cell(test.reason, is_reason=True) if isinstance(test, Unavailable) else Cell(test_text(test, letter))
+    """A test with its statistic; it sorts by p."""
+    if isinstance(test, Unavailable):
+        return Cell(test.reason, is_reason=True)
+    return Cell(test_text(test, letter), value=test.p_value)
 
 
 def p_value_cell(p_value: Estimate) -> Cell:
-    return Cell(p_value.reason, is_reason=True) if isinstance(p_value, Unavailable) else Cell(p_cell(p_value))
+    return cell_of(p_value, p_cell)
 
 
 def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Cell:
     if isinstance(estimate, Unavailable):
         return Cell(estimate.reason, is_reason=True)
     bracket = f" [{noted(between(interval.low, interval.high, 2), interval)}]" if isinstance(interval, Interval) else ""
-    return Cell(f"{ratio(estimate)}{bracket}")
+    return Cell(f"{ratio(estimate)}{bracket}", value=estimate)
 
 
 def level_and_method(interval: Interval | Unavailable) -> str:

@@ -1,6 +1,7 @@
 """Descriptions as text: one metric over the runs of one experiment."""
 
 import math
+from collections.abc import Callable
 
 from deviate.model import Description, Estimate, Interval, SelectedMetric, Unavailable
 from deviate.report.format import (
@@ -32,16 +33,21 @@ def n_text(description: Description) -> str:
     return str(description.n) if description.n == description.n_runs else f"{description.n} of {description.n_runs}"
 
 
-def estimate_cell(estimate: Estimate, places: int | None) -> Cell:
+def cell_of(estimate: Estimate, text: Callable[[float], str]) -> Cell:
+    """An estimate in the words of `text`, or why there is none."""
     if isinstance(estimate, Unavailable):
-        return Cell(estimate.reason, is_reason=True)
-    return Cell(number(estimate, places))
+        return Cell(clean(estimate.reason), is_reason=True)
+    return Cell(text(estimate), value=estimate)
+
+
+def estimate_cell(estimate: Estimate, places: int | None) -> Cell:
+    return cell_of(estimate, lambda value: number(value, places))
 
 
 def interval_cell(interval: Interval | Unavailable, places: int | None) -> Cell:
     if isinstance(interval, Unavailable):
         return Cell(interval.reason, is_reason=True)
-    return Cell(noted(between(interval.low, interval.high, places), interval))
+    return Cell(noted(between(interval.low, interval.high, places), interval), value=interval.low)
 
 
 def noted(text: str, interval: Interval) -> str:
@@ -56,8 +62,8 @@ def mean_cell(description: Description, unit: str = "") -> Cell:
     if mean.is_reason:
         return mean
     if isinstance(description.sd, Unavailable) or places is None:
-        return Cell(with_unit(mean.text, unit))
-    return Cell(with_unit(f"{mean.text} ± {number(description.sd, places)}", unit))
+        return Cell(with_unit(mean.text, unit), value=mean.value)
+    return Cell(with_unit(f"{mean.text} ± {number(description.sd, places)}", unit), value=mean.value)
 
 
 def range_cell(description: Description) -> Cell:
@@ -65,7 +71,8 @@ def range_cell(description: Description) -> Cell:
         return Cell(description.minimum.reason, is_reason=True)
     if isinstance(description.maximum, Unavailable):
         return Cell(description.maximum.reason, is_reason=True)
-    return Cell(between(description.minimum, description.maximum, places_of(description)))
+    text = between(description.minimum, description.maximum, places_of(description))
+    return Cell(text, value=description.minimum)
 
 
 def summary_line(description: Description) -> SummaryLine:
@@ -111,13 +118,12 @@ def description_headers(description: Description) -> tuple[str, ...]:
 
 def description_row(description: Description, experiment: str) -> DescriptionRow:
     places = places_of(description)
-    cv = description.cv
     cells = (
-        Cell(n_text(description)),
+        Cell(n_text(description), value=description.n),
         mean_cell(description),
         interval_cell(description.mean_interval, places),
         interval_cell(description.sd_interval, places),
-        Cell(cv.reason, is_reason=True) if isinstance(cv, Unavailable) else Cell(percentage(cv)),
+        cell_of(description.cv, percentage),
         estimate_cell(description.median, places),
         range_cell(description),
     )

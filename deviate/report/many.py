@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from deviate.model import Contrast, Findings, ManyTable, Unavailable
-from deviate.report.compare import test_cell
-from deviate.report.describe import interval_cell, unit_of
+from deviate.report.compare import p_value_cell, test_cell
+from deviate.report.describe import cell_of, interval_cell, unit_of
 from deviate.report.format import (
     clean,
     confidence_text,
     decimals,
     difference_unit,
-    p_cell,
     p_text,
     signed,
     with_unit,
@@ -98,17 +97,12 @@ def _pair_text(contrast: Contrast) -> str:
 
 def _row(contrast: Contrast) -> ManyRow:
     places = _places(contrast)
-    difference, interval, p_value = contrast.difference, contrast.interval, contrast.p_adjusted
     return ManyRow(
         clean(contrast.one),
         (
-            Cell(difference.reason, is_reason=True)
-            if isinstance(difference, Unavailable)
-            else Cell(signed(difference, places)),
-            Cell(interval.reason, is_reason=True)
-            if isinstance(interval, Unavailable)
-            else interval_cell(interval, places),
-            Cell(p_value.reason, is_reason=True) if isinstance(p_value, Unavailable) else Cell(p_cell(p_value)),
+            cell_of(contrast.difference, lambda value: signed(value, places)),
+            interval_cell(contrast.interval, places),
+            p_value_cell(contrast.p_adjusted),
         ),
     )
 

@@ -104,7 +104,7 @@ def _row(row: NoiseRow) -> NoiseRowView:
     bracket = "" if interval.is_reason else f" [{interval.text}]"
     return NoiseRowView(
         variant=clean(row.variant),
-        cells=(Cell(varies_words(row)), Cell(str(row.n)), sd, interval, ratios, shares),
+        cells=(Cell(varies_words(row)), Cell(str(row.n), value=row.n), sd, interval, ratios, shares),
         note=clean(row.note),
         brief=(
             str(row.n),

@@ -8,17 +8,16 @@ from deviate.model import (
     Comparison,
     Completion,
     Description,
-    Estimate,
     Findings,
     Interval,
     PairFindings,
     Test,
     Unavailable,
 )
-from deviate.report.compare import metric_name
+from deviate.report.compare import metric_name, test_cell, test_text
 from deviate.report.curves import curve_line, curve_table, difference_plots, not_drawn
-from deviate.report.describe import unit_of
-from deviate.report.format import clean, confidence_text, duration, number, p_text, percentage, statistic, with_unit
+from deviate.report.describe import cell_of, unit_of
+from deviate.report.format import clean, confidence_text, duration, number, percentage, with_unit
 from deviate.report.view import Cell
 from deviate.report.view.outcomes import OutcomeTable, OutcomeView, SurvivalLine, SurvivalPlot
 
@@ -86,8 +85,8 @@ def _completion_table(known: Sequence[tuple[str, Completion]], findings: Finding
         (
             label,
             (
-                Cell(f"{it.n_completed}/{it.n_runs}"),
-                _cell(it.rate, percentage),
+                Cell(f"{it.n_completed}/{it.n_runs}", value=it.n_completed),
+                cell_of(it.rate, percentage),
                 _between(it.interval, percentage),
                 Cell(", ".join(f"{n} {STATUS_WORDS.get(status, status)}" for status, n in it.outcomes) or "none ended"),
             ),
@@ -102,7 +101,7 @@ def _rate_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | Non
     for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
         if not isinstance(pair.completion, Unavailable):
             it = pair.completion
-            rows.append((label, (_cell(it.difference, _points), _test_cell(it.test, ""))))
+            rows.append((label, (cell_of(it.difference, _points), _named(it.test, ""))))
     headers = ("", "candidate − baseline", "Boschloo's exact test")
     return OutcomeTable(f"Completion against {labels[0]}", headers, tuple(rows)) if rows else None
 
@@ -114,7 +113,7 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable
             if isinstance(comparison.worst_rank, Test):
                 name = f"{metric_name(comparison)}, {label}"
                 n = f"{comparison.baseline.n_runs} + {comparison.candidate.n_runs}"
-                rows.append((name, (Cell(n), _test_cell(comparison.worst_rank, "U"))))
+                rows.append((name, (Cell(n), _named(comparison.worst_rank, "U"))))
     headers = ("", "runs", "Mann–Whitney U")
     return OutcomeTable("Failed runs ranked worst", headers, tuple(rows)) if rows else None
 
@@ -139,10 +138,10 @@ def _target_table(
         (
             f"{_target(description)}, {label}",
             (
-                Cell(f"{it.n_reached}/{len(it.steps)}"),
-                _cell(it.median_steps, _steps),
+                Cell(f"{it.n_reached}/{len(it.steps)}", value=it.n_reached),
+                cell_of(it.median_steps, _steps),
                 _between(it.median_steps_interval, _steps),
-                _cell(it.median_seconds, duration),
+                cell_of(it.median_seconds, duration),
                 _between(it.median_seconds_interval, duration),
             ),
         )
@@ -159,7 +158,7 @@ def _log_rank_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable |
             it = comparison.attainment
             if not isinstance(it, Unavailable):
                 name = f"{_target(comparison.baseline)}, {label}"
-                rows.append((name, (_test_cell(it.log_rank, "Z"), _test_cell(it.log_rank_seconds, "Z"))))
+                rows.append((name, (_named(it.log_rank, "Z"), _named(it.log_rank_seconds, "Z"))))
     headers = ("", "log-rank, steps", "log-rank, seconds")
     return OutcomeTable(f"Time to the target against {labels[0]}", headers, tuple(rows)) if rows else None
 
@@ -170,7 +169,7 @@ def _survival_plots(attained: Sequence[tuple[str, int, Description, Attainment]]
         those = [it for it in attained if it[2].metric.name == name]
         target = _target(those[0][2])
         told = "; ".join(
-            f"{label}: {it.n_reached} of {len(it.steps)} runs, median {_cell(it.median_steps, _steps).text}"
+            f"{label}: {it.n_reached} of {len(it.steps)} runs, median {cell_of(it.median_steps, _steps).text}"
             for label, _, _, it in those
         )
         yield SurvivalPlot(
@@ -209,10 +208,10 @@ def _failure_line(pair: PairFindings, against: str) -> Iterator[str]:
         return
     rates = f"{it.candidate.n_completed}/{it.candidate.n_runs} v {it.baseline.n_completed}/{it.baseline.n_runs}"
     told = [f"{against}: {rates} completed"]
-    told += [f"{it.test.name} {_p_told(it.test)}"] if isinstance(it.test, Test) else []
+    told += [f"{it.test.name} {test_text(it.test, '')}"] if isinstance(it.test, Test) else []
     worst = pair.headline.worst_rank if pair.headline is not None else None
     if isinstance(worst, Test):
-        told.append(f"failures ranked worst U = {statistic(worst.statistic)}, {_p_told(worst)}")
+        told.append(f"failures ranked worst {test_text(worst, 'U')}")
     yield " · ".join(told)
 
 
@@ -228,7 +227,7 @@ def _target_line(comparison: Comparison, against: str) -> Iterator[str]:
     told = [f"{against}: {_target(comparison.baseline)} at median step {medians}"]
     it = comparison.attainment
     if not isinstance(it, Unavailable) and isinstance(it.log_rank, Test):
-        told.append(f"log-rank {_p_told(it.log_rank)}")
+        told.append(f"log-rank {test_text(it.log_rank, '')}")
     yield " · ".join(told)
 
 
@@ -239,28 +238,19 @@ def _target(description: Description) -> str:
     return f"{clean(metric.name)} {sign} {with_unit(value, unit_of(metric))}"
 
 
-def _cell(estimate: Estimate, text: Callable[[float], str]) -> Cell:
-    return Cell(estimate.reason, is_reason=True) if isinstance(estimate, Unavailable) else Cell(text(estimate))
-
-
 def _between(interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:
     if isinstance(interval, Unavailable):
         return Cell(interval.reason, is_reason=True)
     high = "not reached" if math.isinf(interval.high) else text(interval.high)
-    return Cell(f"{text(interval.low)} … {high}")
+    return Cell(f"{text(interval.low)} … {high}", value=interval.low)
 
 
-def _test_cell(test: Test | Unavailable, letter: str) -> Cell:
-    if isinstance(test, Unavailable):
-        return Cell(test.reason, is_reason=True)
-    value = f"{letter} = {statistic(test.statistic)}, " if letter else ""
-    name = "" if test.name in {"Boschloo", "Mann-Whitney U", "log-rank"} else f"{test.name}: "
-    return Cell(f"{name}{value}{_p_told(test)}")
-
-
-def _p_told(test: Test) -> str:
-    """With what it is worth: how it was found, and whether looks have spoilt it."""
-    return f"{p_text(test.p_value)}{f' ({test.note})' if test.note else ''}"
+def _named(test: Test | Unavailable, letter: str) -> Cell:
+    """A test, with its name where it is another than the head of the column says."""
+    cell = test_cell(test, letter)
+    if isinstance(test, Unavailable) or test.name in {"Boschloo", "Mann-Whitney U", "log-rank"}:
+        return cell
+    return Cell(f"{test.name}: {cell.text}", value=cell.value)
 
 
 def _steps(value: float) -> str:

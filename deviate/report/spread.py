@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
-from deviate.report.describe import unit_of
-from deviate.report.format import between, clean, decimals, number, percentage, ratio, with_unit
+from deviate.report.describe import cell_of, estimate_cell, interval_cell, unit_of
+from deviate.report.format import clean, decimals, number, percentage, ratio, with_unit
 from deviate.report.view import Cell, ForestPlot, ForestRow
 
 NAMED_TOGETHER = {
@@ -36,15 +36,11 @@ def _places(row: NoiseRow) -> int | None:
 
 
 def sd_cell(row: NoiseRow) -> Cell:
-    if isinstance(row.sd, Unavailable):
-        return Cell(row.sd.reason, is_reason=True)
-    return Cell(number(row.sd, _places(row)))
+    return estimate_cell(row.sd, _places(row))
 
 
 def sd_interval_cell(row: NoiseRow) -> Cell:
-    if isinstance(row.sd_interval, Unavailable):
-        return Cell(row.sd_interval.reason, is_reason=True)
-    return Cell(between(row.sd_interval.low, row.sd_interval.high, _places(row)))
+    return interval_cell(row.sd_interval, _places(row))
 
 
 def ratio_cell(row: NoiseRow) -> Cell:
@@ -61,11 +57,9 @@ def _ratio_text(value: float) -> str:
 
 
 def _bracketed(estimate: Estimate, interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:
-    if isinstance(estimate, Unavailable):
-        return Cell(clean(estimate.reason), is_reason=True)
-    if isinstance(interval, Unavailable):
-        return Cell(text(estimate))
-    return Cell(f"{text(estimate)} [{text(interval.low)} … {text(interval.high)}]")
+    if isinstance(estimate, Unavailable) or isinstance(interval, Unavailable):
+        return cell_of(estimate, text)
+    return Cell(f"{text(estimate)} [{text(interval.low)} … {text(interval.high)}]", value=estimate)
 
 
 def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
 from deviate.report.compare import ratio_cell, test_cell
+from deviate.report.describe import cell_of
 from deviate.report.format import between, clean, confidence_text, counted, decimals, number, p_text, ratio
 from deviate.report.many import pair_matrix
 from deviate.report.view import Cell, Fact, ManyRow, ProfileLine, ProfilePlot, RankPlot, TaskView
@@ -66,7 +67,7 @@ def _row(it: Aggregated) -> ManyRow:
             _with_interval(it.median, it.median_interval),
             _with_interval(it.gap, it.gap_interval),
             _with_interval(it.improvement, it.improvement_interval, places=2),
-            Cell(it.rank.reason, is_reason=True) if isinstance(it.rank, Unavailable) else Cell(ratio(it.rank)),
+            cell_of(it.rank, ratio),
         ),
     )
 
@@ -75,10 +76,12 @@ def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places:
     if isinstance(estimate, Unavailable):
         return Cell(estimate.reason, is_reason=True)
     if isinstance(interval, Unavailable):
-        return Cell(f"{number(estimate, 4 if places is None else places)} (no interval: {interval.reason})")
+        text = f"{number(estimate, 4 if places is None else places)} (no interval: {interval.reason})"
+        return Cell(text, value=estimate)
     shown = decimals((interval.high - interval.low) / 4) if places is None else places
     note = f", {interval.note}" if interval.note else ""
-    return Cell(f"{number(estimate, shown)} [{between(interval.low, interval.high, shown)}{note}]")
+    text = f"{number(estimate, shown)} [{between(interval.low, interval.high, shown)}{note}]"
+    return Cell(text, value=estimate)
 
 
 def _reason(estimate: Estimate) -> str:
