@@ -24,6 +24,7 @@ from deviate.model.analysis import (
     Span,
     TapForm,
 )
+from deviate.model.breakdowns import Breakdown, BreakdownPart
 from deviate.model.comparisons import (
     AttainmentComparison,
     Comparison,
@@ -51,7 +52,6 @@ from deviate.model.estimates import (
     level_text,
     value_text,
 )
-from deviate.model.families import FamilyMember, MetricFamily
 from deviate.model.findings import (
     Absorption,
     Agreement,
@@ -104,6 +104,8 @@ __all__ = [
     "Answer",
     "Attainment",
     "AttainmentComparison",
+    "Breakdown",
+    "BreakdownPart",
     "Comparison",
     "Completion",
     "CompletionComparison",
@@ -123,7 +125,6 @@ __all__ = [
     "Experiment",
     "ExperimentFindings",
     "Factor",
-    "FamilyMember",
     "Findings",
     "Flip",
     "Framework",
@@ -136,7 +137,6 @@ __all__ = [
     "Machine",
     "ManyTable",
     "Metric",
-    "MetricFamily",
     "NoiseFindings",
     "NoiseKind",
     "NoiseRow",

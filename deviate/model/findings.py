@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from deviate.model.breakdowns import Breakdown
 from deviate.model.comparisons import Comparison, CompletionComparison
 from deviate.model.contrasts import ManyTable, TaskFindings
 from deviate.model.descriptions import Completion, Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavailable
-from deviate.model.families import MetricFamily
 from deviate.model.plan import SelectedMetric
 from deviate.model.planning import Planning
 from deviate.model.records import Experiment
@@ -208,7 +208,7 @@ class Findings:
         tasks: where metrics were named as tasks.
         evaluation: over the runs of all experiments that do not vary the split.
         planning: one per candidate with the primary metric, or one for a single experiment or study.
-        families: of every experiment, metrics per class or sub-group where names tell that they are such.
+        breakdowns: of every experiment, metrics per class or sub-group where names tell that they are such.
     """
 
     experiments: tuple[ExperimentFindings, ...]
@@ -222,4 +222,4 @@ class Findings:
     many: tuple[ManyTable, ...] = ()
     tasks: TaskFindings | None = None
     planning: tuple[Planning, ...] = ()
-    families: tuple[MetricFamily, ...] = ()
+    breakdowns: tuple[Breakdown, ...] = ()

@@ -7,17 +7,17 @@ from dataclasses import fields, is_dataclass
 
 from deviate import __version__
 from deviate.model import (
+    Breakdown,
+    BreakdownPart,
     Comparison,
     CurveComparison,
     Description,
     Experiment,
     ExperimentFindings,
-    FamilyMember,
     Findings,
     InjectedCode,
     Interval,
     ManyTable,
-    MetricFamily,
     NoiseFindings,
     PairFindings,
     Planning,
@@ -77,9 +77,9 @@ def _document(findings: Findings, warnings: Sequence[str], left_out: frozenset[s
         "planning": [
             {**_fields(it, without=("metric",)), "metric": _value(it.metric.name)} for it in findings.planning
         ],
-        "families": [
-            {**_fields(it, without=("members",)), "members": [_member(member) for member in it.members]}
-            for it in findings.families
+        "breakdowns": [
+            {**_fields(it, without=("parts",)), "parts": [_part(part) for part in it.parts]}
+            for it in findings.breakdowns
         ],
         "warnings": [_value(text) for text in warnings],
     }
@@ -232,9 +232,9 @@ def _noise(noise: NoiseFindings) -> Json:
     }
 
 
-def _member(member: FamilyMember) -> Json:
+def _part(part: BreakdownPart) -> Json:
     """Figures of one class or sub-group; its scores stand with the metrics of the experiment."""
-    return {"n": member.n, **_fields(member, without=("scores",))}
+    return {"n": part.n, **_fields(part, without=("scores",))}
 
 
 def plain(value: object) -> Json:
@@ -254,8 +254,8 @@ def _fields(
     | CurveComparison
     | ManyTable
     | Planning
-    | MetricFamily
-    | FamilyMember
+    | Breakdown
+    | BreakdownPart
     | Revision
     | InjectedCode,
     without: tuple[str, ...],

@@ -6,7 +6,7 @@ from deviate.model.estimates import Estimate, Interval, Unavailable
 
 
 @dataclass(frozen=True, slots=True)
-class FamilyMember:
+class BreakdownPart:
     """One class or sub-group.
 
     Attributes:
@@ -30,15 +30,15 @@ class FamilyMember:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricFamily:
+class Breakdown:
     """Metrics of one experiment whose names differ in one segment only.
 
     Attributes:
         experiment: index among the experiments of the findings.
-        pattern: the name with `*` where the members differ, as `val/f1_*`.
+        pattern: the name with `*` where the parts differ, as `val/f1_*`.
         whole: the metric over all classes, where one is named so; whole_sd: its SD.
-        members: by SD, widest first, without one last.
-        expected_largest: SD that the widest of so many members with one common SD would have on average: the largest
+        parts: by SD, widest first, without one last.
+        expected_largest: SD that the widest of so many parts with one common SD would have on average: the largest
             of many is large by chance alone.
     """
 
@@ -47,5 +47,5 @@ class MetricFamily:
     unit: str
     whole: str | None
     whole_sd: Estimate
-    members: tuple[FamilyMember, ...]
+    parts: tuple[BreakdownPart, ...]
     expected_largest: Estimate
