@@ -87,13 +87,15 @@ def equivalence_power(margin: float, n: int, question: Question) -> float:
     df, unit = _df(n, question), _unit(n, question)
     critical = float(stats.t.isf(_alpha(question), df))
     widest = margin / (critical * unit)  # with a larger SD no difference is within
+    scale = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
 
     def chance(sd: float) -> float:
-        density = 2 * sd * df * float(stats.chi2.pdf(sd * sd * df, df))
+        # The density of the SD, written out: that of `stats.chi2` takes fifty times as long.
+        density = math.exp(scale + (df - 1) * math.log(sd) - df * sd * sd / 2)
         return density * (1 - 2 * float(special.ndtr(-(margin / unit - critical * sd))))
 
-    low = math.sqrt(float(stats.chi2.ppf(1e-12, df)) / df)
-    high = min(widest, math.sqrt(float(stats.chi2.isf(1e-12, df)) / df))
+    low = math.sqrt(float(special.chdtri(df, 1 - 1e-12)) / df)
+    high = min(widest, math.sqrt(float(special.chdtri(df, 1e-12)) / df))
     return 0.0 if high <= low else float(integrate.quad(chance, low, high, limit=200)[0])
 
 

@@ -38,6 +38,7 @@ from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
 from deviate.stats.paired import pairing_warnings, partnered
 from deviate.stats.pairs import compare_all, label
+from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.proof import evaluation_agreement
 from deviate.stats.tasks import compare_tasks
@@ -142,6 +143,7 @@ def judge(
     warnings += margin_warnings(pairs)
     warnings += pairing_warnings(pairs)
     warnings += unmatched_warnings(pairs, chosen)
+    sources = None if pairs else noise(described, confidence=confidence)
     return Findings(
         experiments=tuple(described),
         pairs=pairs,
@@ -149,12 +151,13 @@ def judge(
         confidence=confidence,
         analysis_seed=analysis_seed,
         warnings=tuple(dict.fromkeys(warnings)),
-        noise=None if pairs else noise(described, confidence=confidence),
+        noise=sources,
         evaluation=evaluation_agreement(experiments),
         many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng) if pairs else (),
         tasks=compare_tasks(described, labels, chosen_tasks, matches=matches, confidence=confidence, rng=rng)
         if pairs
         else None,
+        planning=planning(described, pairs, sources, chosen, confidence=confidence),
     )
 
 
