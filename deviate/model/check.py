@@ -1,0 +1,136 @@
+"""A check: whether a candidate passes a gate, judged metric by metric, with its failures, its control, its records."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from deviate.model.comparisons import Comparison, CompletionComparison
+from deviate.model.estimates import Estimate, Unavailable
+from deviate.model.findings import Findings, Repeatability
+from deviate.model.records import Status
+
+CheckOutcome = Literal["passed", "worse", "undecided"]
+ControlOutcome = Literal["intact", "broken", "absent"]
+GateWord = Literal["control broken", "worse", "incomplete", "undecided", "passed"]
+
+EXIT_CODES: dict[GateWord, int] = {"control broken": 6, "worse": 4, "incomplete": 3, "undecided": 5, "passed": 0}
+"""What a gate is left with, the most serious word first; undecided passes with 0 unless it was asked to fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCheck:
+    """One metric of one candidate against the margin.
+
+    Attributes:
+        margin: in units of the metric; 0 where none was given, and the question is whether it is worse at all.
+        outcome: `worse` only where that is shown, `passed` only where it is shown that it is not.
+        bound: one-sided, of candidate minus baseline, on the side on which worse lies; `bound_confidence` is its level.
+        p_adjusted: that the candidate is worse by more than the margin, doubled as that of a two-sided interval is,
+            after Holm over the `n_family` questions that were asked together.
+        needed: runs of each side, or pairs, that would show in 80 % of cases that a candidate which is as good as the
+            baseline is not worse by more than the margin, given the spread of these runs.
+    """
+
+    baseline: str
+    candidate: str
+    comparison: Comparison
+    margin: float
+    outcome: CheckOutcome
+    reason: str
+    bound: Estimate
+    bound_confidence: float
+    p_adjusted: Estimate
+    n_family: int
+    needed: int | Unavailable
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionCheck:
+    """Whether the candidate completes as often as the baseline; `p_adjusted` is after Holm over the candidates."""
+
+    baseline: str
+    candidate: str
+    completion: CompletionComparison | Unavailable
+    outcome: CheckOutcome
+    reason: str
+    p_adjusted: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCheck:
+    """The control variant of an experiment; `repeatability` is None where there is none."""
+
+    name: str
+    outcome: ControlOutcome
+    reason: str
+    repeatability: Repeatability | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsCheck:
+    """Whether all planned runs of one side have ended for reasons of their own.
+
+    Attributes:
+        name: of the experiment, for `deviate resume`; empty where deviate did not run it.
+        n_runs: that ended so: completed and failed ones.
+        failed: number of failed runs by outcome.
+        missing: replicates that are not on record, lost, cancelled, or never reported.
+        reason: empty where nothing is missing and something completed.
+    """
+
+    label: str
+    name: str
+    n_planned: int
+    n_runs: int
+    n_completed: int
+    failed: tuple[tuple[Status, int], ...]
+    missing: tuple[int, ...]
+    reason: str
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFindings:
+    """All that a gate knows, and the findings it was made of.
+
+    Attributes:
+        warnings: what a reader must know beside the warnings of the findings.
+        fails_undecided: whether undecided fails. requires_control: whether an absent control variant does.
+    """
+
+    metrics: tuple[MetricCheck, ...]
+    completions: tuple[CompletionCheck, ...]
+    controls: tuple[ControlCheck, ...]
+    records: tuple[RecordsCheck, ...]
+    warnings: tuple[str, ...]
+    findings: Findings
+    fails_undecided: bool = False
+    requires_control: bool = False
+
+    @property
+    def is_control_broken(self) -> bool:
+        outcomes = {it.outcome for it in self.controls}
+        return "broken" in outcomes or (self.requires_control and "intact" not in outcomes)
+
+    @property
+    def word(self) -> GateWord:
+        """The most serious of what was found.
+
+        What is shown to be wrong goes before what is not known: a broken control first, for no other word stands where
+        runs that should be equal are not; worse next, for missing runs would not take it back.
+        """
+        outcomes = {it.outcome for it in self.metrics} | {it.outcome for it in self.completions}
+        if self.is_control_broken:
+            return "control broken"
+        if "worse" in outcomes:
+            return "worse"
+        if not all(it.is_complete for it in self.records):
+            return "incomplete"
+        return "undecided" if "undecided" in outcomes else "passed"
+
+    @property
+    def code(self) -> int:
+        """Exit code."""
+        return 0 if self.word == "undecided" and not self.fails_undecided else EXIT_CODES[self.word]
