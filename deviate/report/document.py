@@ -1,0 +1,196 @@
+"""What of the findings is published and under which names: the one description that JSON and its schema both follow."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from inspect import getdoc
+from types import MappingProxyType, NoneType
+from typing import get_args, get_type_hints
+
+from deviate.model import (
+    BreakdownPart,
+    Comparison,
+    CurveComparison,
+    Description,
+    Experiment,
+    ExperimentFindings,
+    Findings,
+    Flip,
+    InjectedCode,
+    Interval,
+    Metric,
+    NoiseRow,
+    PairFindings,
+    Parting,
+    Revision,
+    Run,
+    Score,
+    SelectedMetric,
+    Unavailable,
+    Verdict,
+)
+
+SCHEMA = 5
+# 2026-11-21  1  first format.
+# 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
+# 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
+#                of intervals and comparisons; the verdict "withheld".
+# 2026-11-22  4  completion; shape, cross-checks, attainment of descriptions; pairs, equivalence, spread verdict, worst
+#                rank, curve and attainment of comparisons; many, tasks; what was imported.
+# 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How a class of the model differs in a document from its fields by their names.
+
+    Attributes:
+        without: fields that it goes without.
+        inside: fields whose own members stand among its members.
+        also: further members: name to the attributes that lead there.
+        keyed: fields that hold tuples: names that their items get.
+        unbounded: fields with numbers that may be NaN or infinite.
+    """
+
+    without: frozenset[str] = frozenset()
+    inside: tuple[str, ...] = ()
+    also: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    keyed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    unbounded: frozenset[str] = frozenset()
+
+
+def _but(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+SHAPES: dict[type, Shape] = {
+    # The warnings of a view hold those of the records too.
+    Findings: Shape(without=_but("warnings")),
+    ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
+    Experiment: Shape(without=_but("folder", "root", "warnings", "metrics")),
+    # The diffs are for people, and in files of their own.
+    Revision: Shape(without=_but("diff")),
+    InjectedCode: Shape(without=_but("diff")),
+    Run: Shape(
+        without=_but("variant", "folder", "series", "stderr_tail", "seed_events"), also={"seed_calls": "seed_events"}
+    ),
+    Flip: Shape(unbounded=_but("before", "after")),
+    SelectedMetric: Shape(
+        without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
+    ),
+    Metric: Shape(without=frozenset(it.name for it in fields(Metric)) - {"expression", "file", "line"}),
+    Description: Shape(inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}),
+    Score: Shape(without=_but("value"), also={"score": "value"}),
+    Interval: Shape(unbounded=_but("low", "high")),
+    Unavailable: Shape(without=_but("reason"), also={"unavailable": "reason"}),
+    PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
+    Comparison: Shape(
+        without=_but("baseline", "candidate"),
+        inside=("verdict",),
+        also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
+    ),
+    Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
+    CurveComparison: Shape(unbounded=_but("band")),
+    # Scores stand with the metrics of the experiments.
+    NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
+    BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
+    Parting: Shape(unbounded=_but("values")),
+}
+"""Every other class goes by its fields. A metric is told by its name, but where an experiment describes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a class in a document.
+
+    Attributes:
+        path: attributes that lead to its value, one after the other; None on the way is the value.
+        kind: its type, as annotated.
+        keys: names for the items of the tuples that it holds; empty where they go without.
+        is_unbounded: whether its numbers may be NaN or infinite.
+        description: from the docstrings; empty where they say nothing.
+    """
+
+    owner: type
+    name: str
+    path: tuple[str, ...]
+    kind: object
+    keys: tuple[str, ...] = ()
+    is_unbounded: bool = False
+    description: str = ""
+
+    def of(self, value: object) -> object:
+        """What the member is in a value of its owner."""
+        for attribute in self.path:
+            if value is None:
+                return None
+            value = getattr(value, attribute)
+        if self.keys and isinstance(value, tuple):
+            return tuple(dict(zip(self.keys, row, strict=True)) for row in value)
+        return value
+
+
+@cache
+def members(owner: type) -> tuple[Member, ...]:
+    """What a value of this class has in a document, in order."""
+    shape = SHAPES.get(owner, Shape())
+    found = [member for name in shape.inside for member in _members_inside(owner, name)]
+    found += [_member(owner, name, tuple(path.split("."))) for name, path in shape.also.items()]
+    left_out = shape.without | set(shape.inside)
+    found += [_member(owner, it.name, (it.name,)) for it in fields(owner) if it.name not in left_out]
+    return tuple(found)
+
+
+def _members_inside(owner: type, name: str) -> Iterator[Member]:
+    for it in members(_class_in(_kind(owner, (name,)))):
+        yield Member(owner, it.name, (name, *it.path), it.kind, it.keys, it.is_unbounded, it.description)
+
+
+def _member(owner: type, name: str, path: tuple[str, ...]) -> Member:
+    shape, kind = SHAPES.get(owner, Shape()), _kind(owner, path)
+    if kind is SelectedMetric:
+        path, kind = (*path, "name"), str
+    told = descriptions(owner).get(path[0], "")
+    return Member(owner, name, path, kind, shape.keyed.get(name, ()), path[-1] in shape.unbounded, told)
+
+
+def _kind(owner: type, path: tuple[str, ...]) -> object:
+    """The annotation at the end of the path; where there may be None on the way, None is a possibility."""
+    kind: object = owner
+    may_be_none = False
+    for attribute in path:
+        may_be_none |= NoneType in get_args(kind)
+        inner = _class_in(kind)
+        found = inner.__dict__.get(attribute)
+        kind = get_type_hints(found.fget)["return"] if isinstance(found, property) else _hints(inner)[attribute]
+    return kind | None if may_be_none else kind  # type: ignore[operator]
+
+
+def _class_in(kind: object) -> type:
+    """The one class that an annotation names beside None."""
+    (found,) = [it for it in get_args(kind) or (kind,) if it is not NoneType]
+    if not isinstance(found, type):
+        raise TypeError(f"{kind} has no attributes")
+    return found
+
+
+@cache
+def _hints(owner: type) -> dict[str, object]:
+    return get_type_hints(owner)
+
+
+@cache
+def descriptions(owner: type) -> dict[str, str]:
+    """What the docstring says of attributes, by name; of several at once, the same for each."""
+    _, _, told = (getdoc(owner) or "").partition("Attributes:")
+    text = " ".join(told.split())
+    names = "|".join(re.escape(it.name) for it in fields(owner))
+    parts = re.split(rf"(?:^|(?<=[.;)]) )((?:{names})(?:, (?:{names}))*): ", text)
+    return {
+        name: f"{said[:1].upper()}{said[1:].rstrip()}"
+        for named, said in zip(parts[1::2], parts[2::2], strict=True)
+        for name in named.split(", ")
+    }

@@ -1,0 +1,119 @@
+"""The JSON Schema of the report as JSON, made from what the model's annotations and docstrings say."""
+
+import re
+from dataclasses import is_dataclass
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import Literal, Union, get_args, get_origin
+
+from deviate.model import Estimate, Findings, Unavailable
+from deviate.report.document import SCHEMA, members
+from deviate.report.renderers.json import Json
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+PRIMITIVES: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
+BASIC: dict[str, Json] = {
+    "Estimate": {
+        "description": "A figure, or why there is none.",
+        "anyOf": [{"type": "number"}, {"$ref": "#/$defs/Unavailable"}],
+    },
+    "Unbounded": {
+        "description": "A number; one that is none, or that has no end, is a string.",
+        "anyOf": [{"type": "number"}, {"enum": ["nan", "inf", "-inf"]}],
+    },
+}
+
+Schema = dict[str, Json]
+
+
+def report_schema() -> Schema:
+    """The schema (draft 2020-12) of `--json` of run, compare and report: nothing is optional, nothing else allowed."""
+    classes: dict[type, Schema] = {}
+    _class(Findings, classes)
+    findings = classes.pop(Findings)
+    members_ = findings["properties"]
+    properties: Schema = {
+        "schema": {"const": SCHEMA, "description": "Number of this format."},
+        "deviate": {"type": "string", "description": "Version of deviate that wrote the document."},
+        **(members_ if isinstance(members_, dict) else {}),
+        "warnings": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "Sentences for the user, each with what to do; those of the records are among them.",
+        },
+    }
+    return {
+        "$schema": DIALECT,
+        "$id": f"urn:deviate:report:{SCHEMA}",
+        "title": "Report of deviate",
+        "description": "Everything a report says, unrounded. Times are in seconds, points in time in seconds since the "
+        "epoch (UTC), files relative to the project, lines from 1; main-loop steps and replicates count from 0.",
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+        "$defs": dict(sorted({**BASIC, **{it.__name__: found for it, found in classes.items()}}.items())),
+    }
+
+
+def _in_json(text: str) -> str:
+    """What a docstring says, of null where it speaks of None."""
+    return re.sub(r"\bNone\b", "null", " ".join(text.split()))
+
+
+def _class(owner: type, classes: dict[type, Schema]) -> None:
+    """Put the schema of a class, and of those that it holds, among those that are there."""
+    if owner in classes:
+        return
+    schema: Schema = classes.setdefault(owner, {})
+    said, _, _ = cleandoc(owner.__doc__ or "").partition("\n\nAttributes:")
+    properties: Schema = {}
+    for it in members(owner):
+        found = _kind(it.kind, classes, keys=it.keys, is_unbounded=it.is_unbounded)
+        properties[it.name] = {**found, "description": _in_json(it.description)} if it.description else found
+    schema |= {
+        "description": _in_json(said),
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _kind(kind: object, classes: dict[type, Schema], *, keys: tuple[str, ...] = (), is_unbounded: bool) -> Schema:
+    if kind is float and is_unbounded:
+        return {"$ref": "#/$defs/Unbounded"}
+    if kind == Estimate and not is_unbounded:
+        _class(Unavailable, classes)
+        return {"$ref": "#/$defs/Estimate"}
+    if kind in PRIMITIVES:
+        return {"type": PRIMITIVES[kind]}
+    if isinstance(kind, type) and is_dataclass(kind):
+        _class(kind, classes)
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    inner = [
+        it if get_origin(kind) is Literal or it is Ellipsis else _kind(it, classes, is_unbounded=is_unbounded)
+        for it in get_args(kind)
+    ]
+    origin = get_origin(kind)
+    if origin is Literal:
+        return {"enum": inner}
+    if origin in {UnionType, Union}:
+        return (
+            {"anyOf": inner} if any(it.keys() != {"type"} for it in inner) else {"type": [it["type"] for it in inner]}
+        )
+    if origin is dict:
+        return {"type": "object", "additionalProperties": inner[1]}
+    if origin is tuple and keys:
+        return {"type": "array", "items": _named(get_args(get_args(kind)[0]), keys, classes)}
+    if origin is tuple and inner[-1] is Ellipsis:
+        return {"type": "array", "items": inner[0]}
+    if origin is tuple:
+        return {"type": "array", "prefixItems": inner, "minItems": len(inner), "items": False}
+    raise TypeError(f"no schema for values of {kind}")
+
+
+def _named(kinds: tuple[object, ...], keys: tuple[str, ...], classes: dict[type, Schema]) -> Schema:
+    """Items of a tuple by names."""
+    properties: Schema = {key: _kind(kind, classes, is_unbounded=False) for key, kind in zip(keys, kinds, strict=True)}
+    return {"type": "object", "properties": properties, "required": list(keys), "additionalProperties": False}
