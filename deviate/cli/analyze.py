@@ -12,7 +12,11 @@ from deviate.report.analysis_text import render_analysis
 from deviate.review import Terminal
 
 
-@app.command("analyze", epilog="Example: deviate analyze train.py --save")
+@app.command(
+    "analyze",
+    short_help="What would be recorded of a script, and why.",
+    epilog="Example: deviate analyze train.py --save",
+)
 def analyze_command(
     command: Annotated[
         list[str], typer.Argument(metavar="SCRIPT", help="The training script, a folder, or a command after --.")

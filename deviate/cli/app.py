@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,20 @@ class Form(enum.StrEnum):
     json = "json"
 
 
+WORK = ("analyze", "run", "resume", "worker", "compare", "check", "report", "list", "show")
+"""Verbs in the order in which people come to need them; the others follow."""
+
+
+class Verbs(typer.core.TyperGroup):
+    """The verbs in the order of the work, not of the alphabet."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: WORK.index(name) if name in WORK else len(WORK))
+
+
 app = typer.Typer(
+    cls=Verbs,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline, records
+from deviate.cli import complete
 from deviate.cli.app import FAILED, Aggregate, Metric, app
 from deviate.report.format import counted
 
@@ -20,10 +21,17 @@ class Keep(enum.StrEnum):
     none = "none"
 
 
-@app.command("clean", epilog="Example: deviate clean train --keep best --dry-run")
+@app.command(
+    "clean",
+    short_help="Remove work copies; records and logs stay.",
+    epilog="Example: deviate clean train --keep best --dry-run",
+)
 def clean_command(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME...]", help="Experiments. Default: all, and the cache.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME...]", autocompletion=complete.experiments, help="Experiments. Default: all, and the cache."
+        ),
     ] = None,
     keep: Annotated[
         Keep, typer.Option(help="best: of each variant, keep those of the runs with the best and the worst score.")

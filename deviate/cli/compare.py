@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline
+from deviate.cli import complete
 from deviate.cli.app import (
     Aggregate,
     Better,
@@ -38,12 +39,17 @@ Importer = Annotated[
 ]
 
 
-@app.command("compare", epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"')
+@app.command(
+    "compare",
+    short_help="Does the candidate beat the baseline?",
+    epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"',
+)
 def compare_command(
     names: Annotated[
         list[str],
         typer.Argument(
             metavar="BASELINE CANDIDATE...",
+            autocompletion=complete.sources,
             help="Experiments by name, or NAME:VARIANT; or results from elsewhere: a file, a folder, a pattern.",
         ),
     ],
@@ -97,12 +103,17 @@ def compare_command(
     _report_on(experiments, judging, documents, folder)
 
 
-@app.command("report", epilog="Example: deviate report small --html paper.html")
+@app.command(
+    "report",
+    short_help="Report again, without running anything.",
+    epilog="Example: deviate report small --html paper.html",
+)
 def report_command(
     names: Annotated[
         list[str],
         typer.Argument(
             metavar="NAME...",
+            autocompletion=complete.sources,
             help="One experiment with all its variants, or a baseline and candidates; or files with results.",
         ),
     ],

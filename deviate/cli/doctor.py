@@ -12,7 +12,11 @@ from deviate.command import default_python
 from deviate.report.doctor_text import render_diagnosis
 
 
-@app.command("doctor", epilog="Example: deviate doctor --python .venv/bin/python")
+@app.command(
+    "doctor",
+    short_help="What can be controlled on this machine.",
+    epilog="Example: deviate doctor --python .venv/bin/python",
+)
 def doctor_command(
     python: Annotated[str | None, typer.Option(help="Interpreter of the script. Default: python on PATH.")] = None,
     timeout: Annotated[

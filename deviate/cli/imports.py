@@ -11,7 +11,11 @@ from deviate.cli.compare import Importer
 from deviate.errors import InputError
 
 
-@app.command("import", epilog="Example: deviate import lightning_logs/version_* --name baseline")
+@app.command(
+    "import",
+    short_help="Results from elsewhere become an experiment.",
+    epilog="Example: deviate import lightning_logs/version_* --name baseline",
+)
 def import_command(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Files, folders or patterns: the runs of an experiment.")

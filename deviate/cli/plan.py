@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline
+from deviate.cli import complete
 from deviate.cli.app import Confidence, Form, Metric, app, as_json
 from deviate.cli.columns import aligned
 from deviate.errors import InputError
@@ -14,7 +15,11 @@ from deviate.report.plan_text import plan_lines, plan_notes, plan_table
 from deviate.report.renderers.json import plain
 
 
-@app.command("plan", epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan --pilot base --difference 0.3")
+@app.command(
+    "plan",
+    short_help="How many runs does it take?",
+    epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan --pilot base --difference 0.3",
+)
 def plan_command(
     effect: Annotated[
         float | None, typer.Option(metavar="D", help="Difference to be seen, in standard deviations over runs.")
@@ -23,7 +28,12 @@ def plan_command(
         float | None, typer.Option(metavar="X", help="Difference to be seen, in units of the metric.")
     ] = None,
     pilot: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Experiment on record, or file, that shows the spread.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=complete.sources,
+            help="Experiment on record, or file, that shows the spread.",
+        ),
     ] = None,
     sd: Annotated[float | None, typer.Option(metavar="X", help="A guess of the SD, in units of the metric.")] = None,
     runs: Annotated[

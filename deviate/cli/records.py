@@ -26,7 +26,7 @@ MOST_BYTES = 8_000_000
 """Means are shown as long as there is no more than this to read for an experiment: about half a second."""
 
 
-@app.command("list", epilog="Example: deviate list --size")
+@app.command("list", short_help="What is on record.", epilog="Example: deviate list --size")
 def list_command(
     size: Annotated[bool, typer.Option("--size", help="Show how much disk space each experiment takes.")] = False,
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,

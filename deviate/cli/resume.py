@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline, replay
-from deviate.cli import options
+from deviate.cli import complete, options
 from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Latex, Markdown, Metric, app
 from deviate.cli.carry import Output, carry_out, conclude
 from deviate.cli.publish import Documents
 from deviate.pipeline import Judging
 
 
-@app.command("resume", epilog="Example: deviate resume train --jobs 4")
+@app.command("resume", short_help="Run what an experiment lacks.", epilog="Example: deviate resume train --jobs 4")
 def resume_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete.experiments, help="The experiment.")],
     jobs: options.Jobs = None,
     gpus: Annotated[str | None, typer.Option(help="Devices for the runs, if others than before.")] = None,
     timeout: options.Timeout = None,

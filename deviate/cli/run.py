@@ -39,7 +39,11 @@ DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
 
 
-@app.command("run", epilog="Example: deviate run train.py --runs 10 -- --epochs 5")
+@app.command(
+    "run",
+    short_help="Run a script N times, and report the spread.",
+    epilog="Example: deviate run train.py --runs 10 -- --epochs 5",
+)
 def run_command(
     command: Annotated[
         list[str] | None,

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline, records
+from deviate.cli import complete
 from deviate.cli.app import Confidence, Form, app, as_json
 from deviate.cli.shown import experiment_document, experiment_text, look
 from deviate.cli.shown_run import find_runs, run_document, run_text
@@ -22,9 +23,16 @@ FOLLOW_S = 0.25
 """How often a log that is followed is looked at."""
 
 
-@app.command("show", epilog="Example: deviate show train --run 3 --log")
+@app.command(
+    "show", short_help="An experiment, a variant or a run in full.", epilog="Example: deviate show train --run 3 --log"
+)
 def show_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment by name, or NAME:VARIANT.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=complete.experiments, help="An experiment by name, or NAME:VARIANT."
+        ),
+    ],
     run: Annotated[str | None, typer.Option(help="One run: number of the replicate, or beginning of its id.")] = None,
     log: Annotated[bool, typer.Option("--log", help="Print what the run wrote to standard output, as it is.")] = False,
     stderr: Annotated[bool, typer.Option("--stderr", help="The same of standard error.")] = False,

@@ -6,14 +6,26 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline
+from deviate.cli import complete
 from deviate.cli.app import IN_USE, app
 from deviate.errors import InputError, InUseError
 from deviate.records import find_experiment
 
 
-@app.command("worker", epilog="Example: deviate worker train --index $SLURM_ARRAY_TASK_ID")
+@app.command(
+    "worker",
+    short_help="Carry out one run, for any scheduler.",
+    epilog="Example: deviate worker train --index $SLURM_ARRAY_TASK_ID",
+)
 def worker_command(
-    experiment: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Its name, or its folder.")],
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            autocompletion=complete.experiments,
+            help="Its name, or its folder.",
+        ),
+    ],
     index: Annotated[int | None, typer.Option(min=0, help="Number of the run in the plan, from 0.")] = None,
     run: Annotated[str | None, typer.Option(help="Id of the run, instead of its number.")] = None,
 ) -> None:

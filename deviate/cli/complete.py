@@ -1,0 +1,25 @@
+"""What a shell offers where an experiment is to be named."""
+
+import glob
+from pathlib import Path
+
+from deviate import pipeline, records
+from deviate.errors import DeviateError
+
+
+def experiments(incomplete: str) -> list[str]:
+    """Experiments on record, and NAME:VARIANT once the name stands; none where records cannot be read."""
+    try:
+        plans = records.list_experiments(pipeline.records_folder(Path.cwd().resolve()))
+    except (DeviateError, OSError):
+        return []
+    named = incomplete.partition(":")[0]
+    names = [plan.name for plan in plans]
+    names += [f"{plan.name}:{it.name}" for plan in plans if plan.name == named for it in plan.variants]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def sources(incomplete: str) -> list[str]:
+    """The same, and files and folders, where results may come from either."""
+    paths = sorted(Path(found) for found in glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207  as a shell has it
+    return [*experiments(incomplete), *(f"{path}/" if path.is_dir() else str(path) for path in paths)]
