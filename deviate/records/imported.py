@@ -127,6 +127,7 @@ def _risen(series: Series) -> Series:
 def _plan(imported: Imported, name: str) -> Plan:
     names = list(dict.fromkeys(name for run in imported.runs for name in run.series))
     sources = [str(path) for path in imported.sources]
+    known = {it.name: it for it in imported.selected}
     return Plan(
         name=name,
         created=max((run.started for run in imported.runs), default=0.0),
@@ -136,7 +137,9 @@ def _plan(imported: Imported, name: str) -> Plan:
         seed=0,
         sources_hash=_digest(imported),
         variants=(VariantPlan(VARIANT, len(imported.runs)),),
-        selection=Selection(tuple(_metric(number, name, imported) for number, name in enumerate(names))),
+        selection=Selection(
+            tuple(known.get(name) or _metric(number, name, imported) for number, name in enumerate(names))
+        ),
         imported=(f"imported from {', '.join(sources)} ({imported.form})", *imported.notes, *_unlike(imported.runs)),
         tasks=imported.tasks,
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.model import Direction, Role, Series, Status
+from deviate.model import Direction, Role, SelectedMetric, Series, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Imported:
         form: name of the importer.
         tasks: names of metrics that are one measure on several tasks or data sets.
         manners: metric to its role and direction, where they stood there; of others the names tell.
+        selected: metrics of which all stood there, margin and aggregate included.
         notes: sentences for the user: what was guessed and how to say otherwise, what was relabelled, what is missing.
     """
 
@@ -47,6 +48,7 @@ class Imported:
     tasks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     manners: dict[str, tuple[Role, Direction | None]] = field(default_factory=dict)
+    selected: tuple[SelectedMetric, ...] = ()
 
 
 Read = Callable[[Path], tuple[Imported, ...]]

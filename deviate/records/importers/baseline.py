@@ -1,0 +1,213 @@
+"""Importer `baseline`: the small file that a project commits to be compared with, as `deviate check --save` writes it.
+
+A score per line, so that a change is seen in review; floats keep all bits; nothing in it depends on when it was saved.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from deviate.errors import InputError
+from deviate.model import Direction, Metric, Role, SelectedMetric, Series, Status
+from deviate.records.importers.registry import Imported, ImportedRun, importer
+from deviate.records.importers.tables import head, read_text
+
+SCHEMA = 1
+# 2026-11-22  1  first format.
+
+FORMAT = "deviate baseline"
+MARK = re.compile(rf'^\s*\{{\s*"format":\s*"{FORMAT}"')
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRun:
+    """One run: its scores by metric (one without a score lacks it), and the seeds by which it finds its partner."""
+
+    replicate: int
+    status: Status
+    seeds: Mapping[str, int]
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What is kept of an experiment to be compared with later.
+
+    Attributes:
+        name, variant, command: of the experiment.
+        deviate: version that ran it. date: the day in UTC, as 2026-11-22; empty where it is not known.
+        commit: of the project, empty where it was in no git; is_dirty: whether files differed from it.
+        environment: facts that bear on scores: interpreter, frameworks, devices, threads.
+    """
+
+    name: str
+    variant: str
+    command: tuple[str, ...]
+    deviate: str
+    date: str
+    commit: str
+    is_dirty: bool
+    environment: Mapping[str, str]
+    metrics: tuple[SelectedMetric, ...]
+    runs: tuple[BaselineRun, ...]
+
+
+def baseline_text(baseline: Baseline) -> str:
+    """The file: names in order of the alphabet, runs in that of their replicates; equal baselines give equal bytes."""
+    metrics = {
+        it.name: {
+            "aggregate": it.aggregate,
+            "direction": it.direction,
+            "margin": it.margin,
+            "primary": it.is_primary,
+            "role": it.role,
+            "unit": it.unit,
+        }
+        for it in sorted(baseline.metrics, key=lambda it: it.name)
+    }
+    facts: dict[str, object] = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "deviate": baseline.deviate,
+        "name": baseline.name,
+        "variant": baseline.variant,
+        "date": baseline.date,
+        "command": list(baseline.command),
+        "commit": baseline.commit,
+        "is_dirty": baseline.is_dirty,
+    }
+    lines = [f" {_json(name)}: {_json(value)}" for name, value in facts.items()]
+    environment = sorted(baseline.environment.items())
+    lines.append(f' "environment": {_lines((f"{_json(name)}: {_json(text)}" for name, text in environment), "{}", 2)}')
+    lines.append(f' "metrics": {_lines((f"{_json(name)}: {_json(it)}" for name, it in metrics.items()), "{}", 2)}')
+    runs = sorted(baseline.runs, key=lambda it: it.replicate)
+    lines.append(f' "runs": {_lines(map(_run_text, runs), "[]", 2)}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _run_text(run: BaselineRun) -> str:
+    scores = (f"{_json(name)}: {_json(float(value))}" for name, value in sorted(run.scores.items()))
+    start = f'{{"replicate": {run.replicate}, "status": {_json(run.status)}'
+    return f'{start}, "seeds": {_json(dict(sorted(run.seeds.items())))},\n   "scores": {_lines(scores, "{}", 4)}}}'
+
+
+def _lines(items: Iterator[str], brackets: str, indent: int) -> str:
+    """Items on lines of their own between a pair of brackets."""
+    texts = list(items)
+    if not texts:
+        return brackets
+    space = "\n" + " " * indent
+    return f"{brackets[0]}{space}{f',{space}'.join(texts)}\n{' ' * (indent - 1)}{brackets[1]}"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=True)
+
+
+def _claims(path: Path) -> bool:
+    return path.is_file() and MARK.match(head(path)) is not None
+
+
+@importer("baseline", description="a baseline saved by deviate check --save (.json)", claims=_claims, rank=50)
+def read_baseline(path: Path) -> tuple[Imported, ...]:
+    """Read a saved baseline.
+
+    Raises:
+        InputError: it is damaged, or a newer deviate wrote it.
+    """
+    found = load_baseline(path)
+    where = f" at commit {found.commit[:12]}{', with changes' if found.is_dirty else ''}" if found.commit else ""
+    made = " ".join(filter(None, (found.date and f"of {found.date}", f"by deviate {found.deviate}")))
+    return (
+        Imported(
+            name=f"{found.name}-baseline",
+            form="baseline",
+            sources=(path,),
+            runs=tuple(_imported(run, found) for run in found.runs),
+            notes=(f"{path.name}: the scores of {len(found.runs)} runs of {found.name}{where}, {made}",),
+            selected=found.metrics,
+        ),
+    )
+
+
+def load_baseline(path: Path) -> Baseline:
+    """A saved baseline as a value.
+
+    Raises:
+        InputError: it is damaged, or a newer deviate wrote it.
+    """
+    try:
+        document = json.loads(read_text(path))
+        number = document["schema"]
+        if not isinstance(number, int) or number > SCHEMA:
+            raise InputError(
+                f"{path} has schema {number}; this deviate reads up to {SCHEMA}", "update deviate, or save it anew"
+            )
+        runs = tuple(_run(it) for it in document["runs"])
+        return Baseline(
+            name=str(document["name"]),
+            variant=str(document["variant"]),
+            command=tuple(map(str, document["command"])),
+            deviate=str(document["deviate"]),
+            date=str(document["date"]),
+            commit=str(document["commit"]),
+            is_dirty=bool(document["is_dirty"]),
+            environment={str(name): str(text) for name, text in document["environment"].items()},
+            metrics=_metrics(document["metrics"], path),
+            runs=runs,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{path} is a damaged baseline: {str(error)[:200] or error!r}", "write it anew with deviate check --save"
+        ) from error
+
+
+def _metrics(document: Mapping[str, Mapping[str, Any]], path: Path) -> tuple[SelectedMetric, ...]:
+    return tuple(_metric(index, name, it, path) for index, (name, it) in enumerate(document.items()))
+
+
+def _metric(index: int, name: str, document: Mapping[str, Any], path: Path) -> SelectedMetric:
+    role, direction, margin = document["role"], document["direction"], document["margin"]
+    if role not in get_args(Role) or direction not in {*get_args(Direction), None}:
+        raise ValueError(f"metric {name}: role {role!r}, direction {direction!r}")
+    metric = Metric(index, name, name, path.name, 0, "baseline", role, direction, ("as it was saved",), None)
+    return SelectedMetric(
+        name=name,
+        metric=metric,
+        role=role,
+        direction=direction,
+        aggregate=str(document["aggregate"]),
+        unit=str(document["unit"]),
+        is_primary=bool(document["primary"]),
+        margin=None if margin is None else float(margin),
+    )
+
+
+def _run(document: Mapping[str, Any]) -> BaselineRun:
+    if document["status"] not in get_args(Status):
+        raise ValueError(f"outcome {document['status']!r} of a run")
+    return BaselineRun(
+        replicate=int(document["replicate"]),
+        status=document["status"],
+        seeds={str(name): int(seed) for name, seed in document["seeds"].items()},
+        scores={str(name): float(score) for name, score in document["scores"].items()},
+    )
+
+
+def _imported(run: BaselineRun, found: Baseline) -> ImportedRun:
+    aggregates: Sequence[tuple[str, str]] = [(it.name, it.aggregate) for it in found.metrics if it.name in run.scores]
+    return ImportedRun(
+        label=f"replicate {run.replicate}",
+        # A score is its own last, best and mean; as the value at a step it has to stand at that step.
+        series={name: Series((_step(aggregate),), (run.scores[name],)) for name, aggregate in aggregates},
+        status=run.status,
+        environment=dict(found.environment),
+        seeds=dict(run.seeds),
+    )
+
+
+def _step(aggregate: str) -> int | None:
+    return int(aggregate.removeprefix("at:")) if aggregate.startswith("at:") else None
