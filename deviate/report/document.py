@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from inspect import getdoc
 from types import MappingProxyType, NoneType
@@ -53,6 +53,7 @@ class Shape:
         also: further members: name to the attributes that lead there.
         keyed: fields that hold tuples: names that their items get.
         unbounded: fields with numbers that may be NaN or infinite.
+        filled: fields with a text that is never empty.
     """
 
     without: frozenset[str] = frozenset()
@@ -60,6 +61,7 @@ class Shape:
     also: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     keyed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     unbounded: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
 
 
 def _but(*names: str) -> frozenset[str]:
@@ -85,7 +87,7 @@ SHAPES: dict[type, Shape] = {
     Description: Shape(inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}),
     Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
-    Unavailable: Shape(without=_but("reason"), also={"unavailable": "reason"}),
+    Unavailable: Shape(without=_but("reason"), also={"unavailable": "reason"}, filled=_but("reason")),
     PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
         without=_but("baseline", "candidate"),
@@ -110,7 +112,7 @@ class Member:
         path: attributes that lead to its value, one after the other; None on the way is the value.
         kind: its type, as annotated.
         keys: names for the items of the tuples that it holds; empty where they go without.
-        is_unbounded: whether its numbers may be NaN or infinite.
+        is_unbounded: whether its numbers may be NaN or infinite. is_filled: whether its text is never empty.
         description: from the docstrings; empty where they say nothing.
     """
 
@@ -120,6 +122,7 @@ class Member:
     kind: object
     keys: tuple[str, ...] = ()
     is_unbounded: bool = False
+    is_filled: bool = False
     description: str = ""
 
     def of(self, value: object) -> object:
@@ -146,7 +149,7 @@ def members(owner: type) -> tuple[Member, ...]:
 
 def _members_inside(owner: type, name: str) -> Iterator[Member]:
     for it in members(_class_in(_kind(owner, (name,)))):
-        yield Member(owner, it.name, (name, *it.path), it.kind, it.keys, it.is_unbounded, it.description)
+        yield replace(it, owner=owner, path=(name, *it.path))
 
 
 def _member(owner: type, name: str, path: tuple[str, ...]) -> Member:
@@ -154,7 +157,16 @@ def _member(owner: type, name: str, path: tuple[str, ...]) -> Member:
     if kind is SelectedMetric:
         path, kind = (*path, "name"), str
     told = descriptions(owner).get(path[0], "")
-    return Member(owner, name, path, kind, shape.keyed.get(name, ()), path[-1] in shape.unbounded, told)
+    return Member(
+        owner,
+        name,
+        path,
+        kind,
+        keys=shape.keyed.get(name, ()),
+        is_unbounded=path[-1] in shape.unbounded,
+        is_filled=path[-1] in shape.filled,
+        description=told,
+    )
 
 
 def _kind(owner: type, path: tuple[str, ...]) -> object:

@@ -67,14 +67,15 @@ def _class(owner: type, classes: dict[type, Schema]) -> None:
         return
     schema: Schema = classes.setdefault(owner, {})
     said, _, _ = cleandoc(owner.__doc__ or "").partition("\n\nAttributes:")
-    properties: Schema = {}
+    properties: dict[str, Schema] = {}
     for it in members(owner):
-        found = _kind(it.kind, classes, keys=it.keys, is_unbounded=it.is_unbounded)
-        properties[it.name] = {**found, "description": _in_json(it.description)} if it.description else found
+        properties[it.name] = _kind(it.kind, classes, keys=it.keys, is_unbounded=it.is_unbounded)
+        properties[it.name] |= {"minLength": 1} if it.is_filled else {}
+        properties[it.name] |= {"description": _in_json(it.description)} if it.description else {}
     schema |= {
         "description": _in_json(said),
         "type": "object",
-        "properties": properties,
+        "properties": {**properties},
         "required": list(properties),
         "additionalProperties": False,
     }

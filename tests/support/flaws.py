@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any, NoReturn
 
+from schemas import schema_flaws
+
 from deviate.model import Findings, Interval, Unavailable
 from deviate.notebook import Results
 from deviate.report import build_view
@@ -49,13 +51,18 @@ def text_flaws(text: str) -> Iterator[str]:
 
 
 def _checks(form: str) -> Any:
-    known = {"html": page_flaws, "notebook": page_flaws, "json": json_flaws, "csv": csv_flaws}
+    known = {"html": page_flaws, "notebook": page_flaws, "json": _document_or_schema_flaws, "csv": csv_flaws}
     return {**known, "latex": _latex_flaws, "markdown": _markdown_flaws}.get(form, text_flaws)
 
 
 def json_flaws(text: str) -> Iterator[str]:
     """It is read strictly; a string in place of a number is as bad as NaN."""
     yield from _document_flaws(json.loads(text, parse_constant=_refuse), "")
+
+
+def _document_or_schema_flaws(text: str) -> Iterator[str]:
+    yield from json_flaws(text)
+    yield from schema_flaws(text)
 
 
 def _refuse(constant: str) -> NoReturn:
