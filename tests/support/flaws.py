@@ -121,9 +121,11 @@ def latex_flaw(text: str) -> str:
     opened = re.findall(r"\\(begin|end)\{(\w+)\}", body)
     if [name for kind, name in opened if kind == "begin"] != [name for kind, name in opened if kind == "end"][::-1]:
         return "environments are not closed"
-    columns = re.search(r"\\begin\{(?:tabular|longtable)\}\{(\w+)\}", body)
+    begun = re.search(r"\\begin\{(?:tabular|longtable)\}\{(.*)\}$", body, re.MULTILINE)
+    columns = re.sub(r"@\{\}|\[.*?\](?=[lrS]|$)", "", begun[1]) if begun else ""
     rows = [line for line in body.splitlines() if line.rstrip().endswith(r"\\") and "caption" not in line]
-    if not columns or any(row.count("&") != len(columns[1]) - 1 for row in rows):
+    spans = re.compile(rf"\s*\\multicolumn\{{{len(columns)}\}}")
+    if not columns or any(row.count("&") != len(columns) - 1 for row in rows if not spans.match(row)):
         return "rows have other columns than the table"
     return ""
 
@@ -141,10 +143,12 @@ class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
+        self._holds_data = False
         self.flaws: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.open += [] if tag in VOID else [tag]
+        self._holds_data = dict(attrs).get("type") == "application/json"
         self.handle_startendtag(tag, attrs)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -160,7 +164,7 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.open[-1:] == ["script"]:
-            self.flaws += json_flaws(data)
+            self.flaws += json_flaws(data) if self._holds_data else ()
         elif self.open[-1:] != ["style"]:
             self.flaws += text_flaws(data)
 
