@@ -1,0 +1,112 @@
+"""First divergence as text: whether the runs of a variant are bitwise equal, and where they differ first."""
+
+from collections.abc import Sequence
+
+from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
+from deviate.report.format import clean, counted, replicates
+from deviate.report.view import Cell
+from deviate.report.view.divergence import DivergenceRow, DivergenceView
+
+CONTROL = "control"
+ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
+EQUAL = {True: "bitwise equal", False: "not equal"}
+HEADERS = ("runs", "bitwise", "first step that differs", "metric", "values", "final weights")
+
+
+def divergence_view(findings: Findings) -> DivergenceView:
+    """The proofs of repeatability of one experiment, with where each variant parts."""
+    experiments = [it.experiment for it in findings.experiments]
+    proofs = findings.noise.repeatability if findings.noise else ()
+    if all(it.imported for it in experiments):
+        proofs = ()
+    return DivergenceView(
+        no_divergence=_no_divergence(proofs, experiments, is_comparison=bool(findings.pairs)),
+        sentences=tuple(_sentence(proof) for proof in proofs if proof.parting is not None),
+        caption="Where the runs of a variant differ first",
+        headers=HEADERS,
+        rows=tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False)),
+    )
+
+
+def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experiment], *, is_comparison: bool) -> str:
+    """Empty where runs of the control variant were compared."""
+    if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
+        return ""
+    if experiments and all(it.imported for it in experiments):
+        return "What was held in imported runs is not on record, so nothing is said about where they should not part."
+    if is_comparison:
+        return f"Experiments are compared here, whose runs differ by design: {ASK}."
+    if any(proof.variant == CONTROL for proof in proofs):
+        return "Fewer than two runs of the control variant completed with something to compare: add runs to it."
+    return f"No run was made with everything held, so a difference is no fault: {ASK}."
+
+
+def _row(proof: Repeatability, experiment: Experiment) -> DivergenceRow:
+    parting = proof.parting
+    return DivergenceRow(
+        label=clean(proof.variant),
+        cells=(
+            Cell(str(proof.n), value=float(proof.n)),
+            Cell(_state(proof), is_reason=proof.is_equal is None),
+            Cell(_step(parting)) if parting else Cell("none", is_reason=True),
+            Cell(clean(parting.metric)) if parting else Cell("none", is_reason=True),
+            Cell(_values(parting)) if parting else Cell("none", is_reason=True),
+            Cell(proof.weights if proof.n > 1 or proof.weights == "not reached" else "not compared"),
+        ),
+        note=_note(proof, experiment),
+    )
+
+
+def _state(proof: Repeatability) -> str:
+    if proof.is_equal is not None:
+        return EQUAL[proof.is_equal]
+    return "not compared: " + (
+        "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights on record"
+    )
+
+
+def _step(parting: Parting) -> str:
+    return "outside the main loop" if parting.step is None else f"main-loop step {parting.step}"
+
+
+def _values(parting: Parting) -> str:
+    return " and ".join(_value(value) for value in parting.values)
+
+
+def _value(value: float | None) -> str:
+    return "nothing" if value is None else value_text(value)
+
+
+def _sentence(proof: Repeatability) -> str:
+    """`control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25 in replicate 2.`."""
+    parting = proof.parting
+    if parting is None:
+        return ""
+    told = ", ".join(
+        f"{_value(value)} in replicate {replicate}"
+        for value, replicate in zip(parting.values, parting.replicates, strict=True)
+    )
+    where = "outside the main loop" if parting.step is None else f"at main-loop step {parting.step}"
+    return f"{clean(proof.variant)}: {clean(parting.metric)} differs first {where}: {told}."
+
+
+def _note(proof: Repeatability, experiment: Experiment) -> str:
+    """What a difference means here, and what is known to cause it."""
+    if proof.is_equal is not False:
+        return ""
+    if proof.variant != CONTROL:
+        varied = ", ".join(map(clean, experiment.varied)) or "what the script leaves free"
+        return f"varied here: {varied}; runs are meant to differ"
+    told = ["everything is held, so no run should differ"]
+    if proof.parting is None:
+        told.append("metrics are equal at every step, final weights are not")
+    for words, facts in (("used without a deterministic version", "operations"), ("beyond control", "uncontrolled")):
+        found: dict[str, list[int]] = {}
+        for run in experiment.runs:
+            for fact in getattr(run, facts):
+                found.setdefault(clean(fact), []).append(run.replicate)
+        if found:
+            named = ", ".join(f"{fact} ({replicates(tuple(runs))})" for fact, runs in list(found.items())[:5])
+            more = f" and {counted(len(found) - 5, 'more')}" if len(found) > 5 else ""
+            told.append(f"{words}: {named}{more}")
+    return "; ".join(told)

@@ -1,0 +1,37 @@
+"""Where runs part, and what runs leave behind beside scores, as a report shows it."""
+
+from dataclasses import dataclass
+
+from deviate.report.view.parts import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class DivergenceRow:
+    """One variant; the cells follow `DivergenceView.headers`."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class DivergenceView:
+    """Whether runs of a variant are bitwise equal, and where they differ first.
+
+    Attributes:
+        no_divergence: why it cannot be told where runs with everything held part; there may be rows all the same.
+        sentences: the first difference of each variant in full precision.
+    """
+
+    no_divergence: str
+    sentences: tuple[str, ...]
+    caption: str
+    headers: tuple[str, ...]
+    rows: tuple[DivergenceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityView:
+    """Disagreement of predictions, distance and similarity of weights; `no_stability` says why there is none."""
+
+    no_stability: str
