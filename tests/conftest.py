@@ -24,8 +24,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+PROGRAMS = frozenset({"chromium", "pdflatex"})
+"""What tests ask for that is neither an interpreter nor a module."""
+
+
 class Requirement(Protocol):
-    """Goes on if the machine has the module or, for a name such as "python3.8", the interpreter."""
+    """Goes on if the machine has the module, the program or, for a name such as "python3.8", the interpreter."""
 
     def __call__(self, name: str) -> None: ...
 
@@ -81,6 +85,8 @@ def require() -> Requirement:
     def check(name: str) -> None:
         if name.startswith("python"):
             is_there = find_interpreter(name.removeprefix("python")) is not None
+        elif name in PROGRAMS:
+            is_there = shutil.which(name) is not None
         else:
             is_there = importlib.util.find_spec(name) is not None
         if not is_there:
