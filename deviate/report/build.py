@@ -9,11 +9,14 @@ from deviate.report.compare import verdict_view
 from deviate.report.describe import range_line, summary_line
 from deviate.report.format import clean, confidence_text, counted
 from deviate.report.many import many_views
-from deviate.report.metrics import aggregate_words, metric_views
+from deviate.report.metrics import aggregate_words, matched_rows, metric_views
 from deviate.report.noise import is_study, no_noise, noise_view
-from deviate.report.outcomes import outcome_view
+from deviate.report.outcomes import no_outcomes, outcome_view
 from deviate.report.tasks import task_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
+
+FEW = 4
+"""Metrics in the summary of an experiment where none is primary; the tables have them all."""
 
 GIVEN = "scores"
 """Sink of metrics whose scores were given as such."""
@@ -26,6 +29,8 @@ def build_view(findings: Findings) -> View:
     noise = noise_view(findings)
     verdicts = _verdicts(findings, labels)
     metrics = metric_views(findings, labels)
+    outcomes, tasks = outcome_view(findings, labels), task_view(findings, labels)
+    order = _orders(findings)
     failed = [
         row for it, label in zip(experiments, labels, strict=True) for row in history.failures(it.experiment, label)
     ]
@@ -33,23 +38,30 @@ def build_view(findings: Findings) -> View:
         title=_title(findings, labels),
         subtitle=_subtitle(findings),
         experiments=tuple(
-            _summary(item, index, label, findings)
+            _summary(item, index, label, findings, order[index])
             for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
         ),
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
-        paste=tuple(verdict.paste for verdict in verdicts)
+        paste=(
+            *(verdict.paste for verdict in verdicts),
+            *((tasks.sentence,) if tasks and findings.pairs else ()),
+        )
         or (noise and noise.paste)
         or _paste_single(findings, labels),
         scope=limits.scope(findings),
         limits=limits.limits(findings),
         warnings=_warnings(findings, labels),
+        points_note=_points_note(findings),
+        overview_caption=_overview_caption(findings, labels),
+        cv_head=f"CV of {labels[0]}" if len(labels) > 1 else "CV",
         metrics=metrics,
         curves_note="" if any(metric.curve for metric in metrics) else "No metric was reported at more than one step.",
         many=many_views(findings, labels),
-        tasks=task_view(findings, labels),
-        outcomes=outcome_view(findings, labels),
+        tasks=tasks,
+        outcomes=outcomes,
+        no_outcomes="" if outcomes else no_outcomes(findings),
         noise=noise,
         no_noise=no_noise(findings),
         footnotes=limits.footnotes(findings),
@@ -106,7 +118,10 @@ def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
     return (clean(it.variant) for it in experiments if it.command and not it.imported)
 
 
-def _summary(item: ExperimentFindings, index: int, label: str, findings: Findings) -> ExperimentSummary:
+def _summary(
+    item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]
+) -> ExperimentSummary:
+    """The primary metric with its range, else the first few in an `order` that is the same for all experiments."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
     state: tuple[str, ...] = (
         clean(item.experiment.variant),
@@ -115,21 +130,52 @@ def _summary(item: ExperimentFindings, index: int, label: str, findings: Finding
     )
     if is_study(findings):
         role, state = "Variant", state[1:]
-    primary = [it for it in item.descriptions if it.metric.name == _primary_name(findings, index)]
-    shown = primary or list(item.descriptions)
+    descriptions = sorted(item.descriptions, key=lambda it: order.index(it.metric.name))
+    primary = [it for it in descriptions if it.metric.name == _primary_name(findings, index)]
+    shown = primary or descriptions[:FEW]
     lines: list[SummaryLine] = []
     for description in shown:
         lines.append(summary_line(description))
         interval = range_line(description) if primary else None
         lines += [interval] if interval else []
-    others = [it for it in item.descriptions if it not in shown]
+    others = [it for it in descriptions if it not in shown]
     return ExperimentSummary(
         role=role,
         label=label,
         state=state,
         lines=tuple(lines),
         others=tuple(summary_line(it) for it in others),
+        more=f"{counted(len(others), 'more metric')} in the tables" if others else "",
     )
+
+
+def _orders(findings: Findings) -> list[list[str]]:
+    """Names of metrics per experiment, matched ones in the same place."""
+    rows = matched_rows(findings)
+    return [
+        [it.metric.name for row in rows if (it := row[index]) is not None] for index in range(len(findings.experiments))
+    ]
+
+
+def _points_note(findings: Findings) -> str:
+    """How to read the figures of every run."""
+    beside = "The dot and line beside them: mean and its interval."
+    if len(findings.pairs) == 1:
+        beside = (
+            "The dot and line beside them: mean and one SD to either side. The last column is the difference to the "
+            "baseline with its interval; its zero is the mean of the baseline."
+        )
+    elif findings.pairs:
+        beside = (
+            "The dot and line beside them: mean and one SD to either side. The lower panel has the differences to the "
+            "baseline with their intervals."
+        )
+    return f"Each dot is the score of one run. {beside} No axis is forced to start at zero."
+
+
+def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:
+    first = "the primary metric first, then " if findings.primary is not None else ""
+    return f"All metrics, mean ± SD over runs; {first}by coefficient of variation of {labels[0]}, largest first"
 
 
 def _primary_name(findings: Findings, index: int) -> str | None:

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 
-from deviate.model import Comparison, CurveComparison, Findings, Interval, Unavailable
+from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Interval, Unavailable
 from deviate.report.compare import metric_name, test_cell
 from deviate.report.describe import noted, unit_of
 from deviate.report.format import (
@@ -32,6 +32,15 @@ def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | Non
     )
     headers = ("", "first difference", "mean over the curve", "CI", "Welch", "steps")
     return OutcomeTable(f"Curves against {labels[0]}, exploratory", headers, rows) if rows else None
+
+
+def no_curves(findings: Findings) -> str:
+    """Why no curves are compared; empty where some are, and where nothing is compared."""
+    compared = [comparison.curve for pair in findings.pairs for comparison in pair.comparisons]
+    if not compared or any(isinstance(it, CurveComparison) for it in compared):
+        return ""
+    reasons = dict.fromkeys(it.reason for it in compared if isinstance(it, Unavailable) and it != NOT_ASKED)
+    return f"Curves are not compared: {'; '.join(map(clean, reasons)) or NOT_ASKED.reason}."
 
 
 def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:

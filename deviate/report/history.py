@@ -153,7 +153,7 @@ def _run_row(run: Run) -> RunRow:
         outcome=OUTCOMES[run.status],
         exit_code="none" if run.exit_code is None else str(run.exit_code),
         started=instant(run.started),
-        wall_time=_wall_time(run),
+        wall_time=Cell(_wall_time(run), value=run.wall_time_s),
         seeds=randomness.seed_set(run.seeds),
     )
 

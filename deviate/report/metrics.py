@@ -10,8 +10,8 @@ from deviate.report.compare import (
     places_of_difference,
     verdict_word,
 )
-from deviate.report.describe import description_headers, description_row, mean_cell, n_text, unit_of
-from deviate.report.format import clean, confidence_text, difference_unit, shorten, with_unit
+from deviate.report.describe import cell_of, description_headers, description_row, mean_cell, n_text, unit_of
+from deviate.report.format import clean, confidence_text, difference_unit, percentage, shorten, with_unit
 from deviate.report.quantities import quantity_rows
 from deviate.report.shape import shape_rows
 from deviate.report.view import (
@@ -107,7 +107,9 @@ def _metric_view(
         facts=_facts(first.metric, is_primary=first.metric.name == findings.primary),
         overview=tuple(_overview_cell(it, label) for it, label in zip(row, labels, strict=True)),
         overview_n=tuple("" if it is None else f"n = {n_text(it)}" for it in row),
+        cv=cell_of(first.cv, percentage),
         overview_comparisons=tuple(None if it is None else overview_comparison(it) for it in comparisons),
+        not_compared=tuple(reason if compared else "only one side reports this metric" for reason in absent),
         description_headers=description_headers(next((it for it, _ in described if it.n > 1), first)),
         descriptions=tuple(description_row(it, label) for it, label in described),
         shape_experiments=tuple(label for _, label in described),
@@ -147,6 +149,7 @@ def _estimation(
     comparisons: Sequence[Comparison | None],
 ) -> EstimationPlot | None:
     described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
+    place = {label: index for index, label in enumerate(labels)}
     if not any(it.scores for it, _ in described):
         return None
     unit = unit_of(described[0][0].metric)
@@ -172,14 +175,15 @@ def _estimation(
         description=f"Score of every run in {name}: {drawn}. {'; '.join(told)}".strip(),
         axis=with_unit(name, f"({unit})" if unit else ""),
         difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
-        groups=tuple(_points(it, label) for it, label in described),
+        groups=tuple(_points(it, label, place[label]) for it, label in described),
         differences=differences,
     )
 
 
-def _points(description: Description, label: str) -> PointGroup:
+def _points(description: Description, label: str, index: int) -> PointGroup:
     interval = description.mean_interval
     return PointGroup(
+        index=index,
         label=label,
         note=f"n = {n_text(description)}",
         values=tuple(score.value for score in description.scores),
@@ -197,6 +201,17 @@ def _plotted(comparison: Comparison, label: str) -> PlottedDifference:
         estimate=None if isinstance(comparison.difference, Unavailable) else comparison.difference,
         low=interval.low if isinstance(interval, Interval) else None,
         high=interval.high if isinstance(interval, Interval) else None,
+        pairs=_pairs(comparison) if comparison.is_paired else (),
+    )
+
+
+def _pairs(comparison: Comparison) -> tuple[tuple[int, int], ...]:
+    """Places of scores that share their replicate."""
+    place = {score.replicate: index for index, score in enumerate(comparison.candidate.scores)}
+    return tuple(
+        (index, place[score.replicate])
+        for index, score in enumerate(comparison.baseline.scores)
+        if score.replicate in place
     )
 
 
@@ -204,7 +219,7 @@ def _curve(
     key: str, name: str, findings: Findings, row: Sequence[Description | None], labels: Sequence[str]
 ) -> CurvePlot | None:
     groups: list[CurveGroup] = []
-    for description, item, label in zip(row, findings.experiments, labels, strict=True):
+    for index, (description, item, label) in enumerate(zip(row, findings.experiments, labels, strict=True)):
         if description is None:
             continue
         metric = description.metric.name
@@ -212,6 +227,7 @@ def _curve(
         found = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
         groups.append(
             CurveGroup(
+                index=index,
                 label=label,
                 counted=tuple(series for run, series in found if run.replicate in counted),
                 failed=tuple(series for run, series in found if run.replicate not in counted),

@@ -15,7 +15,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.report.compare import metric_name, test_cell, test_text
-from deviate.report.curves import curve_line, curve_table, difference_plots, not_drawn
+from deviate.report.curves import curve_line, curve_table, difference_plots, no_curves, not_drawn
 from deviate.report.describe import cell_of, unit_of
 from deviate.report.format import clean, confidence_text, duration, number, percentage, with_unit
 from deviate.report.view import Cell
@@ -56,6 +56,7 @@ def outcome_view(findings: Findings, labels: Sequence[str]) -> OutcomeView | Non
         targets=targets,
         target_tests=_log_rank_table(findings, labels),
         curves=curves,
+        no_curves=no_curves(findings),
         survival=tuple(_survival_plots(attained)),
         differences=difference_plots(findings, labels),
         lines=tuple(_lines(findings, labels)),
@@ -77,6 +78,13 @@ def outcome_view(findings: Findings, labels: Sequence[str]) -> OutcomeView | Non
             )
         ),
     )
+
+
+def no_outcomes(findings: Findings) -> str:
+    """What there is to tell of runs of which there is nothing but scores to tell."""
+    has_runs = any(isinstance(it.completion, Completion) for it in findings.experiments)
+    ended = "All runs that ended for reasons of their own completed" if has_runs else "No run ended"
+    return f"{ended}; no metric has a target. {no_curves(findings)}".strip()
 
 
 def _completion_table(known: Sequence[tuple[str, Completion]], findings: Findings) -> OutcomeTable:

@@ -135,11 +135,13 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
         index = order.index(label) if label in order else position
         lines.append(ProfileLine(label, f"n = {sum(runs)} scores", index, it.profile, it.profile_band))
     told = "; ".join(f"{line.label}, {line.note}" for line in lines)
+    has_band = any(line.band for line in lines)
+    band = f"with its pointwise {level} band" if has_band else "without bands, for which there are too few runs"
     return ProfilePlot(
         key="task-profiles",
         title="Performance profiles",
-        description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, with a pointwise "
-        f"{level} band where there are runs enough: {told}.",
+        description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, {band}: {told}.",
+        caption=f"Share of scores above each threshold, mean over tasks, {band}: higher is better.",
         axis="score" if tasks.normalisation.startswith("none") else "normalised score",
         thresholds=tasks.thresholds,
         lines=tuple(lines),

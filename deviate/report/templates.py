@@ -33,6 +33,15 @@ def template(name: str = PAGE) -> jinja2.Template:
         raise ToolError(f"the report template {name} cannot be used: {error}", "install deviate again") from error
 
 
+def source(name: str) -> str:
+    """The text of a file beside the templates, as it goes into a page.
+
+    Raises:
+        ToolError: it is not where it belongs.
+    """
+    return _read(name)
+
+
 def _read(name: str) -> str:
     folder = _folder(files("deviate"))
     try:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from deviate.model import Experiment, Findings, SelectedMetric, Series, Status, Unavailable
 from deviate.report.figures.outcomes import draw_difference, draw_survival
-from deviate.report.outcomes import outcome_view
+from deviate.report.outcomes import no_outcomes, outcome_view
 from deviate.report.templates import template
 from deviate.report.view.outcomes import OutcomeView
 from deviate.stats import (
@@ -161,20 +161,25 @@ def test_the_template_shows_every_table_and_figure(view: OutcomeView) -> None:
         **{plot.key: Markup(draw_survival(plot)) for plot in view.survival},
         **{plot.key: Markup(draw_difference(plot)) for plot in view.differences},
     }
-    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=view), outcome_figures=figures)
-    assert page.count("<table>") == page.count("<caption>") == 6
+    page = template("outcomes.html.j2").render(
+        view=SimpleNamespace(outcomes=view, no_outcomes=""), outcome_figures=figures
+    )
+    assert page.count("<table ") == page.count("<caption>") == 6
     assert page.count("<svg") == 2
     assert all(line in page for line in view.footnotes)
     ET.fromstring(page)
 
 
-def test_where_every_run_completed_and_nothing_else_is_to_tell_there_is_no_view() -> None:
+def test_where_every_run_completed_and_nothing_else_is_to_tell_its_reason_stands_there() -> None:
     flat = [run(i, {"test_acc": Series((0,), (1.0 + i,))}) for i in range(5)]
     whole = experiment("base", flat, [selected(is_primary=True)])
     found = judged(whole, replace(whole, name="new"))
     assert outcome_view(found, LABELS) is None
-    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=None), outcome_figures={})
-    assert not page.strip()
+    why = no_outcomes(found)
+    assert why.startswith("All runs that ended for reasons of their own completed; no metric has a target. Curves are")
+    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=None, no_outcomes=why), outcome_figures={})
+    assert page.count("<table ") == 0
+    assert why in page
 
 
 def test_the_first_bands_are_drawn_and_the_rest_counted(findings: Findings) -> None:

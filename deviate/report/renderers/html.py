@@ -1,17 +1,19 @@
 """The report as one HTML page that asks the network for nothing and needs no script to be read."""
 
 import base64
+import hashlib
 
 from markupsafe import Markup
 
 from deviate.report.renderers.csv import render_csv
 from deviate.report.renderers.json import embedded_json
 from deviate.report.renderers.registry import Surface, renderer
-from deviate.report.templates import template
+from deviate.report.templates import source, template
 from deviate.report.view import View
 
 POINTS_ON_PAGE = 140_000
 """Points of all curves together: about 13 bytes each, so that a page of any experiment stays well below 4 MB."""
+SCRIPT = "report.js"
 FEWEST_POINTS, MOST_POINTS = 24, 400
 
 
@@ -29,9 +31,11 @@ def render_html(view: View, surface: Surface) -> str:
     )
 
     n_points = _points_per_curve(view)
-    page = template()
+    page, script = template(), source(SCRIPT)
     return page.render(
         view=view,
+        policy=_policy(script),
+        script=_trusted(script),
         estimations={it.anchor: _trusted(draw_estimation(it.estimation)) for it in view.metrics if it.estimation},
         curves={it.anchor: _trusted(draw_curves(it.curve, n_points)) for it in view.metrics if it.curve},
         forests={
@@ -51,6 +55,12 @@ def render_html(view: View, surface: Surface) -> str:
         data=_json_in_html(embedded_json(view)),
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
     )
+
+
+def _policy(script: str) -> str:
+    """What a browser may do with the page: no request, and no script but this one."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
 
 def _points_per_curve(view: View) -> int:

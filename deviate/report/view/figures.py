@@ -7,8 +7,13 @@ from deviate.model import Series
 
 @dataclass(frozen=True, slots=True)
 class PointGroup:
-    """The scores of one experiment; `mean` and its interval are None where the findings have none."""
+    """The scores of one experiment; `mean` and its interval are None where the findings have none.
 
+    Attributes:
+        index: place of the experiment in the report, which gives colour and shape.
+    """
+
+    index: int
     label: str
     note: str
     values: tuple[float, ...]
@@ -20,12 +25,17 @@ class PointGroup:
 
 @dataclass(frozen=True, slots=True)
 class PlottedDifference:
-    """Candidate minus baseline with its interval, or the reason why there is none to draw."""
+    """Candidate minus baseline with its interval; None where there is none to draw.
+
+    Attributes:
+        pairs: places of the two scores of each pair, of the baseline and of the candidate, where pairs decide.
+    """
 
     label: str
     estimate: float | None
     low: float | None
     high: float | None
+    pairs: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +53,9 @@ class EstimationPlot:
 
 @dataclass(frozen=True, slots=True)
 class CurveGroup:
-    """The runs of one experiment: those that count, and those that ended otherwise."""
+    """The runs of one experiment: those that count, and those that ended otherwise; `index` is as in `PointGroup`."""
 
+    index: int
     label: str
     counted: tuple[Series, ...]
     failed: tuple[Series, ...]

@@ -75,6 +75,7 @@ class ProfilePlot:
     key: str
     title: str
     description: str
+    caption: str
     axis: str
     thresholds: tuple[float, ...]
     lines: tuple[ProfileLine, ...]

@@ -24,6 +24,7 @@ class ExperimentSummary:
     state: tuple[str, ...]
     lines: tuple[SummaryLine, ...]
     others: tuple[SummaryLine, ...]
+    more: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ class MetricView:
 
     Attributes:
         overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
-        overview_comparisons: per candidate; None where the candidate did not report the metric.
+        cv: coefficient of variation by which metrics are ordered.
+        overview_comparisons: per candidate; None where `not_compared` says why there is none.
         shape: further figures about the scores, a cell for each of `shape_experiments`: standard error, robust
             companions, cross-checks by resampling.
         no_estimation, no_curve: why a figure is absent; empty when it is there.
@@ -83,7 +85,9 @@ class MetricView:
     facts: tuple[str, ...]
     overview: tuple[Cell, ...]
     overview_n: tuple[str, ...]
+    cv: Cell
     overview_comparisons: tuple[OverviewComparison | None, ...]
+    not_compared: tuple[str, ...]
     description_headers: tuple[str, ...]
     descriptions: tuple[DescriptionRow, ...]
     shape_experiments: tuple[str, ...]

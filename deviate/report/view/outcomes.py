@@ -67,7 +67,8 @@ class OutcomeView:
 
     Attributes:
         completion: how many runs of each experiment completed. rates: candidates compared with the baseline in it.
-        worst_rank: metrics with failed runs ranked worst. targets: time to each target. curves: one row per metric.
+        worst_rank: metrics with failed runs ranked worst. targets: time to each target. curves: one row per metric, or `no_curves`, why
+            none are compared.
         lines: for a terminal, a line each. footnotes: how to read the tables.
     """
 
@@ -77,6 +78,7 @@ class OutcomeView:
     targets: OutcomeTable | None
     target_tests: OutcomeTable | None
     curves: OutcomeTable | None
+    no_curves: str
     survival: tuple[SurvivalPlot, ...]
     differences: tuple[DifferencePlot, ...]
     lines: tuple[str, ...]

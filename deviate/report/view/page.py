@@ -18,9 +18,11 @@ class View:
     Attributes:
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         paste: sentences to paste, one per verdict, or one that describes the single experiment.
+        points_note: how to read the figures of every run.
+        overview_caption, cv_head: of the table of all metrics.
         limits: what this report does not show.
         many: a metric each, where three or more experiments are compared; tasks: where metrics are tasks.
-        outcomes: failures, time to targets, curves compared; None where there is nothing but scores to tell.
+        outcomes: failures, time to targets, curves compared; None where `no_outcomes` says why.
         no_noise: why there is nothing on sources of spread; empty where `noise` is there.
     """
 
@@ -34,11 +36,15 @@ class View:
     scope: str
     limits: tuple[str, ...]
     warnings: tuple[str, ...]
+    points_note: str
+    overview_caption: str
+    cv_head: str
     metrics: tuple[MetricView, ...]
     curves_note: str
     many: tuple[ManyView, ...]
     tasks: TaskView | None
     outcomes: OutcomeView | None
+    no_outcomes: str
     noise: NoiseView | None
     no_noise: str
     footnotes: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Fact
+from deviate.report.view.parts import Cell, Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class RunRow:
     outcome: str
     exit_code: str
     started: str
-    wall_time: str
+    wall_time: Cell
     seeds: str
 
 
