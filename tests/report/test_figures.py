@@ -38,9 +38,9 @@ def _forest(*experiments: Experiment) -> ForestPlot:
     return plot
 
 
-def _n_dots(svg: str, diameter: int = 5) -> int:
-    """Dots are lines of a tenth of a pixel: two vertices each, in the paths with round ends as wide as a dot."""
-    paths = re.findall(rf'<path d="([^"]*)"[^>]*stroke-width: {diameter}[;"][^>]*', svg)
+def _n_dots(svg: str) -> int:
+    """Raw points are the paths a little see-through: a start for each of them."""
+    paths = re.findall(r'<path d="([^"]*)"[^>]*opacity: 0.75[;"]', svg)
     return sum(path.count("M") for path in paths)
 
 
@@ -53,7 +53,7 @@ def test_every_score_is_a_dot(n_experiments: int) -> None:
 
 def test_equal_scores_lie_side_by_side() -> None:
     svg = draw_estimation(_estimation(scored("a", [1.0] * 9)))
-    (path,) = re.findall(r'<path d="([^"]*)"[^>]*stroke-width: 5[;"]', svg)
+    (path,) = re.findall(r'<path d="([^"]*)"[^>]*opacity: 0.75[;"]', svg)
     starts = re.findall(r"M ([\d.]+) ([\d.]+)", path)
     assert len(set(starts)) == 9
 
@@ -167,7 +167,7 @@ def test_runs_of_unequal_length_count_at_the_steps_that_they_have() -> None:
 
 def test_a_forest_has_a_dot_for_each_run_behind_an_sd_and_words_where_there_is_no_spread() -> None:
     svg = draw_forest(_forest(*usual()))
-    assert _n_dots(svg, 4) == 10 + 10
+    assert _n_dots(svg) == 10 + 10
     text = "".join(ET.fromstring(svg).itertext())
     assert text.count("n = 10") >= 2
     assert "no implementation noise observed, 5 runs bitwise equal" in text
@@ -177,7 +177,7 @@ def test_a_forest_has_a_dot_for_each_run_behind_an_sd_and_words_where_there_is_n
 def test_a_forest_is_as_tall_as_it_has_variants() -> None:
     four, five = (_forest(*usual(), *more) for more in ([], [spread("init", [1.0, 2.0, 3.0])]))
     heights = [int(ET.fromstring(draw_forest(plot)).get("height") or 0) for plot in (four, five)]
-    assert heights[1] - heights[0] == 40
+    assert heights[1] - heights[0] == 44
 
 
 def test_an_interval_that_leaves_the_forest_is_said_to_go_on() -> None:

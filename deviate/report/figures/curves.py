@@ -1,39 +1,29 @@
 """Curves of every run: thin lines, with the mean and its pointwise band per experiment."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from deviate.report.figures.canvas import (
-    GROUND,
-    Floats,
-    add_axes,
-    add_band,
-    add_lines,
-    colour,
-    few_ticks,
-    figure_style,
-    name_axis,
-    new_figure,
-    svg_text,
-    to_pixels,
-)
+from deviate.report.figures.legend import Entry, legend
+from deviate.report.figures.panel import Floats, Panel, add_panel, few_ticks, new_figure
+from deviate.report.figures.surface import Surface
 from deviate.report.figures.thin import Band, Line, band_of, line_of, thin, thin_band
-from deviate.report.format import shorten
+from deviate.report.figures.write import page_svg
 from deviate.report.view import CurvePlot
 
-WIDTH, HEIGHT = 440, 270
+PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 62, 14, 28
 BAND_POINTS = 100
+SHAPES_ON_MEAN = 5
 LOGARITHMIC_FROM = 200.0
 """Ratio of highest to lowest value above which a linear axis would hide most of a curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    colour: str
+    index: int
     label: str
     counted: list[Line]
     failed: list[Line]
@@ -42,73 +32,101 @@ class _Group:
 
 def draw_curves(plot: CurvePlot, n_points: int) -> str:
     """The curves as an `<svg>` element; each is thinned to about `n_points` points."""
+    return page_svg(lambda surface: curves(plot, surface, n_points), plot.key, plot.title, plot.description)
+
+
+def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     groups = [
-        _group(index, group.label, [*map(line_of, group.counted)], [*map(line_of, group.failed)], plot.confidence)
-        for index, group in enumerate(plot.groups)
+        _group(group.index, group.label, [*map(line_of, group.counted)], [*map(line_of, group.failed)], plot.confidence)
+        for group in plot.groups
     ]
-    with figure_style(plot.key):
-        figure = new_figure(WIDTH, HEIGHT)
-        axes = add_axes(figure, left=58, bottom=56, right=12, top=24)
-        suffix = _set_limits(axes, groups)
-        for group in groups:
-            _draw_runs(axes, group, n_points)
-        # A rim in the colour of the ground, below all means, keeps them visible among a hundred lines.
-        for group in groups:
-            _draw_mean(axes, group, GROUND, width=4.0)
-        for group in groups:
-            _draw_mean(axes, group, group.colour, width=2.0)
-        name_axis(axes, f"{shorten(plot.axis, 40)}{suffix}", 80)
-        axes.text(1, -0.11, "main-loop step", transform=axes.transAxes, ha="right", va="top")
-        for index, group in enumerate(groups):
-            _name_group(axes, group, index, len(groups))
-        return svg_text(figure, plot.key, plot.title, plot.description)
+    names = legend(surface, [Entry(it.index, it.label, _note(it)) for it in groups], surface.n_units - 12)
+    bottom = 42 + names.height
+    figure = new_figure(surface, PANEL_HEIGHT + TOP + bottom)
+    panel = add_panel(figure, surface, left=LEFT, bottom=bottom, right=RIGHT, top=TOP)
+    suffix = _set_limits(panel, groups)
+    for group in groups:
+        _draw_runs(panel, group, n_points)
+    # A rim in the colour of the ground, below all means, keeps them visible among a hundred lines.
+    for group in groups:
+        _draw_mean(panel, group, width=4.0, colour=surface.ground)
+    for place, group in enumerate(groups):
+        _draw_mean(panel, group, width=2.0)
+        _draw_shapes(panel, group, place / len(groups))
+    told = surface.text_width(suffix)
+    panel.name_y(f"{surface.fit(plot.axis, panel.width - told)}{suffix}")
+    panel.name_x("main-loop step")
+    names.draw(panel, below=40, left=LEFT - 6)
+    return figure
 
 
 def _group(index: int, label: str, counted: list[Line], failed: list[Line], confidence: float) -> _Group:
-    return _Group(colour(index), label, counted, failed, band_of(counted, confidence))
+    return _Group(index, label, counted, failed, band_of(counted, confidence))
 
 
-def _draw_runs(axes: Axes, group: _Group, n_points: int) -> None:
+def _note(group: _Group) -> str:
+    n = len(group.counted)
+    fewest = int(group.band.n.min()) if group.band is not None else n
+    parts = [f"n = {n}" if fewest == n else f"n = {fewest}–{n} by step"]
+    parts += [f"{len(group.failed)} failed, dashed"] if group.failed else []
+    return ", ".join(parts)
+
+
+def _draw_runs(panel: Panel, group: _Group, n_points: int) -> None:
     """Thin lines, fainter when they are many: one experiment must not cover another."""
     alpha = min(0.45, max(0.15, 5 / max(1, len(group.counted))))
-    add_lines(axes, _pixels(axes, group.counted, n_points), group.colour, width=0.7, alpha=alpha)
-    add_lines(axes, _pixels(axes, group.failed, n_points), group.colour, width=0.9, alpha=0.8, is_dashed=True)
+    panel.lines(_pixels(panel, group.counted, n_points), group.index, width=0.7, alpha=alpha)
+    panel.lines(_pixels(panel, group.failed, n_points), group.index, width=0.9, alpha=0.8, is_dashed=True)
 
 
-def _draw_mean(axes: Axes, group: _Group, stroke: str, *, width: float) -> None:
+def _draw_mean(panel: Panel, group: _Group, *, width: float, colour: str = "") -> None:
     if group.band is None or len(group.counted) < 2:
         return
     band = thin_band(group.band, BAND_POINTS)
-    middle, low, high = (to_pixels(axes, band.x, _drawable(axes, side)) for side in (band.mean, band.low, band.high))
-    add_band(axes, middle[:, 0], low[:, 1], high[:, 1], stroke)
-    add_lines(axes, [middle], stroke, width=width, alpha=1.0)
+    middle, low, high = (panel.to_pixels(band.x, _drawable(panel, side)) for side in (band.mean, band.low, band.high))
+    panel.band(middle[:, 0], low[:, 1], high[:, 1], group.index, fill=colour)
+    panel.lines([middle], group.index, width=width, stroke=colour)
 
 
-def _pixels(axes: Axes, lines: Sequence[Line], n_points: int) -> list[Floats]:
-    return [to_pixels(axes, line.x, _drawable(axes, line.y)) for line in (thin(it, n_points) for it in lines)]
+def _draw_shapes(panel: Panel, group: _Group, phase: float) -> None:
+    """The shape of the experiment at some steps of its mean, or of its only run: colours alone do not tell lines apart.
+
+    `phase` in [0, 1) moves them, so that those of several experiments do not cover each other.
+    """
+    if group.band is None:
+        return
+    x, y = group.band.x, group.band.mean
+    wanted = x[0] + (np.arange(SHAPES_ON_MEAN) + 0.25 + 0.5 * phase) / SHAPES_ON_MEAN * (x[-1] - x[0])
+    places = np.unique(np.searchsorted(x, wanted).clip(0, len(x) - 1))
+    at = panel.to_pixels(x[places], _drawable(panel, y[places]))
+    panel.points(at[np.isfinite(at).all(axis=1)], group.index, diameter=7, alpha=1.0)
 
 
-def _drawable(axes: Axes, y: Floats) -> Floats:
+def _pixels(panel: Panel, lines: Sequence[Line], n_points: int) -> list[Floats]:
+    return [panel.to_pixels(line.x, _drawable(panel, line.y)) for line in (thin(it, n_points) for it in lines)]
+
+
+def _drawable(panel: Panel, y: Floats) -> Floats:
     """Values kept near the window: a line may leave it, but not by so much that the text of the figure overflows."""
-    low, high = axes.get_ylim()
-    if axes.get_yscale() == "log":
+    low, high = panel.axes.get_ylim()
+    if panel.axes.get_yscale() == "log":
         return np.clip(y, low / 10, high * 10)
     return np.clip(y, low - (high - low), high + (high - low))
 
 
-def _set_limits(axes: Axes, groups: Sequence[_Group]) -> str:
+def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
     """Limits from the runs that count, lest one that diverged flattens the rest; returns what the reader must know."""
-    lines = [line for group in groups for line in group.counted]
-    failed = [line for group in groups for line in group.failed]
-    shown = _values(lines)
-    if not shown.size:
-        shown, failed = _values(failed), []
-    steps = np.concatenate([line.x for group in groups for line in (*group.counted, *group.failed)])
-    axes.set_xlim(steps.min(), max(steps.max(), steps.min() + 1))
-    axes.xaxis.set_major_locator(few_ticks(6))
-    low, high = (float(shown.min()), float(shown.max())) if shown.size else (0.0, 1.0)
-    beyond = _values(failed)
-    is_cut = bool(beyond.size) and (float(beyond.min()) < low or float(beyond.max()) > high)
+    axes = panel.axes
+    shown = _range(line for group in groups for line in group.counted)
+    beyond = _range(line for group in groups for line in group.failed)
+    if shown is None:
+        shown, beyond = beyond, None
+    ends = [(line.x[0], line.x[-1]) for group in groups for line in (*group.counted, *group.failed) if len(line.x)]
+    first, last = min(it for it, _ in ends), max(it for _, it in ends)
+    axes.set_xlim(first, max(last, first + 1))
+    panel.ticks_x(6)
+    low, high = shown or (0.0, 1.0)
+    is_cut = beyond is not None and (beyond[0] < low or beyond[1] > high)
     notes = ["cut to the runs that count"] if is_cut else []
     if low > 0 and high / low > LOGARITHMIC_FROM:
         axes.set_yscale("log")
@@ -124,18 +142,8 @@ def _set_limits(axes: Axes, groups: Sequence[_Group]) -> str:
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def _values(lines: Sequence[Line]) -> Floats:
-    values: Floats = np.concatenate([line.y for line in lines]) if lines else np.empty(0)
-    return values[~np.isnan(values)]
-
-
-def _name_group(axes: Axes, group: _Group, index: int, n_groups: int) -> None:
-    """Name and n below the axis, in the colour of the curves with a stroke before it."""
-    n = len(group.counted)
-    fewest = int(group.band.n.min()) if group.band is not None else n
-    parts = [f"n = {n}" if fewest == n else f"n = {fewest}–{n} by step"]
-    parts += [f"{len(group.failed)} failed, dashed"] if group.failed else []
-    x = index / n_groups
-    axes.plot([x, x + 0.04], [-0.235, -0.235], transform=axes.transAxes, color=group.colour, linewidth=3, clip_on=False)
-    label = f"{shorten(group.label, max(8, 44 // n_groups))} ({', '.join(parts)})"
-    axes.text(x + 0.055, -0.235, label, transform=axes.transAxes, ha="left", va="center")
+def _range(lines: Iterable[Line]) -> tuple[float, float] | None:
+    """Lowest and highest value; None where there is none."""
+    known = [line.y[~np.isnan(line.y)] for line in lines]
+    ends = [(float(it.min()), float(it.max())) for it in known if it.size]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None

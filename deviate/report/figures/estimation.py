@@ -7,176 +7,187 @@ points and interval.
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from deviate.report.figures.canvas import (
-    INK,
-    Floats,
-    add_axes,
-    add_points,
-    colour,
-    few_ticks,
-    figure_style,
-    name_axis,
-    new_figure,
-    svg_text,
-    to_pixels,
-)
-from deviate.report.format import shorten
+from deviate.report.figures import rows
+from deviate.report.figures.panel import Floats, Panel, add_panel, few_ticks, new_figure
+from deviate.report.figures.reach import limits, padded, within
+from deviate.report.figures.surface import Surface
+from deviate.report.figures.swarm import aside, chains, diameter
+from deviate.report.figures.write import page_svg
 from deviate.report.view import EstimationPlot, PlottedDifference, PointGroup
 
-HEIGHT = 270
-DIAMETER = 5.0
-LABEL_LENGTH, NAME_LENGTH = 20, 44
+PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
+LEFT, RIGHT, NAMES, TOP = 66, 14, 46, 28
+NARROWEST = 62
+"""Units for each of several groups side by side; where there are fewer, groups are rows."""
 
 
 def draw_estimation(plot: EstimationPlot) -> str:
-    """The plot as an `<svg>` element: Gardner-Altman for two experiments, Cumming for more, one group alone."""
-    with figure_style(plot.key):
-        if len(plot.groups) == 2 and len(plot.differences) == 1 and plot.groups[0].mean is not None:
-            return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0])
-        if plot.differences:
-            return _cumming(plot)
-        return _points_alone(plot)
+    """The plot as an `<svg>` element."""
+    return page_svg(lambda surface: estimation(plot, surface), plot.key, plot.title, plot.description)
 
 
-def _points_alone(plot: EstimationPlot) -> str:
-    figure = new_figure(max(440, 110 * len(plot.groups) + 110), HEIGHT)
-    axes = add_axes(figure, left=68, bottom=44, right=16, top=24)
-    _limits(axes, plot.groups, extra=())
-    axes.set_xlim(-0.5, len(plot.groups) - 0.3)
-    _draw_groups(axes, plot.groups, draws_interval=True)
-    _name_groups(axes, plot.groups)
-    name_axis(axes, plot.axis, NAME_LENGTH)
-    return svg_text(figure, plot.key, plot.title, plot.description)
+def estimation(plot: EstimationPlot, surface: Surface) -> Figure:
+    """Gardner-Altman for two experiments, Cumming for more, as rows where they are many, one group alone."""
+    if len(plot.groups) == 2 and len(plot.differences) == 1 and plot.groups[0].mean is not None:
+        return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
+    if (surface.n_units - LEFT - RIGHT) / len(plot.groups) < NARROWEST:
+        return rows.rows(plot, surface)
+    return _cumming(plot, surface) if plot.differences else _points_alone(plot, surface)
 
 
-def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDifference) -> str:
+def _points_alone(plot: EstimationPlot, surface: Surface) -> Figure:
+    figure = new_figure(surface, PANEL_HEIGHT + NAMES + TOP)
+    panel = add_panel(figure, surface, left=LEFT, bottom=NAMES, right=RIGHT, top=TOP)
+    _scale(panel, plot.groups, ends=())
+    panel.axes.set_xlim(-0.5, len(plot.groups) - 0.3)
+    _draw_groups(panel, plot, draws_interval=True)
+    _name_groups(panel, plot.groups)
+    panel.name_y(plot.axis)
+    return figure
+
+
+def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDifference, surface: Surface) -> Figure:
     """The axis on the right is the one on the left with its zero at the mean of the baseline."""
-    figure = new_figure(440, HEIGHT)
-    axes = add_axes(figure, left=68, bottom=44, right=72, top=24)
-    reach = [origin + it for it in (difference.low, difference.high, difference.estimate) if it is not None]
-    _limits(axes, plot.groups, extra=(*reach, origin))
+    figure = new_figure(surface, PANEL_HEIGHT + NAMES + TOP + 18)
+    panel = add_panel(figure, surface, left=LEFT, bottom=NAMES, right=LEFT, top=TOP + 18)
+    axes = panel.axes
+    ends = [origin + it for it in (difference.low, difference.high, difference.estimate) if it is not None]
+    _scale(panel, plot.groups, ends=(*ends, origin))
     axes.set_xlim(-0.5, 2.5)
-    _draw_groups(axes, plot.groups, draws_interval=False)
-    _name_groups(axes, plot.groups)
     low, high = axes.get_ylim()
-    scale = axes.twinx()
-    scale.set_facecolor("none")
-    scale.spines[["top", "left", "bottom"]].set_visible(False)
-    scale.set_ylim(low - origin, high - origin)
-    scale.yaxis.set_major_locator(few_ticks(5))
-    scale.tick_params(length=3, width=0.8)
-    name_axis(axes, plot.axis, NAME_LENGTH)
-    name_axis(scale, plot.difference_axis, NAME_LENGTH, is_right=True)
-    axes.plot([0, 2.5], [origin, origin], color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
-    if plot.groups[1].mean is not None:
-        axes.plot([1, 2.5], [plot.groups[1].mean] * 2, color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
-    _draw_difference(axes, 2.0, origin, difference)
-    axes.set_xticks([0, 1, 2], [*_names(plot.groups), "candidate\n− baseline"])
-    return svg_text(figure, plot.key, plot.title, plot.description)
+    twin = axes.twinx()
+    twin.set_facecolor("none")
+    twin.spines[["top", "left", "bottom"]].set_visible(False)
+    twin.tick_params(length=3 * surface.unit, width=0.8 * surface.unit, pad=3.5 * surface.unit)
+    scale = Panel(figure, twin, surface, panel.width, panel.height)
+    twin.set_ylim(low - origin, high - origin)
+    twin.yaxis.set_major_locator(few_ticks(5))
+    axes.plot([0, 2.5], [origin, origin], color=surface.ink, linewidth=0.8 * surface.unit, linestyle=(0, (2, 2)))
+    other = plot.groups[1]
+    if other.mean is not None:
+        (line,) = axes.plot([1, 2.5], [other.mean] * 2, color=surface.ink, linewidth=0.8 * surface.unit)
+        line.set_linestyle((0, (2, 2)))
+        line.set_gid(f"series-{other.index}")
+    _draw_groups(panel, plot, draws_interval=False)
+    panel.name_y(plot.axis, above=26, width=panel.width + LEFT - 6)
+    goes_on = _draw_difference(panel, 2.0, origin, difference, other.index)
+    name = f"{plot.difference_axis}{GOES_ON if goes_on else ''}"
+    scale.name_y(name, width=surface.n_units - 12, right=panel.width + LEFT - 6)
+    names = [*_names(panel, plot.groups), "candidate\n− baseline"]
+    axes.set_xticks([0, 1, 2], names)
+    axes.tick_params(axis="x", length=0)
+    return figure
 
 
-def _cumming(plot: EstimationPlot) -> str:
+GOES_ON = "; arrow: goes on"
+
+
+def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
     """Points above, differences to the baseline below, each under its group."""
-    width = 110 * len(plot.groups) + 90
-    figure = new_figure(width, HEIGHT + 150)
-    above = add_axes(figure, left=68, bottom=214, right=16, top=24)
-    below = add_axes(figure, left=68, bottom=22, right=16, top=HEIGHT + 14)
-    _limits(above, plot.groups, extra=())
-    for axes in (above, below):
-        axes.set_xlim(-0.5, len(plot.groups) - 0.3)
-    _draw_groups(above, plot.groups, draws_interval=False)
+    figure = new_figure(surface, PANEL_HEIGHT + NAMES + TOP + BELOW_HEIGHT + TOP + 10)
+    above = add_panel(figure, surface, left=LEFT, bottom=NAMES + BELOW_HEIGHT + TOP + 10, right=RIGHT, top=TOP)
+    below = add_panel(figure, surface, left=LEFT, bottom=10, right=RIGHT, top=TOP + PANEL_HEIGHT + NAMES + TOP)
+    _scale(above, plot.groups, ends=())
+    for panel in (above, below):
+        panel.axes.set_xlim(-0.5, len(plot.groups) - 0.3)
+    _draw_groups(above, plot, draws_interval=False)
     _name_groups(above, plot.groups)
-    name_axis(above, plot.axis, NAME_LENGTH)
-    reach = [it for row in plot.differences for it in (row.low, row.high, row.estimate, 0.0) if it is not None]
-    below.set_ylim(*_padded(min(reach), max(reach)))
-    below.axhline(0, color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
-    labels = [group.label for group in plot.groups]
-    for difference in plot.differences:
-        _draw_difference(below, float(labels.index(difference.label)), 0.0, difference)
-    below.set_xticks([])
-    below.spines["bottom"].set_visible(False)
-    below.yaxis.set_major_locator(few_ticks(5))
-    name_axis(below, f"{plot.difference_axis}, to {labels[0]}", NAME_LENGTH)
-    return svg_text(figure, plot.key, plot.title, plot.description)
+    above.name_y(plot.axis)
+    estimates = [it.estimate for it in plot.differences if it.estimate is not None]
+    ends = [it for row in plot.differences for it in (row.low, row.high) if it is not None]
+    below.axes.set_ylim(*limits([*estimates, 0.0], ends))
+    below.axes.yaxis.set_major_locator(few_ticks(5))
+    below.rule(y=0)
+    places = {group.label: place for place, group in enumerate(plot.groups)}
+    goes_on = [
+        _draw_difference(below, float(places[it.label]), 0.0, it, plot.groups[places[it.label]].index)
+        for it in plot.differences
+    ]
+    below.axes.set_xticks([])
+    below.axes.spines["bottom"].set_visible(False)
+    told = GOES_ON if any(goes_on) else ""
+    below.name_y(f"{plot.difference_axis}, to {plot.groups[0].label}{told}")
+    return figure
 
 
-def _draw_groups(axes: Axes, groups: Sequence[PointGroup], *, draws_interval: bool) -> None:
-    """Raw points; beside them the mean with its SD as a gapped line, or with its interval."""
-    for index, group in enumerate(groups):
+def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) -> None:
+    """Raw points; beside them the mean with its SD, or with its interval; pairs are joined below the points."""
+    size = diameter(max(len(group.values) for group in plot.groups))
+    positions = [_swarm(panel, place, group.values, size) for place, group in enumerate(plot.groups)]
+    _join_pairs(panel, plot, positions)
+    for place, (group, at) in enumerate(zip(plot.groups, positions, strict=True)):
         if group.values:
-            add_points(axes, _swarm(axes, index, group.values), colour(index), DIAMETER)
+            panel.points(at, group.index, diameter=size)
         if group.mean is None or len(group.values) < 2:
             continue
-        x = index + 0.36
-        low, high = (group.low, group.high) if draws_interval else _one_sd(group)
+        x = place + 0.36
+        low, high = (group.low, group.high) if draws_interval else one_sd(group)
         if low is not None and high is not None:
-            axes.plot([x, x], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
-        axes.plot([x], [group.mean], marker="o", markersize=5, color=INK, markeredgewidth=0)
+            ends = within(panel.axes.get_ylim(), low, high)
+            panel.interval([x, x], ends, group.index, width=1.6)
+        panel.mark(x, group.mean, group.index, diameter=5.5)
 
 
-def _one_sd(group: PointGroup) -> tuple[float | None, float | None]:
+def _swarm(panel: Panel, place: int, values: Sequence[float], size: float) -> Floats:
+    at = panel.to_pixels(np.full(len(values), float(place)), np.array(values, dtype=float))
+    low, high = panel.axes.get_xlim()
+    half_width = 0.26 * panel.width * panel.surface.unit / (high - low)
+    at[:, 0] += aside(at[:, 1], half_width, size * panel.surface.unit)
+    return at
+
+
+def _join_pairs(panel: Panel, plot: EstimationPlot, positions: Sequence[Floats]) -> None:
+    """A thin line through the runs of a pair, through all groups that they are in."""
+    known = {it.label: it.pairs for it in plot.differences}
+    pairs = [known.get(group.label, ()) for group in plot.groups[1:]]
+    joined = [
+        np.array([positions[group][place] for group, place in enumerate(chain) if place is not None])
+        for chain in chains(pairs)
+    ]
+    panel.lines([it for it in joined if len(it) > 1], None, width=0.7, alpha=0.4)
+
+
+def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedDifference, index: int) -> bool:
+    """Whether its interval leaves the panel."""
+    if difference.estimate is None:
+        panel.axes.text(x, origin, "no\ndifference\nto draw", ha="center", va="center")
+        return False
+    goes_on = False
+    if difference.low is not None and difference.high is not None:
+        window = panel.axes.get_ylim()
+        ends = (origin + difference.low, origin + difference.high)
+        low, high = within(window, *ends)
+        panel.interval([x, x], [low, high], index)
+        for end, cut, turn in zip(ends, (low, high), (-90, 90), strict=True):
+            if end != cut:
+                panel.arrow(x, cut, index, turn=turn)
+                goes_on = True
+    panel.mark(x, origin + difference.estimate, index)
+    return goes_on
+
+
+def _scale(panel: Panel, groups: Sequence[PointGroup], ends: Sequence[float]) -> None:
+    """Limits from all points; ends of intervals may widen them, not without bound."""
+    values = [value for group in groups for value in group.values]
+    reach = [it for group in groups for it in (group.low, group.high, *one_sd(group)) if it is not None]
+    panel.axes.set_ylim(*limits(values, [*reach, *ends]) if values else padded(min(ends), max(ends)))
+    panel.axes.yaxis.set_major_locator(few_ticks(6))
+
+
+def one_sd(group: PointGroup) -> tuple[float | None, float | None]:
     if group.mean is None or group.sd is None:
         return None, None
     return group.mean - group.sd, group.mean + group.sd
 
 
-def _draw_difference(axes: Axes, x: float, origin: float, difference: PlottedDifference) -> None:
-    if difference.estimate is None:
-        axes.text(x, origin, "no\ndifference\nto draw", ha="center", va="center")
-        return
-    if difference.low is not None and difference.high is not None:
-        axes.plot([x, x], [origin + difference.low, origin + difference.high], color=INK, linewidth=2)
-    axes.plot([x], [origin + difference.estimate], marker="o", markersize=8, color=INK, markeredgewidth=0)
+def _names(panel: Panel, groups: Sequence[PointGroup]) -> list[str]:
+    low, high = panel.axes.get_xlim()
+    room = panel.width / (high - low) - 6
+    return [f"{panel.surface.fit(it.label, room)}\n{panel.surface.fit(it.note, room)}" for it in groups]
 
 
-def _swarm(axes: Axes, index: int, values: Sequence[float]) -> Floats:
-    """Positions in pixels: each point at its height, moved aside just so far that it hides no other."""
-    heights = to_pixels(axes, np.full(len(values), float(index)), np.array(values, dtype=float))
-    half_width = 0.26 * (
-        to_pixels(axes, np.array([1.0]), np.zeros(1))[0, 0] - to_pixels(axes, np.zeros(1), np.zeros(1))[0, 0]
-    )
-    placed: list[tuple[float, float]] = []
-    positions = heights.copy()
-    for point in np.argsort(heights[:, 1], kind="stable"):
-        centre, y = heights[point]
-        near = [(x, other) for x, other in placed[-60:] if y - other < DIAMETER]
-        offset = next((it for it in _offsets(half_width) if _is_free(centre + it, y, near)), 0.0)
-        positions[point, 0] = centre + offset
-        placed.append((centre + offset, y))
-    return positions
-
-
-def _offsets(half_width: float) -> list[float]:
-    steps = np.arange(0, half_width, DIAMETER / 2)
-    return [float(sign * step) for step in steps for sign in ((1, -1) if step else (1,))]
-
-
-def _is_free(x: float, y: float, near: Sequence[tuple[float, float]]) -> bool:
-    return all((x - other_x) ** 2 + (y - other_y) ** 2 >= DIAMETER**2 for other_x, other_y in near)
-
-
-def _limits(axes: Axes, groups: Sequence[PointGroup], extra: Sequence[float]) -> None:
-    reach = [*extra]
-    for group in groups:
-        reach += [*group.values, *(it for it in (group.low, group.high, *_one_sd(group)) if it is not None)]
-    axes.set_ylim(*_padded(min(reach), max(reach)))
-    axes.yaxis.set_major_locator(few_ticks(6))
-
-
-def _padded(low: float, high: float) -> tuple[float, float]:
-    """Limits with air; values that are all equal get a window of their own size."""
-    span = high - low
-    if span <= 1e-12 * max(abs(low), abs(high)):
-        span = abs(high) or 1.0
-    return low - 0.07 * span, high + 0.07 * span
-
-
-def _names(groups: Sequence[PointGroup]) -> list[str]:
-    return [f"{shorten(group.label, LABEL_LENGTH)}\n{group.note}" for group in groups]
-
-
-def _name_groups(axes: Axes, groups: Sequence[PointGroup]) -> None:
-    axes.set_xticks(range(len(groups)), _names(groups))
-    axes.tick_params(axis="x", length=0)
+def _name_groups(panel: Panel, groups: Sequence[PointGroup]) -> None:
+    panel.axes.set_xticks(range(len(groups)), _names(panel, groups))
+    panel.axes.tick_params(axis="x", length=0)

@@ -4,50 +4,47 @@ Source: Lewis & Clarke (2001) for the form; raw points below each line, for an S
 """
 
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from deviate.report.figures.canvas import (
-    GROUND,
-    INK,
-    add_axes,
-    add_points,
-    colour,
-    few_ticks,
-    figure_style,
-    new_figure,
-    svg_text,
-    to_pixels,
-)
-from deviate.report.format import shorten
+from deviate.report.figures.panel import Panel, add_panel, new_figure
+from deviate.report.figures.surface import Surface
+from deviate.report.figures.swarm import aside
+from deviate.report.figures.write import page_svg
 from deviate.report.view import ForestPlot, ForestRow
 
-WIDTH, LEFT = 560, 150
-ROW_HEIGHT = 40
+ROW, TOP, BOTTOM = 44, 8, 46
 FARTHEST = 4.0
 """The axis ends at so many times the largest SD: an interval from two runs would leave no room for all others."""
-LABEL_LENGTH, REMARK_LENGTH = 22, 62
 
 
 def draw_forest(plot: ForestPlot) -> str:
-    """The plot as an `<svg>` element, one line per variant, from 0."""
-    with figure_style(plot.key):
-        figure = new_figure(WIDTH, ROW_HEIGHT * len(plot.rows) + 70)
-        axes = add_axes(figure, left=LEFT, bottom=44, right=16, top=8)
-        end = _end(plot)
-        axes.set_xlim(0, 1.04 * end)
-        axes.set_ylim(len(plot.rows) - 0.4, -0.6)
-        axes.xaxis.set_major_locator(few_ticks(5))
-        if plot.reference is not None:
-            axes.axvline(plot.reference, color=INK, linewidth=0.8, linestyle=(0, (2, 2)))
-        for index, row in enumerate(plot.rows):
-            _draw_row(axes, index, row, end)
-        axes.spines["left"].set_visible(False)
-        names = [f"{shorten(row.label, LABEL_LENGTH)}\n{row.note}" for row in plot.rows]
-        axes.set_yticks(range(len(plot.rows)), names)
-        axes.tick_params(axis="y", length=0, pad=10)
-        is_cut = any(row.high is not None and row.high > end for row in plot.rows)
-        axes.set_xlabel(f"{shorten(plot.axis, 44)}{' (intervals with an arrow go on)' if is_cut else ''}")
-        return svg_text(figure, plot.key, plot.title, plot.description)
+    """The plot as an `<svg>` element."""
+    return page_svg(lambda surface: forest(plot, surface), plot.key, plot.title, plot.description)
+
+
+def forest(plot: ForestPlot, surface: Surface) -> Figure:
+    """One line per variant, from 0."""
+    names = min(120.0, 0.3 * surface.n_units, 6 + max(surface.text_width(row.label) for row in plot.rows))
+    figure = new_figure(surface, ROW * len(plot.rows) + TOP + BOTTOM)
+    panel = add_panel(figure, surface, left=names + 14, bottom=BOTTOM, right=16, top=TOP)
+    axes, end = panel.axes, _end(plot)
+    axes.set_xlim(0, 1.04 * end)
+    axes.set_ylim(len(plot.rows) - 0.5, -0.5)
+    axes.spines["left"].set_visible(False)
+    axes.set_yticks([])
+    panel.ticks_x(6)
+    if plot.reference is not None:
+        panel.rule(x=plot.reference)
+    for index, row in enumerate(plot.rows):
+        _draw_row(panel, index, row, end)
+        y = panel.height * (1 - (index + 0.5) / len(plot.rows))
+        panel.text(-14, y + 7, surface.fit(row.label, names), ha="right")
+        panel.text(-14, y - 7, surface.fit(row.note, names), ha="right")
+    is_cut = any(row.high is not None and row.high > end for row in plot.rows)
+    tail = " (intervals with an arrow go on)" if is_cut else ""
+    room = surface.n_units - 22
+    panel.name_x(f"{surface.fit(plot.axis, room - surface.text_width(tail))}{tail}", width=room)
+    return figure
 
 
 def _end(plot: ForestPlot) -> float:
@@ -57,16 +54,18 @@ def _end(plot: ForestPlot) -> float:
     return max(farthest, min(highest, FARTHEST * largest))
 
 
-def _draw_row(axes: Axes, index: int, row: ForestRow, end: float) -> None:
+def _draw_row(panel: Panel, index: int, row: ForestRow, end: float) -> None:
+    y = index - 0.12
     if row.sd is not None and row.low is not None and row.high is not None:
-        axes.plot([row.low, min(row.high, end)], [index, index], color=INK, linewidth=2, solid_capstyle="butt")
+        panel.interval([row.low, min(row.high, end)], [y, y], index)
         if row.high > end:
-            axes.plot([end], [index], marker=">", markersize=6, color=INK, markeredgewidth=0)
+            panel.arrow(end, y, index, turn=0)
     if row.sd is not None:
-        axes.plot([row.sd], [index], marker="o", markersize=8, color=INK, markeredgewidth=0, clip_on=False)
+        panel.mark(row.sd, y, index)
     if row.remark:
-        ground = {"facecolor": GROUND, "edgecolor": "none", "pad": 1.0}
-        axes.text(0.025 * end, index, shorten(row.remark, REMARK_LENGTH), ha="left", va="center", bbox=ground)
+        panel.text_at(0.025 * end, y, panel.surface.fit(row.remark, 0.95 * panel.width), ha="left")
     if row.distances:
-        height = np.full(len(row.distances), index + 0.28)
-        add_points(axes, to_pixels(axes, np.array(row.distances, dtype=float), height), colour(index), 4.0)
+        height = np.full(len(row.distances), index + 0.22)
+        at, unit = panel.to_pixels(np.array(row.distances, dtype=float), height), panel.surface.unit
+        at[:, 1] -= np.abs(aside(at[:, 0], 8 * unit, 4.0 * unit))
+        panel.points(at, index, diameter=4.0)

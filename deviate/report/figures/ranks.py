@@ -1,72 +1,94 @@
 """The critical-difference diagram: mean ranks of experiments over tasks, and bars over those not told apart.
 
-Source: Demšar (2006), figure 1.
+Source: Demšar (2006), figure 1; the names stand in rows as wide as the figure, so that they need no second column.
 """
 
-from matplotlib.axes import Axes
+import numpy as np
+from matplotlib.figure import Figure
 
-from deviate.report.figures.canvas import INK, add_axes, figure_style, new_figure, svg_text
-from deviate.report.format import shorten
+from deviate.report.figures.panel import Panel, add_panel, new_figure
+from deviate.report.figures.surface import Surface
+from deviate.report.figures.write import page_svg
 from deviate.report.view import RankPlot
 
-WIDTH, LEFT, RIGHT = 600, 175, 425
-AXIS_Y, BAR_HEIGHT, ROW_HEIGHT = 78, 11, 22
-LABEL_LENGTH = 22
+SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
+LONGEST_NAME = 0.42
 
 
 def draw_ranks(plot: RankPlot) -> str:
-    """The diagram as an `<svg>` element: the best at the left, names on both sides below the axis."""
+    """The diagram as an `<svg>` element."""
+    return page_svg(lambda surface: ranks(plot, surface), plot.key, plot.title, plot.description)
+
+
+def ranks(plot: RankPlot, surface: Surface) -> Figure:
+    """The best at the left; names on both sides below the axis, the better half at the left."""
     n = len(plot.ranks)
-    first_row = AXIS_Y + 18 + BAR_HEIGHT * len(plot.cliques)
-    height = first_row + ROW_HEIGHT * ((n + 1) // 2) + 6
-    with figure_style(plot.key):
-        figure = new_figure(WIDTH, height)
-        axes = add_axes(figure, left=0, bottom=0, right=0, top=0)
-        # Coordinates are pixels from the top left: all there is are lines and names at set distances.
-        axes.set_xlim(0, WIDTH)
-        axes.set_ylim(height, 0)
-        axes.set_axis_off()
-        _draw_scale(axes, n, plot)
-        for index, (low, high) in enumerate(plot.cliques):
-            y = AXIS_Y + 12 + BAR_HEIGHT * index
-            _line(axes, [_x(low, n) - 4, _x(high, n) + 4], [y, y], width=4)
-        for index, (label, text, rank) in enumerate(plot.ranks):
-            _draw_name(axes, index, n, f"{shorten(label, LABEL_LENGTH)}  {text}", rank, first_row)
-        return svg_text(figure, plot.key, plot.title, plot.description)
+    height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
+    figure = new_figure(surface, height)
+    panel = add_panel(figure, surface, left=0, bottom=0, right=0, top=0)
+    scale = _Scale(panel, n, height)
+    # Coordinates are units from the top left: all there is are lines and names at set distances.
+    panel.axes.set_xlim(0, surface.n_units)
+    panel.axes.set_ylim(height, 0)
+    panel.axes.set_axis_off()
+    _draw_scale(scale, plot)
+    for index, (low, high) in enumerate(plot.cliques):
+        y = HEAD + 9 + BAR * index
+        scale.line([scale.x(low) - 4, scale.x(high) + 4], [y, y], width=4)
+    for index, (label, text, rank) in enumerate(plot.ranks):
+        _draw_name(scale, index, label, text, rank, HEAD + BAR * len(plot.cliques) + 14)
+    return figure
 
 
-def _draw_scale(axes: Axes, n: int, plot: RankPlot) -> None:
-    _line(axes, [LEFT, RIGHT], [AXIS_Y, AXIS_Y], width=1)
+class _Scale:
+    """Ranks as units from the left."""
+
+    def __init__(self, panel: Panel, n: int, height: float) -> None:
+        self.panel, self.n, self.height = panel, n, height
+        self.width = panel.surface.n_units
+        self.left, self.right = 0.3 * self.width, 0.7 * self.width
+
+    def x(self, rank: float) -> float:
+        return self.left + (rank - 1) * (self.right - self.left) / (self.n - 1)
+
+    def line(self, x: list[float], y: list[float], *, width: float) -> None:
+        at = self.panel.to_pixels(np.array(x, dtype=float), np.array(y, dtype=float))
+        self.panel.lines([at], None, width=width)
+
+    def text(self, x: float, y: float, text: str, *, ha: str = "left", va: str = "center") -> None:
+        self.panel.text(x, self.height - y, text, ha=ha, va=va)
+
+
+def _draw_scale(scale: _Scale, plot: RankPlot) -> None:
+    n, width, surface = scale.n, scale.width, scale.panel.surface
+    scale.line([scale.left, scale.right], [HEAD, HEAD], width=1)
     # Whole ranks, and no more of them than have room for their number.
-    for rank in range(1, n + 1, max(1, -(-n // 12))):
-        _line(axes, [_x(rank, n)] * 2, [AXIS_Y - 5, AXIS_Y], width=1)
-        axes.text(_x(rank, n), AXIS_Y - 8, str(rank), ha="center", va="bottom")
-    axes.text(WIDTH / 2, 10, plot.note, ha="center", va="center")
-    length = plot.difference * (RIGHT - LEFT) / (n - 1)
-    begin = max(6.0, min(float(LEFT), (WIDTH - length) / 2))
-    end = min(begin + length, WIDTH - 6.0)
-    goes_on = begin + length > end
+    for rank in range(1, n + 1, max(1, -(-n // 10))):
+        scale.line([scale.x(rank)] * 2, [HEAD - 5, HEAD], width=1)
+        scale.text(scale.x(rank), HEAD - 7, str(rank), ha="center", va="bottom")
+    scale.text(width / 2, 10, surface.fit(plot.note, width - 2 * SIDE), ha="center")
+    length = plot.difference * (scale.right - scale.left) / (n - 1)
+    begin = max(float(SIDE), min(scale.left, (width - length) / 2))
+    end = min(begin + length, width - SIDE)
+    goes_on = begin + length > end + 0.5
     for x in [begin] if goes_on else [begin, end]:
-        _line(axes, [x, x], [40, 48], width=1)
-    _line(axes, [begin, end], [44, 44], width=2)
+        scale.line([x, x], [46, 54], width=1)
+    scale.line([begin, end], [50, 50], width=2)
     label = f"{plot.difference_label}{', longer than the scale' if goes_on else ''}"
-    axes.text(begin, 38, label, ha="left", va="bottom")
+    fitted = surface.fit(label, width - 2 * SIDE)
+    x = min(begin, width - SIDE - surface.text_width(fitted))
+    scale.text(x, 43, fitted, va="bottom")
 
 
-def _draw_name(axes: Axes, index: int, n: int, label: str, rank: float, first_row: int) -> None:
+def _draw_name(scale: _Scale, index: int, label: str, text: str, rank: float, first_row: float) -> None:
     """The better half at the left, the best on top; the others at the right, the worst on top: no lines cross."""
-    n_left = (n + 1) // 2
+    n_left = (scale.n + 1) // 2
     is_left = index < n_left
-    row = index if is_left else n - 1 - index
-    y = first_row + ROW_HEIGHT * row + 8
-    side = LEFT - 16 if is_left else RIGHT + 16
-    _line(axes, [_x(rank, n), _x(rank, n), side], [AXIS_Y, y, y], width=0.8)
-    axes.text(side - 5 if is_left else side + 5, y, label, ha="right" if is_left else "left", va="center")
-
-
-def _x(rank: float, n: int) -> float:
-    return LEFT + (rank - 1) * (RIGHT - LEFT) / (n - 1)
-
-
-def _line(axes: Axes, x: list[float], y: list[float], *, width: float) -> None:
-    axes.plot(x, y, color=INK, linewidth=width, solid_capstyle="butt")
+    y = first_row + ROW * ((index if is_left else scale.n - 1 - index) + 0.5)
+    surface = scale.panel.surface
+    edge = scale.left - 12 if is_left else scale.right + 12
+    room = edge - 5 - SIDE / 2 if is_left else scale.width - SIDE / 2 - edge - 5
+    tail = f"  {text}"
+    told = f"{surface.fit(label, room - surface.text_width(tail))}{tail}"
+    scale.line([scale.x(rank), scale.x(rank), edge], [HEAD, y, y], width=0.8)
+    scale.text(edge - 5 if is_left else edge + 5, y, told, ha="right" if is_left else "left")

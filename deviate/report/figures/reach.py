@@ -1,0 +1,31 @@
+"""How far an axis reaches: to every raw point, and to the ends of intervals within reason."""
+
+from collections.abc import Sequence
+
+FARTHEST = 1.5
+"""Ends of intervals widen an axis by so many times the range of the points, on each side: the interval of two runs
+would else leave no room for the runs themselves."""
+
+
+def limits(values: Sequence[float], ends: Sequence[float]) -> tuple[float, float]:
+    """Limits that hold all values, and the ends as far as `FARTHEST`."""
+    low, high = min(values), max(values)
+    span = high - low
+    if span <= 1e-12 * max(abs(low), abs(high)):
+        return padded(min((low, *ends)), max((high, *ends)))
+    lowest, highest = low - FARTHEST * span, high + FARTHEST * span
+    return padded(max(lowest, min((low, *ends))), min(highest, max((high, *ends))))
+
+
+def padded(low: float, high: float) -> tuple[float, float]:
+    """Limits with air; values that are all equal get a window of their own size."""
+    span = high - low
+    if span <= 1e-12 * max(abs(low), abs(high)):
+        span = abs(high) or 1.0
+    return low - 0.07 * span, high + 0.07 * span
+
+
+def within(window: tuple[float, float], low: float, high: float) -> tuple[float, float]:
+    """The part of an interval that a window shows, without the air of the window."""
+    air = 0.02 * (window[1] - window[0])
+    return max(low, window[0] + air), min(high, window[1] - air)
