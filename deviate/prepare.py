@@ -20,6 +20,7 @@ class Prepared:
     Attributes:
         notes: tell of a `deviate.toml` that was not obeyed, and of sections whose statements have moved.
         variants: those that the user has defined.
+        sources: where the files are, for another state of the project than the one at its root.
     """
 
     target: Target
@@ -28,6 +29,7 @@ class Prepared:
     config: config.Config
     notes: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
+    sources: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

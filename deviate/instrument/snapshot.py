@@ -29,7 +29,13 @@ GUEST = "_deviate_guest"
 
 
 def freeze(
-    analysis: Analysis, destination: Path, *, cwd: str = ".", fresh: Sequence[str] = (), is_tapped: bool = True
+    analysis: Analysis,
+    destination: Path,
+    *,
+    cwd: str = ".",
+    fresh: Sequence[str] = (),
+    is_tapped: bool = True,
+    sources: Path | None = None,
 ) -> Snapshot:
     """Freeze the project of `analysis` into the folder `destination`.
 
@@ -38,6 +44,7 @@ def freeze(
         cwd: working folder of the command, relative to the root: the outputs of the analysis are relative to it.
         fresh: further paths, relative to the root, that start empty.
         is_tapped: without taps the tree holds the original text; the guest is there all the same.
+        sources: where the files are taken from, for another state of the project than the one at its root.
 
     Raises:
         InputError: a file of the project cannot be read as its coding line says.
@@ -45,14 +52,15 @@ def freeze(
     """
     if (destination / "manifest.json").exists():
         raise RecordError(f"freezing into {destination}: there is a snapshot already", "choose another experiment name")
+    root = sources or analysis.root
     try:
         shutil.rmtree(destination, ignore_errors=True)
         destination.mkdir(parents=True)
-        git = freeze_provenance(analysis.root, destination / "git.diff")
-        tree = freeze_tree(analysis.root, destination / "tree", empty=_empty(analysis, cwd, fresh))
+        git = freeze_provenance(root, destination / "git.diff")
+        tree = freeze_tree(root, destination / "tree", empty=_empty(analysis, cwd, fresh))
         edits, tapped = _instrument(analysis, destination) if is_tapped else ({}, [])
         changed = [*tapped, *tree.emptied]
-        warning = freeze_git(analysis.root, destination / "tree", changed=changed, linked=list(tree.linked_folders))
+        warning = freeze_git(root, destination / "tree", changed=changed, linked=list(tree.linked_folders))
         tree.warnings += [warning] if warning else []
         snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
         _copy_guest(destination / "guest")
@@ -60,7 +68,7 @@ def freeze(
         _write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, is_tapped=is_tapped))
     except OSError as error:
         raise RecordError(
-            f"freezing {analysis.root} into {destination}: {error}", "check free space and permissions there"
+            f"freezing {root} into {destination}: {error}", "check free space and permissions there"
         ) from error
     return snapshot
 

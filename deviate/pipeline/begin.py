@@ -76,7 +76,11 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str) -> Begu
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
     snapshot = instrument.freeze(
-        prepared.analysis, records.snapshot_folder(place), cwd=target.cwd, fresh=prepared.config.fresh
+        prepared.analysis,
+        records.snapshot_folder(place),
+        cwd=target.cwd,
+        fresh=prepared.config.fresh,
+        sources=prepared.sources,
     )
     if request.prepare:
         snapshot = replay.prepare_tree(
@@ -118,7 +122,12 @@ def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
     staged = folder / "cache" / f"staged-{time.time_ns()}"
     try:
         instrument.freeze(
-            prepared.analysis, staged, cwd=prepared.target.cwd, fresh=prepared.config.fresh, is_tapped=False
+            prepared.analysis,
+            staged,
+            cwd=prepared.target.cwd,
+            fresh=prepared.config.fresh,
+            is_tapped=False,
+            sources=prepared.sources,
         )
         yield staged
     finally:

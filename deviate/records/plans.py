@@ -12,14 +12,14 @@ from deviate.records.layout import experiment_file, experiments_folder, runs_fol
 from deviate.records.plan import Change, Plan, Reported
 from deviate.records.plan_documents import from_document, to_document
 
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=-]{0,99}")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
 
 
 def place_of(deviate: Path, name: str) -> Path:
     """The folder that an experiment of this name has, or would have. Raises InputError where nothing can bear it."""
     if not NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot name an experiment", "use letters, digits and . _ + = - only, beginning with a letter"
+            f"{name!r} cannot name an experiment", "use letters, digits and . _ + = @ - only, beginning with a letter"
         )
     return experiments_folder(deviate) / name
 
