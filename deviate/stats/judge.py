@@ -31,6 +31,7 @@ from deviate.stats.advice import (
 from deviate.stats.aggregate import check_aggregate
 from deviate.stats.attainment import attainment
 from deviate.stats.bootstrap import Resamples
+from deviate.stats.breakdowns import breakdowns
 from deviate.stats.describe import describe_runs
 from deviate.stats.endings import ending_warnings
 from deviate.stats.failures import completion
@@ -158,6 +159,7 @@ def judge(
         if pairs
         else None,
         planning=planning(described, pairs, sources, chosen, confidence=confidence),
+        breakdowns=breakdowns(described),
     )
 
 
