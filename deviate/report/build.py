@@ -6,12 +6,15 @@ from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.report import history, limits
 from deviate.report.compare import verdict_view
+from deviate.report.divergence import divergence_view
 from deviate.report.describe import range_line, summary_line
 from deviate.report.format import clean, confidence_text, counted
 from deviate.report.many import many_views
 from deviate.report.metrics import aggregate_words, matched_rows, metric_views
 from deviate.report.noise import is_study, no_noise, noise_view
 from deviate.report.outcomes import no_outcomes, outcome_view
+from deviate.report.planning import planning_view
+from deviate.report.stability import stability_view
 from deviate.report.tasks import task_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
 
@@ -67,6 +70,9 @@ def build_view(findings: Findings) -> View:
         footnotes=limits.footnotes(findings),
         failures=tuple(failed),
         no_failures="" if failed else "Every run on record completed.",
+        divergence=divergence_view(findings),
+        stability=stability_view(findings),
+        planning=planning_view(findings, labels),
         provenance=tuple(
             history.provenance(item.experiment, label) for item, label in zip(experiments, labels, strict=True)
         ),

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from deviate.report.figures.write import Draw
     from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot, ProfilePlot, RankPlot
     from deviate.report.view.outcomes import DifferencePlot, SurvivalPlot
+    from deviate.report.view.planning import PlanningPlot
 
-    Plot = EstimationPlot | CurvePlot | ForestPlot | RankPlot | ProfilePlot | SurvivalPlot | DifferencePlot
+    Plot = EstimationPlot | CurvePlot | ForestPlot | RankPlot | ProfilePlot | SurvivalPlot | DifferencePlot | PlanningPlot
 
 COLUMN_IN = 3.25
 """Width of a column in inches. Source: ICML 2025 style; NeurIPS has one column of 5.5."""
@@ -98,6 +99,7 @@ def _plots(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
     from deviate.report.figures.estimation import estimation
     from deviate.report.figures.forest import forest
     from deviate.report.figures.outcomes import difference, survival
+    from deviate.report.figures.planning import planning
     from deviate.report.figures.profiles import profiles
     from deviate.report.figures.ranks import ranks
 
@@ -119,3 +121,6 @@ def _plots(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
         yield f"survival-{slug(plot.title.partition(':')[0])}", plot, partial(survival, plot)
     for band in view.outcomes.differences if view.outcomes is not None else ():
         yield f"difference-{slug(band.title)}", band, partial(difference, band)
+    for part in view.planning.parts:
+        if part.plot is not None:
+            yield f"planning-{slug(part.heading)}", part.plot, partial(planning, part.plot)

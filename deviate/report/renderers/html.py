@@ -25,6 +25,7 @@ def render_html(view: View, surface: Surface) -> str:
         draw_difference,
         draw_estimation,
         draw_forest,
+        draw_planning,
         draw_profiles,
         draw_ranks,
         draw_survival,
@@ -52,6 +53,7 @@ def render_html(view: View, surface: Surface) -> str:
             **{it.key: _trusted(draw_survival(it)) for it in (view.outcomes.survival if view.outcomes else ())},
             **{it.key: _trusted(draw_difference(it)) for it in (view.outcomes.differences if view.outcomes else ())},
         },
+        planning_figures={it.anchor: _trusted(draw_planning(it.plot)) for it in view.planning.parts if it.plot},
         data=_json_in_html(embedded_json(view)),
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
     )

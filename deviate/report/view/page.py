@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from deviate.model import Findings
+from deviate.report.view.divergence import DivergenceView, StabilityView
 from deviate.report.view.many import ManyView, TaskView
 from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
 from deviate.report.view.noise import NoiseView
 from deviate.report.view.outcomes import OutcomeView
 from deviate.report.view.parts import Fact
+from deviate.report.view.planning import PlanningView
 from deviate.report.view.runs import FailureView, Provenance
 
 
@@ -50,6 +52,9 @@ class View:
     footnotes: tuple[str, ...]
     failures: tuple[FailureView, ...]
     no_failures: str
+    divergence: DivergenceView
+    stability: StabilityView
+    planning: PlanningView
     provenance: tuple[Provenance, ...]
     analysis: tuple[Fact, ...]
     findings: Findings
