@@ -6,8 +6,8 @@ from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.report import history, limits
 from deviate.report.compare import verdict_view
-from deviate.report.divergence import divergence_view
 from deviate.report.describe import range_line, summary_line
+from deviate.report.divergence import divergence_view
 from deviate.report.format import clean, confidence_text, counted
 from deviate.report.many import many_views
 from deviate.report.metrics import aggregate_words, matched_rows, metric_views

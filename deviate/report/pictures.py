@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from deviate.report.view.outcomes import DifferencePlot, SurvivalPlot
     from deviate.report.view.planning import PlanningPlot
 
-    Plot = EstimationPlot | CurvePlot | ForestPlot | RankPlot | ProfilePlot | SurvivalPlot | DifferencePlot | PlanningPlot
+    Plot = (
+        EstimationPlot | CurvePlot | ForestPlot | RankPlot | ProfilePlot | SurvivalPlot | DifferencePlot | PlanningPlot
+    )
 
 COLUMN_IN = 3.25
 """Width of a column in inches. Source: ICML 2025 style; NeurIPS has one column of 5.5."""
@@ -98,8 +100,6 @@ def _plots(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
     from deviate.report.figures.curves import curves
     from deviate.report.figures.estimation import estimation
     from deviate.report.figures.forest import forest
-    from deviate.report.figures.outcomes import difference, survival
-    from deviate.report.figures.planning import planning
     from deviate.report.figures.profiles import profiles
     from deviate.report.figures.ranks import ranks
 
@@ -117,6 +117,14 @@ def _plots(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
         yield "ranks", view.tasks.ranks, partial(ranks, view.tasks.ranks)
     if view.tasks is not None and view.tasks.profile is not None:
         yield "profile", view.tasks.profile, partial(profiles, view.tasks.profile)
+    yield from _of_outcomes(view)
+
+
+def _of_outcomes(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
+    """What became of the runs, and what more of them could see."""
+    from deviate.report.figures.outcomes import difference, survival
+    from deviate.report.figures.planning import planning
+
     for plot in view.outcomes.survival if view.outcomes is not None else ():
         yield f"survival-{slug(plot.title.partition(':')[0])}", plot, partial(survival, plot)
     for band in view.outcomes.differences if view.outcomes is not None else ():
