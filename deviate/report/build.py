@@ -8,7 +8,7 @@ from deviate.report import history, limits
 from deviate.report.compare import verdict_view
 from deviate.report.describe import range_line, summary_line
 from deviate.report.divergence import divergence_view
-from deviate.report.format import clean, confidence_text, counted
+from deviate.report.format import clean, confidence_text, counted, name_text
 from deviate.report.many import many_views
 from deviate.report.metrics import aggregate_words, matched_rows, metric_views
 from deviate.report.noise import is_study, no_noise, noise_view
@@ -89,7 +89,7 @@ def _title(findings: Findings, labels: Sequence[str]) -> str:
     if findings.pairs:
         return f"{', '.join(labels[1:])} against {labels[0]}"
     if is_study(findings):
-        return f"Noise study of {clean(findings.experiments[0].experiment.name)}"
+        return f"Noise study of {name_text(findings.experiments[0].experiment.name)}"
     return ", ".join(labels)
 
 
@@ -97,17 +97,18 @@ def _labels(findings: Findings) -> list[str]:
     """The variants of a noise study go by their own names, for they share that of the experiment."""
     experiments = [item.experiment for item in findings.experiments]
     if is_study(findings):
-        return [clean(experiment.variant) for experiment in experiments]
+        return [name_text(experiment.variant) for experiment in experiments]
     return experiment_labels(experiments)
 
 
 def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
-    """Names of experiments as a report uses them; the variant is added where names alone are ambiguous."""
-    names = [clean(experiment.name) for experiment in experiments]
-    return [
-        name if names.count(name) == 1 else f"{name}:{clean(experiment.variant)}"
+    """Names of experiments as a report uses them; the variant, then the place, is added where they are ambiguous."""
+    names = [name_text(experiment.name) for experiment in experiments]
+    labels = [
+        name if names.count(name) == 1 else f"{name}:{name_text(experiment.variant)}"
         for name, experiment in zip(names, experiments, strict=True)
     ]
+    return [label if labels.count(label) == 1 else f"{label} ({place})" for place, label in enumerate(labels, start=1)]
 
 
 def _subtitle(findings: Findings) -> str:
@@ -121,7 +122,7 @@ def _subtitle(findings: Findings) -> str:
 
 def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
     """Variants of what deviate ran; scores from elsewhere have none."""
-    return (clean(it.variant) for it in experiments if it.command and not it.imported)
+    return (name_text(it.variant) for it in experiments if it.command and not it.imported)
 
 
 def _summary(
@@ -130,7 +131,7 @@ def _summary(
     """The primary metric with its range, else the first few in an `order` that is the same for all experiments."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
     state: tuple[str, ...] = (
-        clean(item.experiment.variant),
+        name_text(item.experiment.variant),
         history.outcome_counts(item.experiment),
         *history.circumstances(item.experiment),
     )
@@ -224,7 +225,7 @@ def _no_verdict(findings: Findings, verdicts: Sequence[VerdictView]) -> str:
         return "Each task is judged by itself among the other metrics; what holds over all of them is under Tasks."
     if findings.primary is None:
         return "No headline verdict: which metric decides could not be told. Name it with --metric."
-    return f"No headline verdict: {clean(findings.primary)} was not reported on both sides."
+    return f"No headline verdict: {name_text(findings.primary)} was not reported on both sides."
 
 
 def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from deviate.report.format import (
     counted,
     decimals,
     difference_unit,
+    name_text,
     number,
     p_cell,
     p_text,
@@ -56,7 +57,7 @@ def tone_of(comparison: Comparison) -> Tone:
 
 def metric_name(comparison: Comparison) -> str:
     """The name on both sides, when the user matched two."""
-    baseline, candidate = clean(comparison.metric.name), clean(comparison.candidate_metric.name)
+    baseline, candidate = name_text(comparison.metric.name), name_text(comparison.candidate_metric.name)
     return baseline if baseline == candidate else f"{baseline} = {candidate}"
 
 

@@ -9,6 +9,7 @@ from deviate.report.format import (
     clean,
     confidence_text,
     decimals,
+    name_text,
     number,
     percentage,
     replicates,
@@ -25,7 +26,7 @@ def places_of(description: Description) -> int | None:
 
 
 def unit_of(metric: SelectedMetric) -> str:
-    return clean(metric.unit)
+    return name_text(metric.unit)
 
 
 def n_text(description: Description) -> str:
@@ -77,7 +78,7 @@ def range_cell(description: Description) -> Cell:
 
 def summary_line(description: Description) -> SummaryLine:
     """The line of one metric on the terminal and in the head of the page."""
-    name = clean(description.metric.name)
+    name = name_text(description.metric.name)
     has_spread = places_of(description) is not None and not isinstance(description.mean, Unavailable)
     intervals: list[str] = []
     places = places_of(description)

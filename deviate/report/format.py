@@ -11,6 +11,8 @@ from deviate.model import level_text
 
 MINUS = "\N{MINUS SIGN}"
 ELLIPSIS = "…"
+LONGEST_NAME = 100
+"""Letters of a name that a reader takes in; longer ones keep beginning and end."""
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])")
 CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
@@ -36,6 +38,11 @@ def shorten_middle(text: str, n_characters: int) -> str:
     """
     n_last = (n_characters - 1) * 2 // 5
     return text if len(text) <= n_characters else f"{text[: n_characters - 1 - n_last]}{ELLIPSIS}{text[-n_last:]}"
+
+
+def name_text(name: str) -> str:
+    """A foreign name as reports say it in headings, tables and sentences; data hold it whole."""
+    return shorten_middle(clean(name), LONGEST_NAME)
 
 
 def decimals(standard_error: float) -> int | None:

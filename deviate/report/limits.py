@@ -2,7 +2,16 @@
 
 from deviate.model import Description, Findings, Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
-from deviate.report.format import clean, confidence_text, counted, decimals, difference_unit, number, with_unit
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    difference_unit,
+    name_text,
+    number,
+    with_unit,
+)
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
@@ -80,7 +89,7 @@ def _test_set(findings: Findings) -> str:
         error, n_examples = description.sampling_se, description.n_examples
         if not isinstance(error, Unavailable) and n_examples is not None:
             size = with_unit(number(error, decimals(error)), difference_unit(clean(description.metric.unit)))
-            return f" (SE {size} of {clean(description.metric.name)} with {counted(n_examples, 'example')})"
+            return f" (SE {size} of {name_text(description.metric.name)} with {counted(n_examples, 'example')})"
     return ""
 
 
@@ -108,5 +117,5 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
             "All else is undecided.",
         ]
     sentences += [pair.family for pair in findings.pairs if pair.family]
-    sentences += [f"{clean(pair.candidate)}: {pair.looks}." for pair in findings.pairs if pair.looks]
+    sentences += [f"{name_text(pair.candidate)}: {pair.looks}." for pair in findings.pairs if pair.looks]
     return tuple(dict.fromkeys(sentences))

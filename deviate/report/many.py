@@ -10,6 +10,7 @@ from deviate.report.format import (
     confidence_text,
     decimals,
     difference_unit,
+    name_text,
     p_text,
     signed,
     with_unit,
@@ -34,20 +35,20 @@ def pair_matrix(
     """Headers and rows of all pairs: the text of each where its first experiment meets its second."""
     found = {(it.one, it.other): text for it, text in zip(contrasts, texts, strict=True)}
     rows = tuple(
-        ManyRow(clean(one), tuple(Cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
+        ManyRow(name_text(one), tuple(Cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
     )
-    return tuple(clean(name) for name in names[:-1]), rows
+    return tuple(name_text(name) for name in names[:-1]), rows
 
 
 def _view(table: ManyTable, index: int, findings: Findings, labels: Sequence[str]) -> ManyView:
-    name, unit = clean(table.metric.name), difference_unit(unit_of(table.metric))
+    name, unit = name_text(table.metric.name), difference_unit(unit_of(table.metric))
     level = confidence_text(findings.confidence)
-    baseline = clean(table.names[0])
+    baseline = name_text(table.names[0])
     contrasts = () if isinstance(table.dunnett, Unavailable) else table.dunnett
     no_dunnett = table.dunnett.reason if isinstance(table.dunnett, Unavailable) else ""
     tests = zip(OMNIBUS, (table.welch_anova, table.anova, table.kruskal_wallis), strict=True)
     headers, matrix = pair_matrix(table.names, table.pairs, [_pair_text(it) for it in table.pairs])
-    told = [f"{clean(it.one)} {contrast_text(it, unit)}" for it in contrasts]
+    told = [f"{name_text(it.one)} {contrast_text(it, unit)}" for it in contrasts]
     against = f"Dunnett against {baseline}: {'; '.join(told) if told else f'none, {no_dunnett}'}"
     welch = test_cell(table.welch_anova, "F")
     differ = f"Welch {welch.text}" if not welch.is_reason else f"Welch's analysis of variance: none, {welch.text}"
@@ -98,7 +99,7 @@ def _pair_text(contrast: Contrast) -> str:
 def _row(contrast: Contrast) -> ManyRow:
     places = _places(contrast)
     return ManyRow(
-        clean(contrast.one),
+        name_text(contrast.one),
         (
             cell_of(contrast.difference, lambda value: signed(value, places)),
             interval_cell(contrast.interval, places),

@@ -11,7 +11,7 @@ from deviate.report.compare import (
     verdict_word,
 )
 from deviate.report.describe import cell_of, description_headers, description_row, mean_cell, n_text, unit_of
-from deviate.report.format import clean, confidence_text, difference_unit, percentage, shorten, with_unit
+from deviate.report.format import clean, confidence_text, difference_unit, name_text, percentage, shorten, with_unit
 from deviate.report.quantities import quantity_rows
 from deviate.report.shape import shape_rows
 from deviate.report.view import (
@@ -37,7 +37,7 @@ AGGREGATES = {
 
 def aggregate_words(aggregate: str) -> str:
     name, _, step = aggregate.partition(":")
-    return f"value at main-loop step {clean(step)} of each run" if step else AGGREGATES.get(name, clean(name))
+    return f"value at main-loop step {clean(step)} of each run" if step else AGGREGATES.get(name, name_text(name))
 
 
 def metric_views(findings: Findings, labels: Sequence[str]) -> tuple[MetricView, ...]:
@@ -95,7 +95,7 @@ def _metric_view(
         None if row[0] is None else comparison_of(findings, pair, first.metric.name)
         for pair in range(len(findings.pairs))
     )
-    name = next((metric_name(it) for it in comparisons if it is not None), clean(first.metric.name))
+    name = next((metric_name(it) for it in comparisons if it is not None), name_text(first.metric.name))
     absent = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
     compared = [it for it in comparisons if it is not None]
     estimation = _estimation(f"m{index}", name, row, labels, comparisons)

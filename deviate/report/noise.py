@@ -16,6 +16,7 @@ from deviate.report.format import (
     clean,
     confidence_text,
     decimals,
+    name_text,
     ratio,
     replicates,
     signed,
@@ -72,10 +73,10 @@ def _no_tables(findings: Findings) -> str:
 
 
 def _table(table: NoiseTable, index: int, findings: Findings) -> NoiseTableView:
-    name, unit = clean(table.metric.name), unit_of(table.metric)
+    name, unit = name_text(table.metric.name), unit_of(table.metric)
     level = confidence_text(findings.confidence)
     sd = with_unit("SD", f"({unit})" if unit else "")
-    to_reference = f"SD ratio to {clean(table.reference)}" if table.reference else "SD ratio"
+    to_reference = f"SD ratio to {name_text(table.reference)}" if table.reference else "SD ratio"
     forest = forest_plot(table, index)
     return NoiseTableView(
         anchor=f"noise-{index}",
@@ -103,7 +104,7 @@ def _row(row: NoiseRow) -> NoiseRowView:
     ratios, shares = ratio_cell(row), share_cell(row)
     bracket = "" if interval.is_reason else f" [{interval.text}]"
     return NoiseRowView(
-        variant=clean(row.variant),
+        variant=name_text(row.variant),
         cells=(Cell(varies_words(row)), Cell(str(row.n), value=row.n), sd, interval, ratios, shares),
         note=clean(row.note),
         brief=(
@@ -138,7 +139,7 @@ def _excess(table: NoiseTable) -> Cell:
 def _overhead(overhead: Overhead | None) -> str:
     if overhead is None:
         return ""
-    pair = f"{clean(overhead.held)} over {clean(overhead.free)}"
+    pair = f"{name_text(overhead.held)} over {name_text(overhead.free)}"
     if isinstance(overhead.ratio, Unavailable):
         return f"What determinism costs ({pair}) is not known: {overhead.ratio.reason}."
     bracket = f" [no interval: {overhead.interval.reason}]" if isinstance(overhead.interval, Unavailable) else ""
@@ -154,12 +155,12 @@ def _proof(proof: Repeatability) -> ProofRow:
     metrics = "none reported"
     if proof.parting is not None:
         step = "outside the main loop" if proof.parting.step is None else f"at main-loop step {proof.parting.step}"
-        metrics = f"{clean(proof.parting.metric)} differs {step}, {replicates(proof.parting.replicates)}"
+        metrics = f"{name_text(proof.parting.metric)} differs {step}, {replicates(proof.parting.replicates)}"
     elif proof.n_metrics:
         metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
     is_compared = proof.n > 1
     return ProofRow(
-        variant=clean(proof.variant),
+        variant=name_text(proof.variant),
         n=str(proof.n),
         equal=EQUAL[proof.is_equal],
         metrics=metrics,
@@ -176,7 +177,7 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
         note = clean(row.note).replace("; ", ", ")
         figures = f"SD {with_unit(sd_cell(row).text, unit)}"
         if isinstance(row.sd, Unavailable) or row.sd == 0:
-            parts.append(f"{clean(row.variant)} ({note or sd_cell(row).text})")
+            parts.append(f"{name_text(row.variant)} ({note or sd_cell(row).text})")
             continue
         interval, ratios, shares = sd_interval_cell(row), ratio_cell(row), share_cell(row)
         details = [f"n = {row.n}"]
@@ -184,8 +185,8 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
         details += [] if ratios.is_reason else [f"{ratios.text} times that of {clean(table.reference or '')}"]
         details += [] if shares.is_reason else [f"{shares.text} of its variance"]
         details += [note] if note else []
-        parts.append(f"{clean(row.variant)} {figures} ({', '.join(details)})")
-    return f"Spread of {clean(table.metric.name)} over runs, by what varied: {'; '.join(parts)}. SDs have ddof 1."
+        parts.append(f"{name_text(row.variant)} {figures} ({', '.join(details)})")
+    return f"Spread of {name_text(table.metric.name)} over runs, by what varied: {'; '.join(parts)}. SDs have ddof 1."
 
 
 def _footnotes(noise: NoiseFindings, confidence: float) -> tuple[str, ...]:

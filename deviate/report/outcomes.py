@@ -17,7 +17,7 @@ from deviate.model import (
 from deviate.report.compare import metric_name, test_cell, test_text
 from deviate.report.curves import curve_line, curve_table, difference_plots, no_curves, not_drawn
 from deviate.report.describe import cell_of, unit_of
-from deviate.report.format import clean, confidence_text, duration, number, percentage, with_unit
+from deviate.report.format import clean, confidence_text, duration, name_text, number, percentage, with_unit
 from deviate.report.view import Cell
 from deviate.report.view.outcomes import OutcomeTable, OutcomeView, SurvivalLine, SurvivalPlot
 
@@ -243,7 +243,7 @@ def _target(description: Description) -> str:
     metric = description.metric
     sign = {"max": "≥", "min": "≤", None: "="}[metric.direction]
     value = number(metric.target if metric.target is not None else math.nan, None)
-    return f"{clean(metric.name)} {sign} {with_unit(value, unit_of(metric))}"
+    return f"{name_text(metric.name)} {sign} {with_unit(value, unit_of(metric))}"
 
 
 def _between(interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:

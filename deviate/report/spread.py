@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
 from deviate.report.describe import cell_of, estimate_cell, interval_cell, unit_of
-from deviate.report.format import clean, decimals, number, percentage, ratio, with_unit
+from deviate.report.format import clean, decimals, name_text, number, percentage, ratio, with_unit
 from deviate.report.view import Cell, ForestPlot, ForestRow
 
 NAMED_TOGETHER = {
@@ -71,7 +71,7 @@ def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
         for cell, name in ((ratio_cell(row), "ratio"), (share_cell(row), "share")):
             if cell.is_reason:
                 if cell.text != "reference" and cell.text not in row.note:
-                    found.setdefault(f"no {name}, {cell.text}", []).append(clean(row.variant))
+                    found.setdefault(f"no {name}, {cell.text}", []).append(name_text(row.variant))
                 break
     return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in found.items())
 
@@ -80,11 +80,11 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
     rows = tuple(_forest_row(row) for row in table.rows)
     if not any(row.sd for row in rows):
         return None
-    name, unit = clean(table.metric.name), unit_of(table.metric)
+    name, unit = name_text(table.metric.name), unit_of(table.metric)
     told = "; ".join(
         f"{row.label} {row.remark or _sd_told(it)}, {row.note}" for row, it in zip(rows, table.rows, strict=True)
     )
-    reference = next((row.sd for row in rows if row.label == clean(table.reference or "")), None)
+    reference = next((row.sd for row in rows if row.label == name_text(table.reference or "")), None)
     return ForestPlot(
         key=f"n{index}f",
         title=f"{name}: spread per variant",
@@ -100,7 +100,7 @@ def _forest_row(row: NoiseRow) -> ForestRow:
     mean = math.fsum(values) / len(values) if values else 0.0
     interval = row.sd_interval
     return ForestRow(
-        label=clean(row.variant),
+        label=name_text(row.variant),
         note=f"n = {row.n}",
         sd=None if isinstance(row.sd, Unavailable) else row.sd,
         low=interval.low if isinstance(interval, Interval) else None,

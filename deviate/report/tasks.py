@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from deviate.model import Aggregated, Estimate, Findings, Interval, TaskFindings, Unavailable
 from deviate.report.compare import ratio_cell, test_cell
 from deviate.report.describe import cell_of
-from deviate.report.format import between, clean, confidence_text, counted, decimals, number, p_text, ratio
+from deviate.report.format import between, clean, confidence_text, counted, decimals, name_text, number, p_text, ratio
 from deviate.report.many import pair_matrix
 from deviate.report.view import Cell, Fact, ManyRow, ProfileLine, ProfilePlot, RankPlot, TaskView
 
@@ -21,7 +21,7 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
     p_values = ["" if isinstance(it.p_adjusted, Unavailable) else p_text(it.p_adjusted) for it in tasks.posthoc]
     headers, matrix = pair_matrix(names, tasks.posthoc, p_values) if tasks.posthoc else ((), ())
     ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
-    iqms = "; ".join(f"{clean(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
+    iqms = "; ".join(f"{name_text(it.name)} {_with_interval(it.iqm, it.iqm_interval).text}" for it in tasks.aggregated)
     scaled = "" if tasks.normalisation.startswith("none") else ", each scaled to 0 … 1"
     over = f"IQM over {counted(len(tasks.tasks), 'task')}{scaled}"
     friedman = test_cell(tasks.friedman, "chi-square")
@@ -31,7 +31,7 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
         sentence=f"{told}. {ranked}. Normalisation: {clean(tasks.normalisation)}." if iqms else told,
         lines=(told, *((_rank_line(tasks, ranked),) if iqms else ())),
         facts=(
-            Fact("Tasks", Cell(", ".join(map(clean, tasks.tasks)) or "none", is_reason=not tasks.tasks)),
+            Fact("Tasks", Cell(", ".join(map(name_text, tasks.tasks)) or "none", is_reason=not tasks.tasks)),
             Fact("Runs per task", Cell(_runs_text(tasks))),
             Fact("Normalisation", Cell(clean(tasks.normalisation))),
             Fact("Friedman test of mean ranks", friedman),
@@ -60,7 +60,7 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
 
 def _row(it: Aggregated) -> ManyRow:
     return ManyRow(
-        clean(it.name),
+        name_text(it.name),
         (
             _with_interval(it.iqm, it.iqm_interval),
             _with_interval(it.mean, it.mean_interval),
@@ -91,14 +91,16 @@ def _reason(estimate: Estimate) -> str:
 def _runs_text(tasks: TaskFindings) -> str:
     """Runs of each experiment; one number where all tasks have as many."""
     shown = []
-    names = [clean(it.name) for it in tasks.aggregated] or [str(index + 1) for index in range(len(tasks.n))]
+    names = [name_text(it.name) for it in tasks.aggregated] or [str(index + 1) for index in range(len(tasks.n))]
     for name, runs in zip(names, tasks.n, strict=False):
         shown.append(f"{name} {runs[0]}" if len(set(runs)) == 1 else f"{name} {', '.join(map(str, runs))}")
     return "; ".join(shown) or "none"
 
 
 def _rank_line(tasks: TaskFindings, ranked: str) -> str:
-    ranks = [f"{clean(it.name)} {ratio(it.rank)}" for it in tasks.aggregated if not isinstance(it.rank, Unavailable)]
+    ranks = [
+        f"{name_text(it.name)} {ratio(it.rank)}" for it in tasks.aggregated if not isinstance(it.rank, Unavailable)
+    ]
     difference = tasks.critical_difference
     apart = "" if isinstance(difference, Unavailable) else f", critical difference {ratio(difference)}"
     return f"mean rank {', '.join(ranks)}{apart}; {ranked}"
@@ -110,15 +112,15 @@ def _rank_plot(tasks: TaskFindings, level: str) -> RankPlot | None:
     if isinstance(difference, Unavailable) or len(ranks) < 2:
         return None
     ordered = sorted(ranks.items(), key=lambda it: it[1])
-    told = ", ".join(f"{clean(name)} {ratio(rank)}" for name, rank in ordered)
-    groups = "; ".join(", ".join(map(clean, group)) for group in tasks.cliques)
+    told = ", ".join(f"{name_text(name)} {ratio(rank)}" for name, rank in ordered)
+    groups = "; ".join(", ".join(map(name_text, group)) for group in tasks.cliques)
     return RankPlot(
         key="task-ranks",
         title="Mean ranks over tasks",
         description=f"Mean rank over {len(tasks.tasks)} tasks, 1 is best: {told}. Critical difference "
         f"{ratio(difference)} (Nemenyi, {level}). Not told apart: {groups or 'none'}.",
         note=f"mean rank over n = {len(tasks.tasks)} tasks, 1 is best",
-        ranks=tuple((clean(name), ratio(rank), rank) for name, rank in ordered),
+        ranks=tuple((name_text(name), ratio(rank), rank) for name, rank in ordered),
         difference=difference,
         difference_label=f"critical difference {ratio(difference)} ({level})",
         cliques=tuple((ranks[group[0]], ranks[group[-1]]) for group in tasks.cliques),
@@ -131,7 +133,7 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
     order = [*labels]
     lines = []
     for position, (it, runs) in enumerate(zip(tasks.aggregated, tasks.n, strict=True)):
-        label = clean(it.name)
+        label = name_text(it.name)
         index = order.index(label) if label in order else position
         lines.append(ProfileLine(label, f"n = {sum(runs)} scores", index, it.profile, it.profile_band))
     told = "; ".join(f"{line.label}, {line.note}" for line in lines)
