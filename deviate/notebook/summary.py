@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from deviate.report import View
-from deviate.report.table import ResultTable, TableCell, result_table
+from deviate.report.table import ResultTable, result_table
+from deviate.report.table_cells import TableCell
 
 
 def summary_html(view: View, notes: Sequence[str] = ()) -> str:

@@ -13,9 +13,18 @@ MOST_NAMES = 3
 
 
 def caption(
-    findings: Findings, labels: Sequence[str], described: Sequence[Sequence[Description | None]], *, has_best: bool
+    findings: Findings,
+    labels: Sequence[str],
+    described: Sequence[Sequence[Description | None]],
+    *,
+    has_best: bool,
+    has_n_column: bool = False,
 ) -> str:
-    """Sentences for above the table, or below it; `described` has the descriptions of each row."""
+    """Sentences for above the table, or below it; `described` has the descriptions of each row.
+
+    Args:
+        has_n_column: n stands in a column of its own, and not in parentheses.
+    """
     firsts = [next(it for it in row if it is not None) for row in described]
     whole = [it for row in described for it in row if it is not None]
     # Scores that somebody gave were made of measurements elsewhere, if they were.
@@ -29,18 +38,23 @@ def caption(
         quantity = f"{len(firsts)} metrics"
     scores = f" ({', '.join(aggregates)})" if aggregates else ""
     n = "n" if all(it.n == it.n_runs for it in whole) else "n, or runs with a score out of those that ended,"
+    of_runs = f"over runs (ddof 1), {n} in parentheses"
+    if has_n_column or not findings.pairs:
+        ended = "" if n == "n" else "; k/N: k gave a score of N that ended"
+        of_runs = f"over n runs (ddof 1{ended})"
     whose = f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else labels[0]
     if is_study(findings):
         whose = f"Variants of {short(clean(findings.experiments[0].experiment.name))}"
     sentences = [f"{whose}: {quantity}{scores}."]
     if findings.pairs:
-        sentences += [f"Mean ± SD over runs (ddof 1), {n} in parentheses{variants}."]
+        sentences += [f"Mean ± SD {of_runs}{variants}."]
         sentences += _test_sentences(findings, labels[0])
     else:
-        sentences += [f"Mean ± SD (ddof 1) over {n} runs{variants}."]
+        sentences += [f"Mean ± SD {of_runs}{variants}."]
         methods = _methods(it.mean_interval for it in whole), _methods(it.sd_interval for it in whole)
         ways = [f"of the {name} by {way}" for name, way in zip(("mean", "SD"), methods, strict=True) if way]
-        sentences += [f"Intervals {', '.join(ways)}."] if ways else []
+        level_of = confidence_text(findings.confidence)
+        sentences += [f"{level_of} intervals (CI) {', '.join(ways)}."] if ways else []
         sentences += ["CV is SD over |mean|. Described, not compared: no test."]
     if has_best:
         sentences.append("Bold: better than every other here, by adjusted p.")

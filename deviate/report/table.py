@@ -1,51 +1,51 @@
 """The table of results: one row model for LaTeX, Markdown and whatever else has one table for all figures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from deviate.model import Comparison, Description, Estimate, Findings, Interval, Unavailable
+from deviate.model import Comparison, Description, Findings
 from deviate.report.best import best_of
 from deviate.report.caption import caption, level, short
-from deviate.report.compare import metric_name, places_of_difference, verdict_word
-from deviate.report.describe import mean_cell, missing_text, n_text, places_of, range_cell, unit_of
-from deviate.report.format import (
-    between,
-    clean,
-    confidence_text,
-    p_cell,
-    percentage,
-    signed,
-    with_unit,
-)
+from deviate.report.compare import metric_name
+from deviate.report.describe import unit_of
+from deviate.report.format import clean, with_unit
 from deviate.report.metrics import comparison_of, matched_rows
-from deviate.report.view import Cell, View
+from deviate.report.table_cells import (
+    EMPTY,
+    NOTHING,
+    Footnotes,
+    TableCell,
+    compared,
+    described,
+    mean_of,
+    mean_with_n,
+    n_cell,
+)
+from deviate.report.view import View
 
-NOTHING = "—"
+Layout = Literal["wide", "long", "split", "stacked"]
+"""How the figures of one metric are laid out.
 
-
-@dataclass(frozen=True, slots=True)
-class TableCell:
-    """A cell of the table.
-
-    Attributes:
-        is_figure: numbers and signs alone, nothing of the user's.
-        is_best: better than every other experiment of this row, by adjusted p.
-        notes: numbers of the footnotes that belong to it, from 1.
-    """
-
-    text: str
-    is_figure: bool = True
-    is_best: bool = False
-    notes: tuple[int, ...] = ()
+- wide: all in a row, a column per experiment. Of one candidate, or one experiment.
+- long: a row per experiment below the name of the metric.
+- split: as long, the interval of the difference in a column of its own.
+- stacked: as long, with intervals below their estimates: it is as narrow as a column of a paper.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row; `begins` where it is the first of several about one metric."""
+    """A row; `begins` where it is the first of several about one metric.
+
+    Attributes:
+        is_heading: it holds the name of a metric alone, and what belongs to it follows.
+    """
 
     label: str
     cells: tuple[TableCell, ...]
     begins: bool = True
+    is_heading: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ResultTable:
     """The figures of a report in one table.
 
     Attributes:
-        headers: of the label and of the cells.
+        headers: of the label and of the cells. more_headers: of the second lines of stacked rows; empty without.
         caption: quantity, n, what ± is, test, correction, type of interval.
         footnotes: the first is number 1.
     """
@@ -62,36 +62,36 @@ class ResultTable:
     rows: tuple[TableRow, ...]
     caption: str
     footnotes: tuple[str, ...]
+    more_headers: tuple[str, ...] = ()
 
 
-def result_table(view: View, *, as_declared: bool = False) -> ResultTable:
+def result_table(view: View, *, as_declared: bool = False, layout: Layout | None = None) -> ResultTable:
     """The table of a report.
 
     Args:
         as_declared: metrics in the order of their declaration, not the primary one first and then by spread.
+        layout: None for wide where that is possible. Where it is not, wide is long.
     """
+    findings, notes = view.findings, Footnotes()
     labels = [short(it.label) for it in view.experiments]
-    notes = _Footnotes()
-    described = _in_order(view.findings, as_declared=as_declared)
-    build = _compared if view.findings.pairs else _described
-    headers, rows = build(view.findings, labels, described, notes)
-    title = caption(view.findings, labels, described, has_best=any(it.is_best for row in rows for it in row.cells))
-    return ResultTable(headers, tuple(rows), title, tuple(notes.texts))
+    rows_of = _in_order(findings, as_declared=as_declared)
+    has_columns = len(findings.pairs) == 1 if findings.pairs else len(labels) == 1
+    chosen = layout or "wide"
+    chosen = "long" if chosen == "wide" and not has_columns else chosen
+    build = _compared if findings.pairs else _described
+    headers, more, rows = build(findings, labels, rows_of, notes, chosen)
+    title = caption(
+        findings,
+        labels,
+        rows_of,
+        has_best=any(it.is_best for row in rows for it in row.cells),
+        has_n_column=not (findings.pairs and chosen == "wide"),
+    )
+    return ResultTable(headers, tuple(rows), title, tuple(notes.texts), more)
 
 
 Row = list[Description | None]
-
-
-class _Footnotes:
-    """Footnotes in the order of their first use; equal ones share a number."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def numbers(self, *texts: str) -> tuple[int, ...]:
-        cleaned = dict.fromkeys(clean(text) for text in texts if text)
-        self.texts += [text for text in cleaned if text not in self.texts]
-        return tuple(sorted(self.texts.index(text) + 1 for text in cleaned))
+Built = tuple[tuple[str, ...], tuple[str, ...], list[TableRow]]
 
 
 def _in_order(findings: Findings, *, as_declared: bool) -> list[Row]:
@@ -108,30 +108,63 @@ def _in_order(findings: Findings, *, as_declared: bool) -> list[Row]:
 
 
 def _compared(
-    findings: Findings, labels: Sequence[str], described: Sequence[Row], notes: _Footnotes
-) -> tuple[tuple[str, ...], list[TableRow]]:
-    headers = ("metric", *labels)
-    is_wide = len(findings.pairs) == 1
-    if is_wide:
-        headers += (f"difference [{level(findings)}]", "adjusted p", "verdict")
-    rows: list[TableRow] = []
-    for row in described:
-        comparisons = _comparisons(findings, row)
-        best = best_of(findings, comparisons)
-        means = tuple(
-            _mean_cell(it, label, notes, is_best=best == index)
-            for index, (it, label) in enumerate(zip(row, labels, strict=True))
-        )
-        compared = [_compared_cells(it, notes) for it in comparisons]
-        name = _metric_label(row, comparisons)
-        if is_wide:
-            rows.append(TableRow(name, (*means, *compared[0])))
+    findings: Findings, labels: Sequence[str], described_rows: Sequence[Row], notes: Footnotes, layout: Layout
+) -> Built:
+    interval = f"[{level(findings)}]"
+    if layout == "wide":
+        rows = [_wide_row(findings, labels, row, notes) for row in described_rows]
+        return ("metric", *labels, f"difference {interval}", "adj. p", "verdict"), (), rows
+    rows = [it for row in described_rows for it in _long_rows(findings, labels, row, notes, layout)]
+    start = ("experiment", "n", "mean ± SD")
+    if layout == "long":
+        return (*start, f"difference {interval}", "adj. p", "verdict"), (), rows
+    if layout == "split":
+        return (*start, "difference", interval, "adj. p", "verdict"), (), rows
+    return (*start, "difference", "adj. p", "verdict"), ("", "", "", interval, "", ""), rows
+
+
+def _wide_row(findings: Findings, labels: Sequence[str], row: Row, notes: Footnotes) -> TableRow:
+    comparisons = _comparisons(findings, row)
+    best = best_of(findings, comparisons)
+    means = [
+        mean_with_n(it, label, notes, is_best=best == index)
+        for index, (it, label) in enumerate(zip(row, labels, strict=True))
+    ]
+    cells = compared(comparisons[0], notes)
+    return TableRow(
+        _metric_label(row, comparisons),
+        (*means, cells.difference_and_interval, cells.p_value, cells.verdict_and_margin),
+    )
+
+
+def _long_rows(
+    findings: Findings, labels: Sequence[str], row: Row, notes: Footnotes, layout: Layout
+) -> Iterator[TableRow]:
+    comparisons = _comparisons(findings, row)
+    best = best_of(findings, comparisons)
+    width = 6 if layout == "split" else 5
+    yield TableRow(_metric_label(row, comparisons), (EMPTY,) * width, is_heading=True)
+    for index, (it, label) in enumerate(zip(row, labels, strict=True)):
+        if it is None:
+            missing = TableCell(NOTHING, notes=notes.numbers(f"not reported by {label}"))
+            start: tuple[TableCell, ...] = (missing, missing)
+        else:
+            start = (n_cell(it, notes), mean_of(it, notes, is_best=best == index))
+        if index == 0:
+            yield TableRow(label, (*start, *(EMPTY,) * (width - 2)), begins=False)
             continue
-        rows.append(TableRow(name, means))
-        nothing = TableCell("")
-        for index, quantity in enumerate((f"difference [{level(findings)}]", "adjusted p", "verdict")):
-            rows.append(TableRow(quantity, (nothing, *(cells[index] for cells in compared)), begins=False))
-    return headers, rows
+        cells = compared(comparisons[index - 1], notes)
+        if layout == "long":
+            end = (cells.difference_and_interval, cells.p_value, cells.verdict_and_margin)
+            yield TableRow(label, (*start, *end), begins=False)
+        elif layout == "split":
+            end_split = (cells.difference, cells.interval, cells.p_value, cells.verdict_and_margin)
+            yield TableRow(label, (*start, *end_split), begins=False)
+        else:
+            yield TableRow(label, (*start, cells.difference, cells.p_value, cells.verdict), begins=False)
+            below = (EMPTY, EMPTY, cells.interval, EMPTY, cells.within)
+            if any(cell.text for cell in below):
+                yield TableRow("", below, begins=False)
 
 
 def _comparisons(findings: Findings, row: Row) -> list[Comparison | None]:
@@ -139,88 +172,31 @@ def _comparisons(findings: Findings, row: Row) -> list[Comparison | None]:
     return [None if name is None else comparison_of(findings, index, name) for index in range(len(findings.pairs))]
 
 
-def _compared_cells(comparison: Comparison | None, notes: _Footnotes) -> tuple[TableCell, ...]:
-    if comparison is None:
-        return (TableCell(NOTHING), TableCell(NOTHING), TableCell("not compared", is_figure=False))
-    is_withheld = comparison.verdict.word == "withheld"
-    return (
-        _difference_cell(comparison, notes),
-        _estimate_cell(comparison.p_adjusted, p_cell, notes),
-        TableCell(
-            verdict_word(comparison),
-            is_figure=False,
-            notes=notes.numbers(comparison.verdict.reason if is_withheld else ""),
-        ),
-    )
-
-
-def _difference_cell(comparison: Comparison, notes: _Footnotes) -> TableCell:
-    """With its interval, and without a unit, which stands with the metric."""
-    difference, interval = comparison.difference, comparison.difference_interval
-    if isinstance(difference, Unavailable):
-        return TableCell(NOTHING, notes=notes.numbers(difference.reason, comparison.note))
-    places = places_of_difference(comparison)
-    if isinstance(interval, Unavailable):
-        return TableCell(signed(difference, places), notes=notes.numbers(interval.reason, comparison.note))
-    text = f"{signed(difference, places)} {_bracket(interval, places)}"
-    return TableCell(text, notes=notes.numbers(interval.note, comparison.note))
-
-
 def _described(
-    findings: Findings, labels: Sequence[str], described: Sequence[Row], notes: _Footnotes
-) -> tuple[tuple[str, ...], list[TableRow]]:
+    _findings: Findings, labels: Sequence[str], described_rows: Sequence[Row], notes: Footnotes, layout: Layout
+) -> Built:
     has_variants = len(labels) > 1
-    interval = f"{confidence_text(findings.confidence)} CI"
-    headers = ("metric", *(("variant",) if has_variants else ()), "n", "mean ± SD")
-    headers += (f"{interval} of the mean", f"{interval} of the SD", "CV", "range")
-    rows = []
-    for row in described:
+    rows: list[TableRow] = []
+    for row in described_rows:
         name = _metric_label(row, ())
-        reported = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
-        for index, (description, label) in enumerate(reported):
-            cells = _description_cells(description, notes)
-            variant = (TableCell(label, is_figure=False),) if has_variants else ()
-            rows.append(TableRow(name if index == 0 else "", (*variant, *cells), begins=index == 0))
-    return headers, rows
-
-
-def _description_cells(description: Description, notes: _Footnotes) -> Iterator[TableCell]:
-    places = places_of(description)
-    yield TableCell(n_text(description).replace(" of ", "/"), notes=notes.numbers(missing_text(description)))
-    yield _cell(mean_cell(description), notes, description.note)
-    for interval in (description.mean_interval, description.sd_interval):
-        if isinstance(interval, Interval):
-            yield TableCell(_bracket(interval, places), notes=notes.numbers(interval.note))
-        else:
-            yield _cell(Cell(interval.reason, is_reason=True), notes)
-    yield _estimate_cell(description.cv, percentage, notes)
-    yield _cell(range_cell(description), notes)
-
-
-def _mean_cell(description: Description | None, label: str, notes: _Footnotes, *, is_best: bool) -> TableCell:
-    if description is None:
-        return TableCell(NOTHING, notes=notes.numbers(f"not reported by {label}"))
-    cell = mean_cell(description)
-    reason = cell.text if cell.is_reason and not description.note else ""
-    told = notes.numbers(reason, description.note, missing_text(description))
-    n = n_text(description).replace(" of ", "/")
-    return TableCell(f"{NOTHING if cell.is_reason else cell.text} ({n})", is_best=is_best, notes=told)
-
-
-def _cell(cell: Cell, notes: _Footnotes, note: str = "") -> TableCell:
-    if cell.is_reason:
-        return TableCell(NOTHING, notes=notes.numbers(cell.text, note))
-    return TableCell(cell.text, notes=notes.numbers(note))
-
-
-def _estimate_cell(estimate: Estimate, written: Callable[[float], str], notes: _Footnotes) -> TableCell:
-    if isinstance(estimate, Unavailable):
-        return TableCell(NOTHING, notes=notes.numbers(estimate.reason))
-    return TableCell(written(estimate))
-
-
-def _bracket(interval: Interval, places: int | None) -> str:
-    return f"[{between(interval.low, interval.high, places)}]"
+        is_stacked = layout == "stacked"
+        if has_variants:
+            rows.append(TableRow(name, (EMPTY,) * (4 if is_stacked else 6), is_heading=True))
+        for it, label in zip(row, labels, strict=True):
+            if it is None:
+                continue
+            cells = described(it, notes)
+            title, begins = (label, False) if has_variants else (name, True)
+            if is_stacked:
+                rows.append(TableRow(title, (cells.n, cells.mean, cells.sd_interval, cells.cv), begins))
+                rows.append(TableRow("", (EMPTY, cells.mean_interval, cells.range, EMPTY), begins=False))
+            else:
+                middle = (cells.mean_interval, cells.sd_interval, cells.cv, cells.range)
+                rows.append(TableRow(title, (cells.n, cells.mean, *middle), begins))
+    first = "variant" if has_variants else "metric"
+    if layout == "stacked":
+        return (first, "n", "mean ± SD", "CI of SD", "CV"), ("", "", "CI of mean", "range", ""), rows
+    return (first, "n", "mean ± SD", "CI of mean", "CI of SD", "CV", "range"), (), rows
 
 
 def _metric_label(row: Row, comparisons: Sequence[Comparison | None]) -> str:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from deviate.report.format import MINUS
+from deviate.report.format import MINUS, clean, shorten
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -82,9 +82,12 @@ ACCENTS = {
     "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
 }  # fmt: skip
 LIGATURE = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|(?<=,)(?=,)|(?<=[?!])(?=`)")
+BREAK = re.compile(r"(?<=[^\W\d][_/\\:=])(?=\w)|(?<=[a-z]\.)(?=[a-z])|(?<=[^\W\d_]{20})")
+LONGEST_WORD = 12
+LONGEST_COMMENT = 300
 NUMBER = re.compile(rf"([+{MINUS}]?)((?:\d*\.)?\d+)(?:e({MINUS}?\d+))?")
 INTERVAL = re.compile(r"\[([^\]]*) … ")
-FIGURE_SIGNS = {"$ ± $": r" \pm ", " … ": r" \ldots{} ", "< $": "$< ", "%": r"\%", MINUS: "$-$", "—": "---"}
+FIGURE_SIGNS = {"$ ± $": r" \pm ", " … ": r"\,\ldots\,", "< $": "$< ", "%": r"\%", MINUS: "$-$", "—": "---"}
 
 
 def escape(text: str) -> str:
@@ -95,6 +98,20 @@ def escape(text: str) -> str:
     """
     apart = LIGATURE.sub("\u200b", unicodedata.normalize("NFC", text))
     return "".join(_character(it) for it in apart)
+
+
+def prose(text: str) -> str:
+    r"""Text of a caption or a footnote: escaped, with names and paths broken where a line has no room for them.
+
+    >>> print(prose("runs/0/test_acc.log ended"))
+    runs/\allowbreak{}0/test\_\allowbreak{}acc.\allowbreak{}log ended
+    """
+    return " ".join(_breakable(word) if len(word) > LONGEST_WORD else escape(word) for word in text.split(" "))
+
+
+def comment(text: str) -> str:
+    """Text that stays behind a percent sign: printable ASCII on one line."""
+    return "".join(it if " " <= it <= "~" else "?" for it in shorten(clean(text), LONGEST_COMMENT).replace("…", "..."))
 
 
 def figure(text: str) -> str:
@@ -108,6 +125,10 @@ def figure(text: str) -> str:
         written = written.replace(sign, command)
     # A row that began with a bracket would be taken for an option of the end of the row before.
     return f"{{}}{written}" if written.startswith("[") else written
+
+
+def _breakable(word: str) -> str:
+    return r"\allowbreak{}".join(map(escape, BREAK.split(word)))
 
 
 def _number(found: re.Match[str]) -> str:

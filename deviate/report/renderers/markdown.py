@@ -1,11 +1,12 @@
 """The verdict with its sentence to paste and the table of results as Markdown, for a pull request or a notebook."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from deviate.report.format import clean
+from deviate.report.format import clean, counted, shorten
 from deviate.report.renderers.registry import Surface, renderer
-from deviate.report.table import ResultTable, TableCell, TableRow, result_table
+from deviate.report.table import ResultTable, TableRow, result_table
+from deviate.report.table_cells import TableCell
 from deviate.report.view import VerdictView, View
 
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
@@ -16,19 +17,72 @@ FIRST = re.compile(r"^(\d*)([-+=.)])(?=[-+= ]|$)")
 """What would begin a list or draw a line."""
 
 
+LIMIT = 65_536
+"""Characters of the longest comment that GitHub takes."""
+OPEN_METRICS = 8
+"""So many are seen at once; what follows unfolds."""
+MOST_WARNINGS = 20
+LONGEST_SENTENCE = 2_000
+
+
 @renderer("markdown")
 def render_markdown(view: View, _surface: Surface) -> str:
-    """GitHub's Markdown: what was concluded first, then the figures, then what a reader must know of them."""
+    """GitHub's Markdown: what was concluded first, then the figures, then what a reader must know of them.
+
+    What no comment has room for is left out from the end, and said.
+    """
     table = result_table(view)
-    blocks = [f"### {escape(view.title)}"]
+    n_metrics = len(_groups(table))
+    for n_shown in (n_metrics, *(n_metrics // 2**k for k in range(1, n_metrics.bit_length() + 1))):
+        text = _document(view, table, n_shown)
+        if len(text) <= LIMIT:
+            return text
+    said = "\n\nLeft out here: all that follows, for a comment has no room for it.\n"
+    return text[: LIMIT - len(said)].rpartition("\n\n")[0] + said
+
+
+def _document(view: View, table: ResultTable, n_shown: int) -> str:
+    groups = _groups(table)
+    first, others = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
+    blocks = [f"### {_sentence(view.title)}"]
     blocks += [_verdict(it) for it in view.verdicts]
-    blocks += [escape(view.no_verdict)] if view.no_verdict else []
+    blocks += [_sentence(view.no_verdict)] if view.no_verdict else []
     blocks += [_list(view.noise.statements)] if view.noise is not None and view.noise.statements else []
-    blocks += [f"> {escape(sentence)}" for sentence in view.paste]
-    blocks += ["\n".join(_table(table)), escape(table.caption)]
-    blocks += ["\n".join(f"{n}. {escape(text)}" for n, text in enumerate(table.footnotes, start=1))]
-    blocks += [_list(f"Warning: {text}" for text in view.warnings)]
+    blocks += [f"> {_sentence(it)}" for it in view.paste]
+    blocks += ["\n".join(_table(table, first))] if first or not groups else []
+    if others:
+        blocks += [f"<details><summary>{counted(len(others), 'more metric')}</summary>"]
+        blocks += ["\n".join(_table(table, others)), "</details>"]
+    if n_shown < len(groups):
+        left = counted(len(groups) - n_shown, "metric")
+        blocks += [
+            f"Left out here: {left} of {len(groups)}, for a comment has no room for them; the page has them all."
+        ]
+    blocks += [_sentence(table.caption)]
+    n_notes = max(
+        (max(cell.notes, default=0) for it in (*first, *others) for row in it for cell in row.cells), default=0
+    )
+    blocks += ["\n".join(f"{n}. {_sentence(text)}" for n, text in enumerate(table.footnotes[:n_notes], start=1))]
+    warnings = [f"Warning: {text}" for text in view.warnings[:MOST_WARNINGS]]
+    warnings += [f"{len(view.warnings) - MOST_WARNINGS} more warnings are on the page"] * (
+        len(view.warnings) > MOST_WARNINGS
+    )
+    blocks += [_list(warnings)]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _groups(table: ResultTable) -> list[list[TableRow]]:
+    """The rows of each metric."""
+    groups: list[list[TableRow]] = []
+    for row in table.rows:
+        if row.begins or not groups:
+            groups.append([])
+        groups[-1].append(row)
+    return groups
+
+
+def _sentence(text: str) -> str:
+    return escape(shorten(clean(text), LONGEST_SENTENCE))
 
 
 def escape(text: str) -> str:
@@ -48,20 +102,20 @@ def _apart(special: str) -> str:
 
 def _verdict(verdict: VerdictView) -> str:
     told = " · ".join(
-        escape(part) for part in (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect) if part
+        _sentence(part) for part in (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect) if part
     )
-    reason = escape(f"{verdict.candidate} against {verdict.baseline}: {verdict.reason}.")
+    reason = _sentence(f"{verdict.candidate} against {verdict.baseline}: {verdict.reason}.")
     return f"**Verdict: {escape(verdict.word)}** · {told}\n\n{reason} {escape(verdict.detectable)}"
 
 
-def _table(table: ResultTable) -> Iterator[str]:
+def _table(table: ResultTable, groups: Sequence[Sequence[TableRow]]) -> Iterator[str]:
     yield _row([escape(header) for header in table.headers])
     columns = zip(*(row.cells for row in table.rows), strict=True)
     figures = [any(cell.is_figure and cell.text for cell in column) for column in columns] or [True] * (
         len(table.headers) - 1
     )
     yield _row(["---", *("---:" if it else "---" for it in figures)])
-    for row in table.rows:
+    for row in (row for rows in groups for row in rows):
         yield _row([_label(row), *map(_cell, row.cells)])
 
 
@@ -70,6 +124,8 @@ def _row(cells: list[str]) -> str:
 
 
 def _label(row: TableRow) -> str:
+    if row.is_heading:
+        return f"**{escape(row.label)}**"
     return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"
 
 
@@ -79,5 +135,5 @@ def _cell(cell: TableCell) -> str:
     return f"**{text}**{marks}" if cell.is_best else f"{text}{marks}"
 
 
-def _list(sentences: Iterator[str] | tuple[str, ...]) -> str:
-    return "\n".join(f"- {escape(sentence)}" for sentence in sentences)
+def _list(sentences: Sequence[str]) -> str:
+    return "\n".join(f"- {_sentence(sentence)}" for sentence in sentences)

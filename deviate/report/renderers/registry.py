@@ -9,10 +9,11 @@ from deviate.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """What the text is for: columns of a terminal, and whether it understands control codes."""
+    """What the text is for: columns of a terminal, and whether it understands control codes; packages of a document."""
 
     width: int = 120
     is_coloured: bool = False
+    has_siunitx: bool = False
 
 
 Renderer = Callable[[View, Surface], str]
@@ -29,12 +30,12 @@ def renderer(name: str) -> Callable[[Renderer], Renderer]:
     return register
 
 
-def render(view: View, form: str, *, width: int = 120, is_coloured: bool = False) -> str:
-    """The report as text that ends in a newline; width and colour matter to the terminal alone.
+def render(view: View, form: str, *, width: int = 120, is_coloured: bool = False, has_siunitx: bool = False) -> str:
+    """The report as text that ends in a newline; width and colour matter to the terminal alone, siunitx to LaTeX.
 
     Raises:
         InputError: there is no such form.
     """
     if form not in RENDERERS:
         raise InputError(f"there is no report of the form {form!r}", f"choose one of {', '.join(sorted(RENDERERS))}")
-    return RENDERERS[form](view, Surface(width, is_coloured))
+    return RENDERERS[form](view, Surface(width, is_coloured, has_siunitx))

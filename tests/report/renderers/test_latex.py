@@ -1,16 +1,18 @@
 import dataclasses
+import functools
 import re
 import shutil
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 from flaws import latex_flaw
+from papers import compiled_table
 from studies import study, usual
 
-from deviate.model import Contrast, Findings, Interval, ManyTable, Unavailable
+from deviate.model import Contrast, Experiment, Findings, Interval, ManyTable, Unavailable
 from deviate.report import build_view, render
 from deviate.report.tex import escape, figure
 from deviate.stats import judge
@@ -39,21 +41,11 @@ def _latex(findings: Findings) -> str:
     return render(build_view(findings), "latex")
 
 
-def _document(text: str) -> str:
-    """The file with the percent signs of its frame taken away."""
-    return re.sub(r"^% (?=\\)", "", text, flags=re.MULTILINE)
-
-
 def _fails(text: str, folder: Path) -> str:
     """Why it is no LaTeX: by pdflatex where there is one, and always by what any compiler asks for."""
     if flaw := latex_flaw(text):
         return flaw
-    if shutil.which("pdflatex"):
-        (folder / "table.tex").write_text(_document(text), encoding="ascii")
-        command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "table.tex"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
-        return "" if done.returncode == 0 else done.stdout.decode(errors="replace")[-2000:]
-    return ""
+    return compiled_table(text, folder).error if shutil.which("pdflatex") else ""
 
 
 def _hostile(text: str) -> Findings:
@@ -64,20 +56,26 @@ def _hostile(text: str) -> Findings:
     return judge(sides)
 
 
-GOLDEN = r"""% For \input in a document that loads booktabs. Without their percent signs, the
-% following lines and the last one make it a document of its own:
+GOLDEN = r"""% For \input in a document that loads booktabs; in a paper with two columns, with table* for table.
+% Without their percent signs, the following lines and the last one make it a document of its own:
 % \documentclass{article}
 % \usepackage{booktabs}
 % \begin{document}
 \begin{table}
-  \centering
-  \caption{new\_one against base: loss, test\_acc (last value of each run). Mean $\pm$ SD over runs (ddof 1), n, or runs with a score out of those that ended, in parentheses; variant algo+impl. Difference to base (candidate $-$ baseline, in points where the metric is in \%) with 95\% CI (Welch). p: two-sided Welch's t-test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}
-  \begin{tabular}{lrrrrl}
+  \centering\emergencystretch=3em
+  \caption{new\_one against base: loss, test\_acc (last value of each run). Mean $\pm$ SD over n runs (ddof 1; k/N: k gave a score of N that ended); variant algo+impl. Difference to base (candidate $-$ baseline, in points where the metric is in \%) with 95\% CI (Welch). p: two-sided Welch's t-test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}\medskip
+  \small\setlength{\tabcolsep}{3pt}
+  \begin{tabular}{@{}lrrrrl@{}}
     \toprule
-    metric & base & new\_one & difference {[}95\% CI{]} & adjusted p & verdict \\
+    experiment & n & mean $\pm$ SD & difference {[}95\% CI{]} & adj. p & verdict \\
     \midrule
-    loss & $0.5$ ($6$)\textsuperscript{1} & $0.5$ ($6$/$7$)\textsuperscript{1,2} & $0$\textsuperscript{3} & ---\textsuperscript{3} & identical \\
-    test\_acc (\%) & $93.400 \pm 0.220$ ($6$) & {\bfseries\boldmath $94.000 \pm 0.210$ ($6$/$7$)}\textsuperscript{2} & $+0.60$ [$0.32$, $0.88$] & $.001$ & better \\
+    \multicolumn{6}{@{}l}{\itshape loss} \\
+    \quad base & $6$ & $0.5$\textsuperscript{1} &  &  &  \\
+    \quad new\_one & $6$/$7$\textsuperscript{2} & $0.5$\textsuperscript{1} & $0$\textsuperscript{3} & ---\textsuperscript{3} & identical \\
+    \addlinespace
+    \multicolumn{6}{@{}l}{\itshape test\_acc (\%)} \\
+    \quad base & $6$ & $93.400 \pm 0.220$ &  &  &  \\
+    \quad new\_one & $6$/$7$\textsuperscript{2} & {\bfseries\boldmath $94.000 \pm 0.210$} & $+0.60$ [$0.32$, $0.88$] & $.001$ & better \\
     \bottomrule
   \end{tabular}
   \par\smallskip\begingroup\footnotesize\raggedright
@@ -127,6 +125,7 @@ def test_specials_in_one_string_are_escaped_one_by_one() -> None:
     [
         ("93.41 ± 0.22 (10)", r"$93.41 \pm 0.22$ ($10$)"),
         ("[−0.1 … 0.7]", r"{}[$-0.1$, $0.7$]"),
+        ("93.1 … 93.7", r"$93.1$\,\ldots\,$93.7$"),
         ("−2.31e−7", r"$-2.31 \times 10^{-7}$"),
         ("< .001", "$< .001$"),
         ("0.24 %", r"$0.24$ \%"),
@@ -166,13 +165,8 @@ def test_few_runs_have_a_reason_where_there_is_no_figure(n: int, tmp_path: Path)
 
 def test_a_noise_study_has_a_row_per_variant(tmp_path: Path) -> None:
     text = _latex(study(*usual()))
-    assert [line.split(" & ")[1] for line in text.splitlines() if line.endswith(r"\\")] == [
-        "variant",
-        "algo+impl",
-        "algo",
-        "impl",
-        "control",
-    ]
+    assert re.findall(r"\\quad ([\w+]+) & ", text) == ["algo+impl", "algo", "impl", "control"]
+    assert text.count(r"\multicolumn") == 1
     assert _fails(text, tmp_path) == ""
 
 
@@ -219,3 +213,88 @@ def test_what_an_interval_may_not_be_taken_for_is_a_footnote() -> None:
     text = _latex(findings)
     assert "withheld" in text
     assert re.search(r"\\textsuperscript\{1\} .*2 unplanned looks", text)
+
+
+def _measured(name: str, shift: float, seed: int, *, n: int = 10, n_crashed: int = 0) -> Experiment:
+    """Four metrics of very different sizes, as a real script reports them."""
+    rng = np.random.default_rng(seed)
+    scales = {"test_acc": (93.4, 0.22), "val_loss": (0.314, 0.004), "f1_macro": (0.912, 0.003), "epoch_s": (1312.0, 20)}
+    units = {"test_acc": "%", "epoch_s": "s"}
+    metrics = [
+        selected(it, is_primary=it == "test_acc", unit=units.get(it, ""), direction="min" if "loss" in it else "max")
+        for it in scales
+    ]
+    runs = [
+        run(i, {it: single(float(mean + spread * (shift + rng.normal()))) for it, (mean, spread) in scales.items()})
+        for i in range(n)
+    ]
+    return experiment(name, [*runs, *(run(n + i, {}, status="crashed") for i in range(n_crashed))], metrics)
+
+
+@functools.cache
+def _realistic() -> dict[str, Findings]:
+    base = _measured("baseline", 0, 0)
+    others = [("mixup", 1.5), ("cutmix-alpha-0.4", 0.3), ("randaugment_m9", -1.0), ("augmix", 3.0)]
+    candidates = [_measured(name, shift, seed) for seed, (name, shift) in enumerate(others, start=1)]
+    return {
+        "two": judge([base, _measured("candidate", 2, 1, n=9, n_crashed=1)]),
+        "two names": judge(
+            [scored("resnet50_baseline_lr_0.1", range(6)), scored("resnet50_candidate_lr_0.2", range(7))]
+        ),
+        "equivalent": judge([_primary(base, margin=0.5), _primary(_measured("same", 0.1, 1), margin=0.5)]),
+        "single": judge([base]),
+        "four candidates": judge([base, *candidates]),
+        "study": study(*usual()),
+        "tasks": judge([base, *candidates[:2]], tasks=("test_acc", "f1_macro")),
+        "many rows": judge(
+            [trained("a", n_runs=5, n_metrics=30, n_points=2), trained("b", n_runs=5, n_metrics=30, n_points=2)]
+        ),
+    }
+
+
+def _primary(it: Experiment, *, margin: float) -> Experiment:
+    first, *others = it.metrics
+    return dataclasses.replace(it, metrics=(dataclasses.replace(first, margin=margin), *others))
+
+
+@pytest.mark.parametrize("has_siunitx", [False, True], ids=["plain", "siunitx"])
+@pytest.mark.parametrize("kind", _realistic())
+def test_a_table_fits_into_the_text_of_an_article(
+    kind: str, *, has_siunitx: bool, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("pdflatex")
+    view = build_view(_realistic()[kind])
+    paper = compiled_table(render(view, "latex", has_siunitx=has_siunitx), tmp_path)
+    assert paper.error == ""
+    assert [it for it in paper.overfull_pt if it > 1] == []
+    assert not re.search(r"\\|\$|textbf|multicolumn|siunitx", paper.text)
+    for label in (it.label for it in view.experiments[:1] if len(view.experiments) > 1):
+        assert label.replace("_", "") in paper.text.replace(" ", "").replace("_", "")
+
+
+@pytest.mark.parametrize("has_siunitx", [False, True], ids=["plain", "siunitx"])
+def test_the_paper_shows_means_n_intervals_verdicts_and_what_they_are(
+    *, has_siunitx: bool, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("pdflatex")
+    text = compiled_table(render(build_view(_golden()), "latex", has_siunitx=has_siunitx), tmp_path).text
+    plain = re.sub(r"\s", "", text)
+    for number in ("93.400±0.220", "94.000±0.210", "6/7", "+0.60", "[0.32,0.88]", ".001", "better", "identical"):
+        assert number in plain
+    for words in ("Mean ± SD over n runs (ddof 1", "95% CI (Welch)", "p: two-sided Welch’s t-test", "not adjusted"):
+        assert words.replace(" ", "") in plain
+    assert "nan" not in text.lower()
+
+
+def test_numbers_of_siunitx_stand_in_columns_as_wide_as_the_data_needs() -> None:
+    text = render(build_view(_realistic()["two"]), "latex", has_siunitx=True)
+    assert "S[table-format=4.5(7)," in text
+    assert "S[table-format=+" in text
+    assert "{mean $\\pm$ SD}" in text
+
+
+def test_two_experiments_of_few_metrics_share_a_row_where_there_is_room() -> None:
+    findings = judge([scored("base", [1, 2, 3, 4, 5, 6]), scored("new", [11, 12, 13, 14, 15, 17])])
+    text = _latex(findings)
+    assert "metric & base & new & difference" in text
+    assert r"\multicolumn" not in text

@@ -7,7 +7,7 @@ from studies import study, usual
 
 from deviate.model import Findings
 from deviate.report import build_view, render
-from deviate.report.renderers.markdown import escape
+from deviate.report.renderers.markdown import LIMIT, escape
 from deviate.stats import judge
 
 HOSTILE = (
@@ -54,7 +54,7 @@ new against base: {reason}. {detectable}
 
 > {paste}
 
-| metric | base | new | difference [95% CI] | adjusted p | verdict |
+| metric | base | new | difference [95% CI] | adj. p | verdict |
 | --- | ---: | ---: | ---: | ---: | --- |
 | test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.60 [0.32 … 0.88] | .001 | better |
 | loss | 0.5 (6)<sup>2</sup> | 0.5 (6/7)<sup>1,2</sup> | 0<sup>3</sup> | —<sup>3</sup> | identical |
@@ -125,23 +125,49 @@ def test_metrics_stand_by_their_spread_after_the_primary_one() -> None:
     assert names[0] == "acc_0"
 
 
-def test_several_candidates_are_columns_and_their_comparisons_rows() -> None:
-    sides = [trained(name, n_runs=5, n_metrics=1, n_points=3, seed=i) for i, name in enumerate("abc")]
+def test_several_candidates_are_rows_below_the_name_of_the_metric() -> None:
+    sides = [trained(name, n_runs=5, n_metrics=2, n_points=3, seed=i) for i, name in enumerate("abc")]
     rows = _table(_markdown(judge(sides)))
-    assert rows[0] == ["metric", "a", "b", "c"]
-    assert [row[0].removeprefix("&nbsp;&nbsp;") for row in rows[2:]] == [
-        "acc_0 (%)",
-        "difference [95% CI]",
-        "adjusted p",
-        "verdict",
+    assert rows[0] == ["experiment", "n", "mean ± SD", "difference [95% CI]", "adj. p", "verdict"]
+    names = [row[0].removeprefix("&nbsp;&nbsp;") for row in rows[2:]]
+    assert names == ["**acc_0 (%)**", "a", "b", "c", "**loss_1**", "a", "b", "c"]
+    assert [bool(cell) for cell in rows[3]] == [True, True, True, False, False, False]
+    assert all(all(row) for row in rows[4:6])
+
+
+def test_more_metrics_than_one_looks_at_unfold() -> None:
+    text = _markdown(judge([trained("a", n_runs=3, n_metrics=30, n_points=2)]))
+    seen, _, folded = text.partition("\n\n<details><summary>22 more metrics</summary>\n\n|")
+    assert len(_table(seen)) == 2 + 8
+    assert len(_table(f"|{folded.partition('</details>')[0]}")) == 2 + 22
+    assert text.count("<details>") == text.count("\n\n</details>\n\n") == 1
+
+
+def test_a_report_too_long_for_a_comment_says_what_it_left_out() -> None:
+    metrics = [selected(f"a_metric_with_quite_a_long_name_of_class_{i}", is_primary=i == 0) for i in range(600)]
+    runs = [run(r, {it.name: single(r + i / 7) for i, it in enumerate(metrics)}) for r in range(3)]
+    text = _markdown(judge([experiment("a", runs, metrics), experiment("b", runs, metrics)]))
+    left = re.search(r"Left out here: (\d+) metrics of 600,", text)
+    assert left is not None
+    assert len([row for row in _table(text) if row[0].startswith("a_metric")]) == 600 - int(left[1]) > 100
+    assert 20_000 < len(text) <= LIMIT
+
+
+def test_whatever_is_long_the_text_is_one_that_a_comment_holds() -> None:
+    words = "a warning that goes on and on " * 400
+    sides = [
+        experiment(name, [run(i, {}, status="crashed", warnings=(f"{i} {words}",)) for i in range(90)]) for name in "ab"
     ]
-    assert all(row[1] == "" for row in rows[3:])
+    text = _markdown(judge(sides))
+    assert len(text) <= LIMIT
+    assert re.search(r"- \d+ more warnings are on the page\n$", text)
 
 
 def test_a_noise_study_says_what_its_runs_prove_and_has_a_row_per_variant() -> None:
     text = _markdown(study(*usual()))
     assert "- control is intact: identical, 5 runs bitwise equal" in text
-    assert [row[1] for row in _table(text)[2:]] == ["algo+impl", "algo", "impl", "control"]
+    names = [row[0].removeprefix("&nbsp;&nbsp;") for row in _table(text)[2:]]
+    assert names == ["**test_acc (%)**", "algo+impl", "algo", "impl", "control"]
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
