@@ -19,6 +19,7 @@ from deviate.model import (
     Unavailable,
     Verdict,
 )
+from deviate.report.format import SURROGATE
 
 TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
 """Those that know a missing value, which is not NaN."""
@@ -182,4 +183,11 @@ def _frame(rows: Sequence[Cells]) -> Any:
 def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> Any:
     import pandas as pd  # half a second, which no result that is only shown should wait for
 
-    return pd.DataFrame({name: pd.array(values, dtype=TYPES[kind]) for name, (kind, values) in columns.items()})
+    return pd.DataFrame(
+        {name: pd.array([_whole(it) for it in values], dtype=TYPES[kind]) for name, (kind, values) in columns.items()}
+    )
+
+
+def _whole(value: object) -> object:
+    """Text without halves of characters, which arrays of text refuse."""
+    return SURROGATE.sub("\ufffd", value) if isinstance(value, str) else value

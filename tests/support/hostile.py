@@ -51,6 +51,7 @@ NASTY = {
     "formula of a sum": '@SUM(1+1)*cmd|"/C calc"!A0',
     "plus": "+1+1",
     "minus": "-2+3",
+    "wide formula": " \uff1dcmd|' /C calc'!A0",
     "tab": "\t=1+1\tb",
     "lines": "one\r\ntwo\nthree\rfour\u2028five\u2029six\x0bseven\x0ceight\x85nine",
     "quotes": 'a"b,c;d\'e`f"',

@@ -9,6 +9,9 @@ from deviate.report.view import View
 
 COLUMNS = ("experiment", "variant", "replicate", "status", "metric", "score")
 
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""With what a formula begins, after blanks that some readers drop."""
+
 
 @renderer("csv")
 def render_csv(view: View, _surface: Surface) -> str:
@@ -36,6 +39,11 @@ def render_csv(view: View, _surface: Surface) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """Text that no spreadsheet takes for a formula.
+
+    An apostrophe before it is what spreadsheets themselves understand as "this is text". It changes the name for other
+    readers, of which few names are worth a warning: who needs them to the letter has them in the JSON.
+    Source: OWASP, CSV Injection; wide signs count as the narrow ones where the language has them.
+    """
     cleaned = clean(text)
-    return f"'{cleaned}" if cleaned.startswith(("=", "+", "-", "@")) else cleaned
+    return f"'{cleaned}" if cleaned.lstrip().startswith(FORMULA) else cleaned

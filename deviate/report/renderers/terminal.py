@@ -113,7 +113,7 @@ def _noise(noise: NoiseView, width: int) -> list[str]:
     shown = [table for table in noise.tables if table.is_primary] or list(noise.tables[:MOST_TABLES])
     for table in shown:
         rows = [(row.variant, *row.brief) for row in table.rows]
-        laid_out = list(tabled([table.brief_headers, *rows], width, remarks=[row.remark for row in table.rows]))
+        laid_out = list(tabled([table.brief_headers, *rows], width - 2, remarks=[row.remark for row in table.rows]))
         lines += ["", *(f"  {line}" for line in laid_out)]
         lines += [line for text in table.missing for line in filled(text, width, "  ")]
         if not table.excess.is_reason:
