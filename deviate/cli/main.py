@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 
 import typer
@@ -27,7 +28,7 @@ def _run(arguments: Sequence[str]) -> int:
     except DeviateError as error:
         typer.echo(f"Error: {error.message}", err=True)
         if error.hint:
-            typer.echo(f"  {error.hint}", err=True)
+            typer.echo(textwrap.indent(error.hint, "  "), err=True)
         return FAILED
     except typer.TyperException as error:
         typer.echo(f"Error: {error.format_message()}", err=True)

@@ -1,5 +1,6 @@
 """`deviate list`: what is on record."""
 
+import re
 import shlex
 import time
 from collections.abc import Iterator
@@ -108,6 +109,9 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
 
 def _short(command: list[str]) -> str:
     """A command; of one with many words, as an import of many files, the first and how many follow."""
+    program, *others = command or [""]
+    if re.fullmatch(r"python[\d.]*", Path(program).name):  # which one it is tells `show`
+        command = [Path(program).name, *others]
     left = len(command) - MOST_WORDS
     return shlex.join(command) if left <= 1 else f"{shlex.join(command[:MOST_WORDS])} … and {left} more"
 

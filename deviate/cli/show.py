@@ -11,7 +11,7 @@ import typer
 
 from deviate import pipeline, records
 from deviate.cli import complete
-from deviate.cli.app import Confidence, Form, app, as_json
+from deviate.cli.app import Confidence, Form, app, as_json, width
 from deviate.cli.shown import experiment_document, experiment_text, look
 from deviate.cli.shown_run import find_runs, run_document, run_text
 from deviate.errors import InputError
@@ -53,7 +53,7 @@ def show_command(
         if log or stderr or follow:
             raise InputError("a log is that of one run", f"name it: deviate show {name} --run 0 --log")
         shown = look(folder, variant, confidence=confidence)
-        typer.echo(as_json(experiment_document(shown)) if form is Form.json else experiment_text(shown))
+        typer.echo(as_json(experiment_document(shown)) if form is Form.json else experiment_text(shown, width()))
         return
     states = [it for it in pipeline.run_states(folder, records.read_plan(folder)) if variant in {"", it.variant}]
     found = find_runs(states, run, name)

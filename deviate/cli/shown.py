@@ -17,8 +17,11 @@ from deviate.records import Plan
 from deviate.records.manifest import read_manifest
 from deviate.redaction import redacted_variables, redacted_words
 from deviate.report.format import clean, counted, duration, instant, replicates
+from deviate.report.lines import filled
 
 LABEL_WIDTH = 12
+NARROWEST = 40
+UNBROKEN = frozenset({"Experiment", "Command", "Then", "Prepare", "Wrap", "Environment"})
 GIVEN, DEFAULT = "given", "default"
 
 
@@ -74,17 +77,22 @@ def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
     }
 
 
-def experiment_text(shown: Shown) -> str:
-    """Several lines for people."""
+def experiment_text(shown: Shown, width: int) -> str:
+    """Several lines for people, no wider than `width` but for commands and paths, which are there to be copied."""
     plan = shown.plan
     sections = [
-        "\n".join(f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _head(shown)),
+        "\n".join(line for label, text in _head(shown) for line in _lines(label, clean(text), width)),
         runs_text(shown.states),
-        "\n".join(f"{label:<{LABEL_WIDTH}}{text}" for label, text in _foot(shown)),
+        "\n".join(line for label, text in _foot(shown) for line in _lines(label, text, width)),
     ]
     if not plan.variants:
         sections.pop(1)
     return "\n\n".join(part for part in sections if part)
+
+
+def _lines(label: str, text: str, width: int) -> list[str]:
+    first, others = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
+    return [first + text] if label in UNBROKEN else filled(text, max(width, NARROWEST), first, others)
 
 
 def runs_text(states: Sequence[RunState]) -> str:

@@ -99,8 +99,8 @@ def _read_as(path: Path, known: Mapping[str, Importer], form: str | None) -> tup
             return (dataclasses.replace(_joined([it for (it,) in read]), name=path.absolute().name),)
         if read:
             return tuple(it for found in read for it in found)
-    formats = "; ".join(f"{it.name}: {it.description}" for it in known.values())
-    raise InputError(f"importing {path}: no format knows it", f"these can be imported: {formats}")
+    formats = "".join(f"\n  {it.name}: {it.description}" for it in known.values())
+    raise InputError(f"importing {path}: no format knows it", f"these can be imported:{formats}")
 
 
 def _of_other_formats(folder: Path, chosen: Importer) -> tuple[str, ...]:

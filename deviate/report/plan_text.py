@@ -132,7 +132,10 @@ def _looks(design: Design) -> list[str]:
     name = "" if design.question.spending == "obrien-fleming" else "pocock:"
     side = "of each" if design.question.correlation is None else "pairs"
     mean = f"{number(design.expected_runs, 1)} {side} on average when the effect is there"
-    return [f'--looks "{name}{numbers}" ({LOOKS[design.question.spending]}): {mean}']
+    told = [f'--looks "{name}{numbers}" ({LOOKS[design.question.spending]}): {mean}']
+    if len(design.looks) < design.question.n_looks:
+        told.append(f"{len(design.looks)} looks, not {design.question.n_looks}: so few runs leave no room for more")
+    return told
 
 
 def _labelled(label: str, sentences: Sequence[str]) -> list[str]:

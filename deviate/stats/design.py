@@ -201,7 +201,7 @@ def _looks(effect: float | None, runs: int | Unavailable, question: Question) ->
     most, mean = inflation(question.n_looks, question.spending, question)
     n_most = math.ceil(runs * most)
     numbers = [max(_least(question), math.ceil(n_most * (k + 1) / question.n_looks)) for k in range(question.n_looks)]
-    return tuple(dict.fromkeys(numbers)), min(runs * mean, float(n_most))
+    return tuple(dict.fromkeys(numbers)), max(min(runs * mean, float(n_most)), float(numbers[0]))
 
 
 def _row(n: int, question: Question) -> DesignRow:
