@@ -237,7 +237,7 @@ def test_list_tells_a_variant_a_line_and_passes_damage_by(project: Path, deviate
     head, whole, torn = answer.out.splitlines()
     assert head.split()[:3] == ["name", "variant", "done"]
     assert re.match(
-        r"whole +algo\+impl +2/2 completed +test_acc 90\.\d+ ± 0\.\d+ +\S+ (m?s|min.*s) +\S+ [kM]B +python, whole"
+        r"whole +algo\+impl +2/2 completed +test_acc 90\.\d+ ± 0\.\d+ +\S+ (m?s|min.*s) +\S+ [kM]B +python", whole
     )
     assert "is damaged" in torn
     entries = json.loads(deviate("list", "--format", "json").out)
