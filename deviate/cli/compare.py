@@ -87,7 +87,7 @@ def compare_command(
         margin=margin,
         matches=dict(pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ()),
         is_paired=paired,
-        directions=_directions(direction),
+        directions=directions_of(direction),
         targets=_targets(target),
         tasks=tasks,
         spread_ratio=spread_ratio,
@@ -135,7 +135,7 @@ def report_command(
         confidence=confidence,
         metric=metric,
         aggregate=aggregate,
-        directions=_directions(direction),
+        directions=directions_of(direction),
         targets=_targets(target),
     )
     folder = pipeline.records_folder(Path.cwd().resolve())
@@ -174,7 +174,7 @@ def _targets(texts: Sequence[str] | None) -> dict[str, float]:
     return targets
 
 
-def _directions(texts: Sequence[str] | None) -> dict[str, Direction]:
+def directions_of(texts: Sequence[str] | None) -> dict[str, Direction]:
     directions: dict[str, Direction] = {}
     for text in texts or ():
         name, word = pair(text, "--direction", "METRIC=max")

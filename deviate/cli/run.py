@@ -145,7 +145,7 @@ def run_command(
             for words in options.commands(prepare_commands, "--prepare")
         ),
         wrap=container,
-        n_threads=_thread_limit(settings),
+        n_threads=thread_limit(settings),
         growth=growth,
         budget_s=options.seconds(budget, "--budget"),
         is_strict=strict,
@@ -222,7 +222,7 @@ def _contenders(
     return {None: find(command, python)}
 
 
-def _thread_limit(settings: Settings) -> int | None:
+def thread_limit(settings: Settings) -> int | None:
     """Threads for each run where several share the machine, and the user's shell does not say how many."""
     if settings.executor != "local" or "OMP_NUM_THREADS" in os.environ:
         return None

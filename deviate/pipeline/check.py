@@ -50,17 +50,8 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
     """
     # Half a second of scipy, which no verb but those that judge should wait for.
     from deviate.stats.check import check_completion, check_control, check_metrics
-    from deviate.stats.primary import find_primary, require_metric
 
-    names = list(gate.metrics)
-    known = [it.name for it in experiments[0].metrics]
-    for name in (*names, *filter(None, gate.margins)):
-        require_metric(name, known, f"experiment {experiments[0].name}")
-    if not names:
-        found, question = find_primary(_declared(experiments, judging.matches))
-        if found is None:
-            raise InputError(question.partition(": ")[2].partition(". Add")[0] or question, _ask(experiments[0]))
-        names = [found]
+    names = asked_metrics(_declared(experiments, judging.matches), gate, f"experiment {experiments[0].name}")
     margined = _with_margins(experiments, names, gate.margins)
     _refuse_other_aggregates(margined, judging)
     findings = judge(margined, dataclasses.replace(judging, metric=names[0], margin=None))
@@ -82,6 +73,29 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
     )
 
 
+def asked_metrics(metrics: Sequence[SelectedMetric], gate: Gate, where: str) -> list[str]:
+    """The names that are checked: those asked for, else the primary metric of a baseline.
+
+    Raises:
+        InputError: there is no such metric, or which one decides cannot be told.
+    """
+    from deviate.stats.primary import find_primary, require_metric
+
+    known = [it.name for it in metrics]
+    for name in (*gate.metrics, *filter(None, gate.margins)):
+        require_metric(name, known, where)
+    if gate.metrics:
+        return list(gate.metrics)
+    found, _ = find_primary(metrics)
+    if found is None:
+        quality = [it.name for it in metrics if it.role == "quality"] or known
+        raise InputError(
+            f"which metric of {where} decides cannot be told",
+            f"name it with --metric, once or several times: {', '.join(quality)}",
+        )
+    return [found]
+
+
 def foresee_check(runs: int, *, is_paired: bool) -> str:
     """Why so many runs can decide nothing, before the first of them; empty where they can."""
     needed = PAIRED_RUNS if is_paired else VERDICT_RUNS
@@ -98,11 +112,6 @@ def _declared(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> 
         return own
     declared = {it.name for candidate in experiments[1:] for it in candidate.metrics if it.is_primary}
     return tuple(dataclasses.replace(it, is_primary=matches.get(it.name, it.name) in declared) for it in own)
-
-
-def _ask(baseline: Experiment) -> str:
-    names = [it.name for it in baseline.metrics if it.role == "quality"] or [it.name for it in baseline.metrics]
-    return f"name what decides with --metric, once or several times: {', '.join(names)}"
 
 
 def _with_margins(
@@ -173,7 +182,8 @@ def _controls(
     for experiment in experiments:
         if experiment.folder is not None and not experiment.imported and experiment.name not in seen:
             seen.add(experiment.name)
-            variants = records.read_experiment(experiment.folder)
+            has_control = any(it.name == CONTROL for it in records.read_plan(experiment.folder).variants)
+            variants = records.read_experiment(experiment.folder) if has_control else ()
             yield experiment.name, next((it for it in variants if it.variant == CONTROL), None)
     for name in named:
         if name not in seen:

@@ -1,0 +1,136 @@
+"""Both sides of a check in one job: the code at a commit and that of the working tree, run in pairs."""
+
+import dataclasses
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from deviate import pipeline, prepare, records, replay
+from deviate.announce import announcement
+from deviate.cli import options
+from deviate.cli.app import width
+from deviate.cli.carry import Output, carry_out
+from deviate.cli.publish import Documents
+from deviate.cli.run import DEFAULT_RUNS, DEFAULT_VARIANT, thread_limit
+from deviate.command import default_python, project_root, refuse_unknown_programs
+from deviate.errors import InputError
+from deviate.model import Experiment
+from deviate.pipeline import Begun, Growth, Judging, Request
+from deviate.pipeline.check import Gate, asked_metrics, foresee_check
+from deviate.pipeline.refs import checked_out, find_reference, prepare_at
+from deviate.prepare import Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the user says of runs to be made; None for what is left to us."""
+
+    runs: int | None
+    variants: str | None
+    name: str | None
+    seed: int | None
+    python: str | None
+    env: Sequence[str] | None
+    jobs: int | None
+    gpus: str | None
+    timeout: str | None
+
+    def given(self) -> str:
+        """The first flag that was given; empty where none was."""
+        flags = (f"--{it.name}" for it in dataclasses.fields(self) if getattr(self, it.name))
+        return next(flags, "")
+
+
+def run_both_sides(
+    words: Sequence[str],
+    ref: str,
+    asked: RunOptions,
+    gate: Gate,
+    judging: Judging,
+    *,
+    is_quiet: bool,
+    people_on_stderr: bool,
+) -> tuple[Experiment, ...]:
+    """Run what is missing of both sides, replicate by replicate in random order; the commit is the baseline.
+
+    Raises:
+        InputError: there is no such commit or script, or nothing can be recorded on one of the sides.
+    """
+    here = Path.cwd().resolve()
+    root = project_root(here)
+    output = Output(Documents(json=Path("-") if people_on_stderr else None), is_quiet)
+    reference = find_reference(root, ref)
+    python = next(iter(options.interpreters([asked.python] if asked.python else None, has_container=False)), None)
+    ours = prepare.prepare(prepare.find_target(words, here, python, default=default_python()))
+    refuse_unknown_programs(ours.target)
+    request = _request(asked, ours)
+    if told := foresee_check(request.runs, is_paired=judging.is_paired):
+        typer.echo(f"Warning: {told}", err=True)
+    for name in gate.metrics:
+        for warning in pipeline.foresee(ours, dataclasses.replace(judging, metric=name), Growth()):
+            typer.echo(f"Warning: {warning}", err=True)
+    if not gate.metrics:
+        asked_metrics(ours.selection.metrics, gate, ours.analysis.script)
+    folder = records.deviate_folder(root)
+    with checked_out(root, reference, folder) as checkout:
+        theirs = prepare_at(checkout, words, here, python)
+        output.say(announcement(ours, request, width()))
+        at = f"{reference.name}, commit {reference.commit[:10]}"
+        output.say(f"Baseline {shlex.join(words) or theirs.analysis.script} at {at}")
+        for note in (*checkout.notes, *theirs.notes):
+            output.say(f"Note     {note}")
+        stem = asked.name or Path(ours.analysis.script).stem
+        begun = [
+            pipeline.begin(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
+            pipeline.begin(ours, request, folder),
+        ]
+    return _carried_out(begun, request, output, folder)
+
+
+def _carried_out(begun: Sequence[Begun], request: Request, output: Output, folder: Path) -> tuple[Experiment, ...]:
+    for note in [note for it in begun for note in it.notes]:
+        output.say(f"Note     {note}")
+    variants = [it.name for it in request.variants]
+    carry_out(begun, request.settings, output, variants=variants, runs=request.runs)
+    return pipeline.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
+
+
+def _request(asked: RunOptions, ours: Prepared) -> Request:
+    variants = replay.choose_variants(
+        asked.variants.split(",") if asked.variants else ours.config.variants or (DEFAULT_VARIANT,), ours.variants
+    )
+    settings = options.settings(
+        executor="local", option=None, jobs=asked.jobs, gpus=asked.gpus, per_gpu=1, gpus_per_run=1,
+        timeout=asked.timeout, stall_timeout=None, retries=1, max_failures=None, ignore_failure=None,
+        requeue="fresh", keep="all",
+    )  # fmt: skip
+    return Request(
+        runs=asked.runs or ours.config.runs or DEFAULT_RUNS,
+        variants=variants,
+        name=asked.name,
+        seed=asked.seed or 0,
+        settings=settings,
+        environment=options.variables(asked.env),
+        n_threads=thread_limit(settings),
+    )
+
+
+def _free(prepared: Prepared, request: Request, folder: Path, stem: str) -> str:
+    """The name of an experiment on record that these runs can be more of, else one that is free.
+
+    The code of a commit never changes, but what git ignores does, and so do commands.
+    """
+    known = {plan.name for plan in records.list_experiments(folder)}
+    name, number = stem, 1
+    while name in known:
+        try:
+            pipeline.refuse_misfit(prepared, request, folder, name)
+        except InputError:
+            number += 1
+            name = f"{stem}-{number}"
+        else:
+            return name
+    return name
