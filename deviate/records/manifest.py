@@ -18,12 +18,17 @@ class LinkedFile:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Where the project stood in git; `n_untracked` files were neither tracked nor ignored."""
+    """Where the project stood in git; `n_untracked` files were neither tracked nor ignored.
+
+    Attributes:
+        is_cut: the diff that the snapshot keeps is not all of it.
+    """
 
     commit: str | None
     branch: str | None
     is_dirty: bool
     n_untracked: int
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,13 @@ def _of_kind(files: dict[str, dict[str, Any]], kind: str) -> dict[str, LinkedFil
 def _commit(entry: dict[str, Any] | None) -> Commit | None:
     if entry is None:
         return None
-    return Commit(entry["commit"], entry["branch"], bool(entry["is_dirty"]), int(entry["n_untracked"]))
+    return Commit(
+        entry["commit"],
+        entry["branch"],
+        is_dirty=bool(entry["is_dirty"]),
+        n_untracked=int(entry["n_untracked"]),
+        is_cut=bool(entry.get("is_cut", False)),
+    )
 
 
 def metric_from(entry: dict[str, Any]) -> Metric:

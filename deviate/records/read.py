@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.model import Experiment, Run, SelectedMetric, Selection, Spec, Status, value_text
+from deviate.model import Experiment, InjectedCode, Revision, Run, SelectedMetric, Selection, Spec, Status, value_text
 from deviate.records.attempts import STALE_S, Result, is_intact, read_claim, read_result
+from deviate.records.changes import injected, revision
 from deviate.records.environment import facts_of
 from deviate.records.events import read_events
 from deviate.records.gather import draws, environment, told_by_all, told_by_one
@@ -56,8 +57,10 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
         for variant in plan.variants
     ]
     metrics = _that_stand(catalog, [run for _, runs, _ in read for run in runs])
+    snapshot = snapshot_folder(folder)
+    frozen = revision(snapshot, manifest.git), injected(snapshot)
     return tuple(
-        _experiment(folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *warnings))
+        _experiment(folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *warnings), frozen)
         for variant, runs, warnings in read
     )
 
@@ -77,7 +80,9 @@ def _experiment(
     metrics: tuple[SelectedMetric, ...],
     runs: Sequence[Run],
     warnings: Sequence[str],
+    frozen: tuple[Revision | None, tuple[InjectedCode, ...]],
 ) -> Experiment:
+    """One variant; `frozen` is what the snapshot tells of all: its place in git, and what was put into its files."""
     differing = () if plan.imported else differences(runs)  # of imported runs it was told when they were imported
     return Experiment(
         name=plan.name,
@@ -101,6 +106,8 @@ def _experiment(
         spending=plan.spending,
         imported=plan.imported,
         tasks=plan.tasks,
+        revision=frozen[0],
+        injected=frozen[1],
     )
 
 
