@@ -1,0 +1,106 @@
+"""Code as it was frozen, as text: the commit, what was not committed, what was put into the user's files."""
+
+from collections.abc import Iterable, Sequence
+
+from deviate.model import Experiment, InjectedCode, Revision
+from deviate.report.format import clean, counted
+from deviate.report.view.changes import ChangedFile, ChangesView
+
+N_FILES = 20
+"""Files whose changed lines a page shows; further ones are named."""
+N_LINES = 400
+"""Lines that a page shows of one file."""
+LONGEST_LINE = 1_000
+
+
+def changes_view(experiment: Experiment, earlier: Sequence[Experiment], labels: Sequence[str]) -> ChangesView:
+    """The code of an experiment.
+
+    Args:
+        earlier: experiments that the page has shown before, by their `labels`; what is the same is not shown again.
+    """
+    folder = clean(str(experiment.folder)) if experiment.folder is not None else "the record"
+    same = next((label for it, label in zip(earlier, labels, strict=True) if _is_same(it, experiment)), None)
+    if same is not None and (experiment.injected or experiment.revision):
+        return ChangesView((), f"The same code as {same}.", None, "")
+    return ChangesView(
+        injected=tuple(_injected(code, folder) for code in experiment.injected[:N_FILES]),
+        no_injected=_no_injected(experiment),
+        uncommitted=_uncommitted(experiment.revision, folder),
+        no_uncommitted=_no_uncommitted(experiment),
+    )
+
+
+def commit_text(experiment: Experiment) -> str:
+    """`3f9d1c7e on branch main, with changes that were not committed, 2 untracked files`; empty where none is known."""
+    revision = experiment.revision
+    if revision is None:
+        return ""
+    told = [clean(revision.commit) if revision.commit else "no commit yet"]
+    told[0] += f" on branch {clean(revision.branch)}" if revision.branch else ""
+    told += ["with changes that were not committed"] if revision.is_dirty else []
+    told += [counted(revision.n_untracked, "untracked file")] if revision.n_untracked else []
+    return ", ".join(told)
+
+
+def _is_same(one: Experiment, other: Experiment) -> bool:
+    return (
+        bool(one.sources_hash)
+        and one.sources_hash == other.sources_hash
+        and one.injected == other.injected
+        and one.revision == other.revision
+    )
+
+
+def _injected(code: InjectedCode, folder: str) -> ChangedFile:
+    rest = ""
+    if code.is_cut or len(code.diff) > N_LINES or any(len(line) > LONGEST_LINE for line in code.diff):
+        rest = f"Not all is shown: compare {folder}/{clean(code.original)} with {folder}/{clean(code.instrumented)}."
+    return _file(clean(code.file), f"{counted(code.n_lines, 'changed line')}", code.diff, rest)
+
+
+def _no_injected(experiment: Experiment) -> str:
+    if experiment.imported:
+        return "Imported: nothing was put into any file."
+    if not experiment.injected:
+        return "Nothing was put into the files of the project, or the record does not tell."
+    others = [clean(it.file) for it in experiment.injected[N_FILES:]]
+    return f"Further files with taps: {', '.join(others)}." if others else ""
+
+
+def _uncommitted(revision: Revision | None, folder: str) -> ChangedFile | None:
+    if revision is None or not revision.diff:
+        return None
+    lines = revision.diff.splitlines()
+    is_cut = revision.is_cut or len(lines) > N_LINES or any(len(line) > LONGEST_LINE for line in lines)
+    rest = f"Not all is shown: the diff as it was kept is {folder}/{clean(revision.file)}." if is_cut else ""
+    return _file("Changes that were not committed", f"{counted(len(lines), 'line')} of diff", lines, rest)
+
+
+def _no_uncommitted(experiment: Experiment) -> str:
+    revision = experiment.revision
+    if revision is None:
+        if experiment.imported:
+            return ""
+        return (
+            "The project was in no git repository, or the record does not tell: the hash of the sources stands for it."
+        )
+    if revision.diff:
+        return ""
+    return (
+        "Tracked files differ from the commit; no diff was kept." if revision.is_dirty else "Nothing was uncommitted."
+    )
+
+
+def _file(name: str, summary: str, lines: Iterable[str], rest: str) -> ChangedFile:
+    shown = tuple(_line(line) for line in list(lines)[:N_LINES])
+    return ChangedFile(name, summary, shown, tuple(map(_kind, shown)), rest)
+
+
+def _line(text: str) -> str:
+    cleaned = clean(text)
+    return cleaned if len(cleaned) <= LONGEST_LINE else f"{cleaned[:LONGEST_LINE]}…"
+
+
+def _kind(line: str) -> str:
+    return {"+": "add", "-": "remove", "@": "place"}.get(line[:1], "same")
