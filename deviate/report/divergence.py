@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
-from deviate.report.format import clean, counted, replicates
+from deviate.report.format import clean, counted, name_text, replicates
 from deviate.report.view import Cell
 from deviate.report.view.divergence import DivergenceRow, DivergenceView
 
@@ -44,12 +44,12 @@ def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experi
 def _row(proof: Repeatability, experiment: Experiment) -> DivergenceRow:
     parting = proof.parting
     return DivergenceRow(
-        label=clean(proof.variant),
+        label=name_text(proof.variant),
         cells=(
             Cell(str(proof.n), value=float(proof.n)),
             Cell(_state(proof), is_reason=proof.is_equal is None),
             Cell(_step(parting)) if parting else Cell("none", is_reason=True),
-            Cell(clean(parting.metric)) if parting else Cell("none", is_reason=True),
+            Cell(name_text(parting.metric)) if parting else Cell("none", is_reason=True),
             Cell(_values(parting)) if parting else Cell("none", is_reason=True),
             Cell(proof.weights if proof.n > 1 or proof.weights == "not reached" else "not compared"),
         ),
@@ -87,7 +87,7 @@ def _sentence(proof: Repeatability) -> str:
         for value, replicate in zip(parting.values, parting.replicates, strict=True)
     )
     where = "outside the main loop" if parting.step is None else f"at main-loop step {parting.step}"
-    return f"{clean(proof.variant)}: {clean(parting.metric)} differs first {where}: {told}."
+    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {where}: {told}."
 
 
 def _note(proof: Repeatability, experiment: Experiment) -> str:

@@ -8,11 +8,11 @@ from deviate.report.compare import places_of_difference
 from deviate.report.describe import places_of, unit_of
 from deviate.report.format import (
     between,
-    clean,
     confidence_text,
     counted,
     decimals,
     difference_unit,
+    name_text,
     number,
     ratio,
     with_unit,
@@ -30,7 +30,7 @@ def planning_view(findings: Findings, labels: Sequence[str]) -> PlanningView:
     plans = findings.planning
     candidates = [label for pair, label in zip(findings.pairs, labels[1:], strict=False) if pair.headline is not None]
     parts = [
-        _part(plan, index, candidates[index] if candidates else clean(plan.baseline), findings)
+        _part(plan, index, candidates[index] if candidates else name_text(plan.baseline), findings)
         for index, plan in enumerate(plans)
     ]
     return PlanningView(
@@ -43,11 +43,11 @@ def planning_view(findings: Findings, labels: Sequence[str]) -> PlanningView:
 def _no_planning(findings: Findings) -> str:
     if findings.primary is None:
         return NO_PRIMARY
-    return f"No candidate reported {clean(findings.primary)}, so there is no comparison to plan."
+    return f"No candidate reported {name_text(findings.primary)}, so there is no comparison to plan."
 
 
 def _part(plan: Planning, index: int, label: str, findings: Findings) -> PlanningPart:
-    heading = clean(plan.metric.name) if len(findings.planning) == 1 else f"{clean(plan.metric.name)}, {label}"
+    heading = name_text(plan.metric.name) if len(findings.planning) == 1 else f"{name_text(plan.metric.name)}, {label}"
     missing = ""
     if isinstance(plan.sd, Unavailable):
         missing = f"What numbers of runs could see is not stated: {plan.sd.reason}."
@@ -118,8 +118,8 @@ def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
         told = f"These {_now_text(plan)} could see a true difference of {size} ({chance})"
     else:
         told = (
-            f"With {_now_text(plan)}, two methods that both spread as {clean(plan.baseline)} does could be told apart "
-            f"from a true difference of {size} on ({chance})"
+            f"With {_now_text(plan)}, two methods that both spread as {name_text(plan.baseline)} does could be told "
+            f"apart from a true difference of {size} on ({chance})"
         )
     if isinstance(plan.now_interval, Interval):
         level = confidence_text(plan.confidence)
@@ -189,7 +189,7 @@ def _note(n: int, plan: Planning) -> str:
 def _plot(plan: Planning, index: int, label: str, places: int | None) -> PlanningPlot | None:
     if isinstance(plan.now, Unavailable):
         return None
-    name, first = clean(plan.metric.name), "pairs" if plan.is_paired else "runs of each"
+    name, first = name_text(plan.metric.name), "pairs" if plan.is_paired else "runs of each"
     now = sum(plan.n_now) / len(plan.n_now)
     last = _reach(plan)
     points = tuple((row.n, row.detectable) for row in plan.rows if row.n <= last)

@@ -11,8 +11,8 @@ from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.templates import source, template
 from deviate.report.view import View
 
-POINTS_ON_PAGE = 140_000
-"""Points of all curves together: about 13 bytes each, so that a page of any experiment stays well below 4 MB."""
+POINTS_ON_PAGE = 110_000
+"""Points of all curves together: about 18 bytes each, so that a page of any experiment stays well below 4 MB."""
 SCRIPT = "report.js"
 FEWEST_POINTS, MOST_POINTS = 24, 400
 

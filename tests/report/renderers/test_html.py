@@ -3,11 +3,11 @@ import dataclasses
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from experiments import experiment, run, scored, selected, trained
+from markup import Page
 from studies import equal, flip, noisy_run, spread, study, usual, variant
 
 from deviate.model import (
@@ -33,35 +33,6 @@ NASTY = (
     "<!--",
     "Größe 精度 \x1b[31mred\x1b[0m \x00\x07\u202e\udcff",
 )
-
-
-class Page(HTMLParser):
-    """What a browser would see: elements with their attributes, ids, and the text of the data block."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.data = ""
-        self.script = ""
-        self._in = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self._in = dict(attrs).get("type") or "script" if tag == "script" else ""
-
-    def handle_endtag(self, _tag: str) -> None:
-        self._in = ""
-
-    def handle_data(self, data: str) -> None:
-        if self._in == "application/json":
-            self.data += data
-        elif self._in:
-            self.script += data
-        else:
-            self.text.append(data)
 
 
 def _compared() -> Findings:
