@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.report import history, limits
+from deviate.report.changes import changes_view
 from deviate.report.compare import verdict_view
 from deviate.report.describe import range_line, summary_line
 from deviate.report.divergence import divergence_view
@@ -29,6 +30,7 @@ def build_view(findings: Findings) -> View:
     """Choose, round and word everything that a report shows."""
     experiments = findings.experiments
     labels = _labels(findings)
+    recorded = [item.experiment for item in experiments]
     noise = noise_view(findings)
     verdicts = _verdicts(findings, labels)
     metrics = metric_views(findings, labels)
@@ -74,7 +76,8 @@ def build_view(findings: Findings) -> View:
         stability=stability_view(findings),
         planning=planning_view(findings, labels),
         provenance=tuple(
-            history.provenance(item.experiment, label) for item, label in zip(experiments, labels, strict=True)
+            history.provenance(it, label, changes_view(it, recorded[:index], labels))
+            for index, (it, label) in enumerate(zip(recorded, labels, strict=True))
         ),
         analysis=(
             Fact("deviate", Cell(__version__)),

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from deviate.model import IMPORTED_AS, Experiment, Run, Status
 from deviate.report import randomness
+from deviate.report.changes import commit_text
 from deviate.report.format import clean, counted, duration, instant, replicates
 from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
+from deviate.report.view.changes import ChangesView
 
 OUTCOMES: dict[Status, str] = {
     "completed": "completed",
@@ -76,7 +78,8 @@ def _run_name(run: Run) -> str:
     return f"replicate {run.replicate} ({name})" if name else f"replicate {run.replicate}"
 
 
-def provenance(experiment: Experiment, label: str) -> Provenance:
+def provenance(experiment: Experiment, label: str, code: ChangesView) -> Provenance:
+    """Where the runs of an experiment come from; `code` is what its snapshot holds of it."""
     seed_calls = randomness.seed_calls(experiment)
     controls = randomness.controls(experiment)
     hashes = randomness.hashes(experiment)
@@ -89,6 +92,7 @@ def provenance(experiment: Experiment, label: str) -> Provenance:
             _fact("Variant", clean(experiment.variant)),
             *(_fact(label, text) for label, text in randomness.facts(experiment)),
             _fact("Project", clean(experiment.root)),
+            _fact("Commit", commit_text(experiment)),
             _fact("Hash of the sources", clean(experiment.sources_hash)),
             _fact("Created", instant(experiment.created)),
             _fact("Runs planned", str(experiment.n_planned)),
@@ -97,6 +101,7 @@ def provenance(experiment: Experiment, label: str) -> Provenance:
             _fact("Threads", _threads(experiment)),
             _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
         ),
+        changes=code,
         runs=tuple(_run_row(run) for run in experiment.runs),
         seed_calls=seed_calls,
         no_seed_calls="" if seed_calls else "No seeding call of the script was observed.",

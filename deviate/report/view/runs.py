@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from deviate.report.view.changes import ChangesView
 from deviate.report.view.parts import Cell, Fact
 
 
@@ -87,6 +88,7 @@ class Provenance:
 
     label: str
     facts: tuple[Fact, ...]
+    changes: ChangesView
     runs: tuple[RunRow, ...]
     seed_calls: tuple[SeedCallRow, ...]
     no_seed_calls: str
