@@ -20,7 +20,7 @@ def changes_view(experiment: Experiment, earlier: Sequence[Experiment], labels: 
         earlier: experiments that the page has shown before, by their `labels`; what is the same is not shown again.
     """
     folder = clean(str(experiment.folder)) if experiment.folder is not None else "the record"
-    same = next((label for it, label in zip(earlier, labels, strict=True) if _is_same(it, experiment)), None)
+    same = next((label for it, label in zip(earlier, labels, strict=False) if _is_same(it, experiment)), None)
     if same is not None and (experiment.injected or experiment.revision):
         return ChangesView((), f"The same code as {same}.", None, "")
     return ChangesView(
