@@ -183,8 +183,8 @@ def test_a_forest_is_as_tall_as_it_has_variants() -> None:
 def test_an_interval_that_leaves_the_forest_is_said_to_go_on() -> None:
     short = draw_forest(_forest(*usual()))
     long = draw_forest(_forest(*usual(), spread("init", [93.0, 94.0])))
-    assert "go on" not in short
-    assert "intervals with an arrow go on" in long
+    assert "goes on" not in short
+    assert "; arrow: goes on" in long
 
 
 def test_variants_without_any_spread_leave_no_forest() -> None:

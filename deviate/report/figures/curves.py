@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from deviate.report.figures.legend import Entry, legend
-from deviate.report.figures.panel import Floats, Panel, add_panel, few_ticks, new_figure
+from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
+from deviate.report.figures.paths import Floats
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.thin import Band, Line, band_of, line_of, thin, thin_band
 from deviate.report.figures.write import page_svg
@@ -53,8 +54,7 @@ def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     for place, group in enumerate(groups):
         _draw_mean(panel, group, width=2.0)
         _draw_shapes(panel, group, place / len(groups))
-    told = surface.text_width(suffix)
-    panel.name_y(f"{surface.fit(plot.axis, panel.width - told)}{suffix}")
+    panel.name_y(plot.axis, tail=suffix)
     panel.name_x("main-loop step")
     names.draw(panel, below=40, left=LEFT - 6)
     return figure
@@ -124,7 +124,7 @@ def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
     ends = [(line.x[0], line.x[-1]) for group in groups for line in (*group.counted, *group.failed) if len(line.x)]
     first, last = min(it for it, _ in ends), max(it for _, it in ends)
     axes.set_xlim(first, max(last, first + 1))
-    panel.ticks_x(6)
+    panel.ticks_x(6, is_whole=True)
     low, high = shown or (0.0, 1.0)
     is_cut = beyond is not None and (beyond[0] < low or beyond[1] > high)
     notes = ["cut to the runs that count"] if is_cut else []

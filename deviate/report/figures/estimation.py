@@ -10,15 +10,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from deviate.report.figures import rows
-from deviate.report.figures.panel import Floats, Panel, add_panel, few_ticks, new_figure
-from deviate.report.figures.reach import limits, padded, within
+from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
+from deviate.report.figures.paths import Floats
+from deviate.report.figures.reach import goes_on, limits, padded
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, chains, diameter
 from deviate.report.figures.write import page_svg
+from deviate.report.format import MINUS
 from deviate.report.view import EstimationPlot, PlottedDifference, PointGroup
 
 PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
-LEFT, RIGHT, NAMES, TOP = 66, 14, 46, 28
+LEFT, RIGHT, NAMES, TOP = 66, 14, 38, 28
 NARROWEST = 62
 """Units for each of several groups side by side; where there are fewer, groups are rows."""
 
@@ -42,9 +44,9 @@ def _points_alone(plot: EstimationPlot, surface: Surface) -> Figure:
     panel = add_panel(figure, surface, left=LEFT, bottom=NAMES, right=RIGHT, top=TOP)
     _scale(panel, plot.groups, ends=())
     panel.axes.set_xlim(-0.5, len(plot.groups) - 0.3)
-    _draw_groups(panel, plot, draws_interval=True)
+    is_cut = _draw_groups(panel, plot, draws_interval=True)
     _name_groups(panel, plot.groups)
-    panel.name_y(plot.axis)
+    panel.name_y(plot.axis, tail=goes_on(is_cut=is_cut))
     return figure
 
 
@@ -72,16 +74,12 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
         line.set_gid(f"series-{other.index}")
     _draw_groups(panel, plot, draws_interval=False)
     panel.name_y(plot.axis, above=26, width=panel.width + LEFT - 6)
-    goes_on = _draw_difference(panel, 2.0, origin, difference, other.index)
-    name = f"{plot.difference_axis}{GOES_ON if goes_on else ''}"
-    scale.name_y(name, width=surface.n_units - 12, right=panel.width + LEFT - 6)
-    names = [*_names(panel, plot.groups), "candidate\n− baseline"]
-    axes.set_xticks([0, 1, 2], names)
-    axes.tick_params(axis="x", length=0)
+    is_cut = _draw_difference(panel, 2.0, origin, difference, other.index)
+    scale.name_y(
+        plot.difference_axis, tail=goes_on(is_cut=is_cut), width=surface.n_units - 12, right=panel.width + LEFT - 6
+    )
+    _name_groups(panel, plot.groups, ("candidate", f"{MINUS} baseline"))
     return figure
-
-
-GOES_ON = "; arrow: goes on"
 
 
 def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
@@ -101,22 +99,26 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
     below.axes.yaxis.set_major_locator(few_ticks(5))
     below.rule(y=0)
     places = {group.label: place for place, group in enumerate(plot.groups)}
-    goes_on = [
+    is_cut = [
         _draw_difference(below, float(places[it.label]), 0.0, it, plot.groups[places[it.label]].index)
         for it in plot.differences
     ]
     below.axes.set_xticks([])
     below.axes.spines["bottom"].set_visible(False)
-    told = GOES_ON if any(goes_on) else ""
-    below.name_y(f"{plot.difference_axis}, to {plot.groups[0].label}{told}")
+    tail = goes_on(is_cut=any(is_cut))
+    below.name_y(f"{plot.difference_axis}, to {plot.groups[0].label}", tail=tail)
     return figure
 
 
-def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) -> None:
-    """Raw points; beside them the mean with its SD, or with its interval; pairs are joined below the points."""
+def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) -> bool:
+    """Raw points; beside them the mean with its SD, or with its interval; pairs are joined below the points.
+
+    Returns whether an interval leaves the panel.
+    """
     size = diameter(max(len(group.values) for group in plot.groups))
     positions = [_swarm(panel, place, group.values, size) for place, group in enumerate(plot.groups)]
     _join_pairs(panel, plot, positions)
+    is_cut = False
     for place, (group, at) in enumerate(zip(plot.groups, positions, strict=True)):
         if group.values:
             panel.points(at, group.index, diameter=size)
@@ -125,9 +127,9 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
         x = place + 0.36
         low, high = (group.low, group.high) if draws_interval else one_sd(group)
         if low is not None and high is not None:
-            ends = within(panel.axes.get_ylim(), low, high)
-            panel.interval([x, x], ends, group.index, width=1.6)
+            is_cut |= panel.upright(x, low, high, group.index, width=1.6)
         panel.mark(x, group.mean, group.index, diameter=5.5)
+    return is_cut
 
 
 def _swarm(panel: Panel, place: int, values: Sequence[float], size: float) -> Floats:
@@ -150,22 +152,15 @@ def _join_pairs(panel: Panel, plot: EstimationPlot, positions: Sequence[Floats])
 
 
 def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedDifference, index: int) -> bool:
-    """Whether its interval leaves the panel."""
+    """The difference with its interval; whether that leaves the panel."""
     if difference.estimate is None:
         panel.axes.text(x, origin, "no\ndifference\nto draw", ha="center", va="center")
         return False
-    goes_on = False
+    is_cut = False
     if difference.low is not None and difference.high is not None:
-        window = panel.axes.get_ylim()
-        ends = (origin + difference.low, origin + difference.high)
-        low, high = within(window, *ends)
-        panel.interval([x, x], [low, high], index)
-        for end, cut, turn in zip(ends, (low, high), (-90, 90), strict=True):
-            if end != cut:
-                panel.arrow(x, cut, index, turn=turn)
-                goes_on = True
+        is_cut = panel.upright(x, origin + difference.low, origin + difference.high, index)
     panel.mark(x, origin + difference.estimate, index)
-    return goes_on
+    return is_cut
 
 
 def _scale(panel: Panel, groups: Sequence[PointGroup], ends: Sequence[float]) -> None:
@@ -182,12 +177,11 @@ def one_sd(group: PointGroup) -> tuple[float | None, float | None]:
     return group.mean - group.sd, group.mean + group.sd
 
 
-def _names(panel: Panel, groups: Sequence[PointGroup]) -> list[str]:
+def _name_groups(panel: Panel, groups: Sequence[PointGroup], *more: tuple[str, str]) -> None:
+    """Two lines below each group: its name and its n, both as far as they fit."""
     low, high = panel.axes.get_xlim()
-    room = panel.width / (high - low) - 6
-    return [f"{panel.surface.fit(it.label, room)}\n{panel.surface.fit(it.note, room)}" for it in groups]
-
-
-def _name_groups(panel: Panel, groups: Sequence[PointGroup]) -> None:
-    panel.axes.set_xticks(range(len(groups)), _names(panel, groups))
-    panel.axes.tick_params(axis="x", length=0)
+    room = panel.width / (high - low)
+    panel.axes.set_xticks([])
+    for place, lines in enumerate([*((it.label, it.note) for it in groups), *more]):
+        for line, text in enumerate(lines):
+            panel.text((place - low) * room, -14 - 15 * line, panel.surface.fit(text, room - 6), ha="center")

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from deviate.report.figures.panel import Panel, add_panel, new_figure
+from deviate.report.figures.reach import goes_on
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside
 from deviate.report.figures.write import page_svg
@@ -35,15 +36,12 @@ def forest(plot: ForestPlot, surface: Surface) -> Figure:
     panel.ticks_x(6)
     if plot.reference is not None:
         panel.rule(x=plot.reference)
+    is_cut = [_draw_row(panel, index, row) for index, row in enumerate(plot.rows)]
     for index, row in enumerate(plot.rows):
-        _draw_row(panel, index, row, end)
         y = panel.height * (1 - (index + 0.5) / len(plot.rows))
         panel.text(-14, y + 7, surface.fit(row.label, names), ha="right")
         panel.text(-14, y - 7, surface.fit(row.note, names), ha="right")
-    is_cut = any(row.high is not None and row.high > end for row in plot.rows)
-    tail = " (intervals with an arrow go on)" if is_cut else ""
-    room = surface.n_units - 22
-    panel.name_x(f"{surface.fit(plot.axis, room - surface.text_width(tail))}{tail}", width=room)
+    panel.name_x(plot.axis, tail=goes_on(is_cut=any(is_cut)), width=surface.n_units - 22)
     return figure
 
 
@@ -54,18 +52,19 @@ def _end(plot: ForestPlot) -> float:
     return max(farthest, min(highest, FARTHEST * largest))
 
 
-def _draw_row(panel: Panel, index: int, row: ForestRow, end: float) -> None:
-    y = index - 0.12
+def _draw_row(panel: Panel, index: int, row: ForestRow) -> bool:
+    """Whether the interval leaves the panel."""
+    y, is_cut = index - 0.12, False
     if row.sd is not None and row.low is not None and row.high is not None:
-        panel.interval([row.low, min(row.high, end)], [y, y], index)
-        if row.high > end:
-            panel.arrow(end, y, index, turn=0)
+        is_cut = panel.level(y, row.low, row.high, index)
     if row.sd is not None:
         panel.mark(row.sd, y, index)
     if row.remark:
-        panel.text_at(0.025 * end, y, panel.surface.fit(row.remark, 0.95 * panel.width), ha="left")
+        air = 0.025 * panel.axes.get_xlim()[1]
+        panel.text_at(air, y, panel.surface.wrap(row.remark, 0.95 * panel.width), ha="left")
     if row.distances:
         height = np.full(len(row.distances), index + 0.22)
         at, unit = panel.to_pixels(np.array(row.distances, dtype=float), height), panel.surface.unit
         at[:, 1] -= np.abs(aside(at[:, 0], 8 * unit, 4.0 * unit))
         panel.points(at, index, diameter=4.0)
+    return is_cut

@@ -1,7 +1,7 @@
 """The names of experiments below a panel: a stroke and the shape of each, its name as far as it fits, and its n."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Legend:
 
     def draw(self, panel: Panel, *, below: float, left: float) -> None:
         """The rows, the first so many units below the panel, beginning `left` of it."""
-        outside = replace(panel, is_open=True)
+        outside = panel.opened()
         for it in self.placed:
             y, index = -below - ROW * (it.row + 0.5), it.entry.index
             ends = np.stack([panel.place(it.x - left, y), panel.place(it.x - left + 18, y)])

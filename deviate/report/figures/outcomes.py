@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from deviate.report.figures.legend import Entry, legend
-from deviate.report.figures.panel import Floats, add_panel, few_ticks, new_figure
+from deviate.report.figures.panel import add_panel, few_ticks, new_figure
+from deviate.report.figures.paths import Floats
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.write import page_svg
 from deviate.report.view.outcomes import DifferencePlot, SurvivalLine, SurvivalPlot
@@ -33,7 +34,7 @@ def survival(plot: SurvivalPlot, surface: Surface) -> Figure:
     panel = add_panel(figure, surface, left=LEFT - 16, bottom=bottom, right=RIGHT, top=TOP)
     panel.axes.set_xlim(0, 1.02 * max(line.last for line in plot.lines) or 1)
     panel.axes.set_ylim(-0.02, 1.04)
-    panel.ticks_x(6)
+    panel.ticks_x(6, is_whole=True)
     panel.axes.yaxis.set_major_locator(few_ticks(6))
     for line in plot.lines:
         panel.lines([panel.to_pixels(*_stairs(line))], line.index, width=2)
@@ -62,7 +63,7 @@ def difference(plot: DifferencePlot, surface: Surface) -> Figure:
     margin = 0.05 * ((top - bottom) or 1.0)
     panel.axes.set_xlim(x[0], x[-1])
     panel.axes.set_ylim(bottom - margin, top + margin)
-    panel.ticks_x(6)
+    panel.ticks_x(6, is_whole=True)
     panel.axes.yaxis.set_major_locator(few_ticks(6))
     ends = [panel.to_pixels(x, np.where(is_known, side, np.nan)) for side in (low, high)]
     panel.band(ends[0][:, 0], ends[0][:, 1], ends[1][:, 1], plot.index)
@@ -70,7 +71,8 @@ def difference(plot: DifferencePlot, surface: Surface) -> Figure:
     panel.rule(y=0, is_dashed=False)
     if plot.first is not None:
         panel.rule(x=plot.first)
-    panel.name_y(plot.axis)
+    first = "" if plot.first is None else f"; dotted: step {plot.first}, the first"
+    panel.name_y(plot.axis, tail=first)
     panel.name_x("main-loop step")
     return figure
 

@@ -5,7 +5,7 @@ colour and a shape, the same in every figure, so that a print in grey still tell
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -16,22 +16,11 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D, Transform
-from numpy.typing import NDArray
 
+from deviate.report.figures import paths
+from deviate.report.figures.paths import Floats
+from deviate.report.figures.reach import within
 from deviate.report.figures.surface import Surface, colour
-
-Floats = NDArray[np.float64]
-
-SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
-    (),  # a round dot
-    ((0, 1.2), (1.1, -0.75), (-1.1, -0.75)),
-    ((0.9, 0.9), (0.9, -0.9), (-0.9, -0.9), (-0.9, 0.9)),
-    ((0, 1.3), (1.0, 0), (0, -1.3), (-1.0, 0)),
-    ((0, -1.2), (-1.1, 0.75), (1.1, 0.75)),
-    ((-1.2, 0), (0.75, 1.1), (0.75, -1.1)),
-    ((1.2, 0), (-0.75, -1.1), (-0.75, 1.1)),
-)
-"""Corners in radii. One more than there are colours, so that the seventh experiment differs from the first."""
 
 DASHES = (0, (3, 2))
 
@@ -41,8 +30,8 @@ def new_figure(surface: Surface, height: float) -> Figure:
     return Figure(figsize=(surface.width / 72, height * surface.unit / 72), dpi=72, facecolor="none")
 
 
-def few_ticks(n: int) -> MaxNLocator:
-    return MaxNLocator(n, steps=[1, 2, 2.5, 5, 10])
+def few_ticks(n: int, *, is_whole: bool = False) -> MaxNLocator:
+    return MaxNLocator(n, steps=[1, 2, 5, 10] if is_whole else [1, 2, 2.5, 5, 10], integer=is_whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +49,13 @@ class Panel:
         """Data to pixels, shape (n, 2); the limits of the axes must be set before."""
         return np.asarray(self.axes.transData.transform(np.column_stack([x, y])), dtype=float)
 
-    def points(self, pixels: Floats, index: int, *, diameter: float = 5.0, fill: str = "", alpha: float = 0.75) -> None:
+    def points(self, pixels: Floats, index: int, *, diameter: float = 5.0, alpha: float = 0.75) -> None:
         """The shape of an experiment at pixel positions, shape (n, 2), all in one path."""
-        centres = self._rounded(pixels)
-        radius = diameter * self.surface.unit / 2
-        corners = np.array(SHAPES[index % len(SHAPES)], dtype=float).reshape(-1, 2)
-        if len(corners):
-            ring = np.concatenate([corners, corners[:1]]) * radius
-            vertices = self._rounded(centres[:, None, :] + ring).reshape(-1, 2)
-            code = [Path.MOVETO, *[Path.LINETO] * (len(corners) - 1), Path.CLOSEPOLY]
-            path = Path(vertices, np.tile(code, len(centres)))
-            self._add(path, index, facecolor=fill or colour(index), alpha=alpha, linewidth=0)
-            return
-        # A line of no length with round ends; one of exactly none is dropped by some renderers.
-        vertices = np.stack([centres, centres + np.array([0.1, 0.0])], axis=1).reshape(-1, 2)
-        path = Path(vertices, np.tile([Path.MOVETO, Path.LINETO], len(centres)))
-        self._stroke(path, index, fill or colour(index), diameter, alpha=alpha)
+        around = paths.corners(index) * diameter * self.surface.unit / 2
+        if len(around):
+            self._fill(paths.polygons(pixels, around, self.surface.grain), index, colour(index), alpha)
+        else:
+            self._stroke(paths.dots(pixels, self.surface.grain), index, colour(index), diameter, alpha=alpha)
 
     def lines(
         self,
@@ -87,58 +67,56 @@ class Panel:
         stroke: str = "",
         is_dashed: bool = False,
     ) -> None:
-        """Polylines in pixels, each of shape (n, 2), as one path; a NaN breaks a line."""
-        parts: list[Floats] = []
-        codes: list[NDArray[np.uint8]] = []
-        for line in lines:
-            is_there = np.asarray(np.isfinite(line).all(axis=1))
-            begins = is_there & ~np.concatenate([[False], is_there[:-1]])
-            code = np.where(begins, Path.MOVETO, Path.LINETO).astype(np.uint8)
-            parts.append(self._rounded(line[is_there]))
-            codes.append(code[is_there])
-        if not sum(map(len, parts)):
-            return
-        path = Path(np.concatenate(parts), np.concatenate(codes))
-        self._stroke(path, index, stroke or self._colour(index), width, alpha=alpha, is_dashed=is_dashed)
+        """Polylines in pixels, each of shape (n, 2), as one path; a NaN breaks a line. Without an index: in ink."""
+        path = paths.polylines(lines, self.surface.grain)
+        if path is not None:
+            drawn = stroke or (self.surface.ink if index is None else colour(index))
+            self._stroke(path, index, drawn, width, alpha=alpha, is_dashed=is_dashed)
 
     def band(self, x: Floats, low: Floats, high: Floats, index: int, *, fill: str = "") -> None:
         """A filled band in pixels between two lines; parts where a side is NaN are left open."""
-        vertices: list[Floats] = []
-        codes: list[int] = []
-        is_there = np.isfinite(low) & np.isfinite(high)
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], is_there, [False]]).astype(int)))
-        for begin, end in edges.reshape(-1, 2):
-            there = slice(begin, end)
-            up, down = np.column_stack([x[there], low[there]]), np.column_stack([x[there], high[there]])
-            ring = self._rounded(np.concatenate([up, down[::-1], up[:1]]))
-            vertices.append(ring)
-            codes += [int(Path.MOVETO), *[int(Path.LINETO)] * (len(ring) - 2), int(Path.CLOSEPOLY)]
-        if vertices:
-            path = Path(np.concatenate(vertices), codes)
-            self._add(path, index, facecolor=fill or colour(index), alpha=0.2, linewidth=0)
+        path = paths.bands(x, low, high, self.surface.grain)
+        if path is not None:
+            self._fill(path, index, fill or colour(index), 0.2)
+
+    def upright(self, x: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
+        """An interval of the vertical axis at x, in ink; whether it leaves the panel, which an arrow tells."""
+        cut = within(self.axes.get_ylim(), low, high)
+        self._straight([x, x], cut, index, width)
+        ends = [(it, turn) for it, end, turn in zip(cut, (low, high), (-90, 90), strict=True) if it != end]
+        for it, turn in ends:
+            self.arrow(x, it, index, turn=turn)
+        return bool(ends)
+
+    def level(self, y: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
+        """The same of the horizontal axis at y."""
+        cut = within(self.axes.get_xlim(), low, high)
+        self._straight(cut, [y, y], index, width)
+        ends = [(it, turn) for it, end, turn in zip(cut, (low, high), (180, 0), strict=True) if it != end]
+        for it, turn in ends:
+            self.arrow(it, y, index, turn=turn)
+        return bool(ends)
 
     def interval(self, x: Sequence[float], y: Sequence[float], index: int | None, *, width: float = 2.0) -> None:
-        """A straight line in data, in ink: an interval, or a mean with its SD."""
-        self.lines(
-            [self.to_pixels(np.array(x, dtype=float), np.array(y, dtype=float))],
-            index,
-            width=width,
-            stroke=self.surface.ink,
-        )
+        """A straight line in data, in ink."""
+        self._straight(x, y, index, width)
 
     def mark(self, x: float, y: float, index: int | None, *, diameter: float = 8.0) -> None:
-        """One estimate in data, a dot in ink."""
+        """One estimate in data, a dot in ink; on the edge of the panel it is whole."""
         at = self.to_pixels(np.array([x], dtype=float), np.array([y], dtype=float))
-        vertices = np.concatenate([at, at + np.array([0.1, 0.0])])
-        self._stroke(Path(self._rounded(vertices)), index, self.surface.ink, diameter)
+        # A line of next to no length with round ends.
+        self.opened().lines(
+            [np.concatenate([at, at + np.array([0.1, 0.0])])], index, width=diameter, stroke=self.surface.ink
+        )
 
     def arrow(self, x: float, y: float, index: int | None, *, turn: float) -> None:
-        """The head of an arrow in data, pointing right and turned by so many degrees: an interval goes on there."""
-        corners = np.array([(5.0, 0.0), (-3.0, 3.6), (-3.0, -3.6), (5.0, 0.0)]) * self.surface.unit
-        at = self.to_pixels(np.array([x], dtype=float), np.array([y], dtype=float))
-        ring = Affine2D().rotate_deg(turn).transform(corners) + at
-        path = Path(ring, [Path.MOVETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY])
-        self._add(path, index, facecolor=self.surface.ink, linewidth=0)
+        """The head of an arrow in data, turned by so many degrees from the right: an interval goes on there."""
+        at = self.to_pixels(np.array([x], dtype=float), np.array([y], dtype=float))[0]
+        self._fill(paths.head((at[0], at[1]), turn, self.surface.unit), index, self.surface.ink, 1.0)
+
+    def opened(self) -> "Panel":
+        """The same where what lies outside of the axes shows too."""
+        return replace(self, is_open=True)
 
     def rule(self, *, x: float | None = None, y: float | None = None, is_dashed: bool = True) -> None:
         """A thin line through the whole panel, at x or at y."""
@@ -162,32 +140,45 @@ class Panel:
     def text_at(self, x: float, y: float, text: str, *, ha: str = "center", va: str = "center") -> None:
         """Text in data, on the ground of the surface so that no line runs through it."""
         ground = {"facecolor": self.surface.ground, "edgecolor": "none", "pad": self.surface.unit}
-        self.axes.text(x, y, text, ha=ha, va=va, bbox=ground)
+        self.axes.text(x, y, text, ha=ha, va=va, bbox=ground, linespacing=1.0)
 
-    def name_y(self, name: str, *, above: float = 8.0, width: float | None = None, right: float | None = None) -> None:
+    def name_y(
+        self, name: str, *, tail: str = "", above: float = 8.0, width: float | None = None, right: float | None = None
+    ) -> None:
         """The name of the vertical axis above it, where a long one has room and needs no turned head.
 
-        The limits must be set before. `width` in units is how much room there is, that of the panel by default; `right`
-        is where the name ends, for an axis on the right.
+        The limits must be set before. `tail` is not shortened; `width` in units is how much room there is, that of the
+        panel by default; `right` is where the name ends, for an axis on the right.
         """
-        tail = self._left_out(self.axes.yaxis)
-        room = (self.width if width is None else width) - self.surface.text_width(tail)
-        told = f"{self.surface.fit(name, room)}{tail}"
+        told = self._fitted(name, f"{tail}{self._left_out(self.axes.yaxis)}", width)
         y = self.height + above
         self.text(0 if right is None else right, y, told, ha="left" if right is None else "right", va="bottom")
 
-    def name_x(self, name: str, *, below: float = 20.0, width: float | None = None) -> None:
+    def name_x(self, name: str, *, tail: str = "", below: float = 22.0, width: float | None = None) -> None:
         """The name of the horizontal axis, below the numbers and at its right end."""
-        tail = self._left_out(self.axes.xaxis)
-        room = (self.width if width is None else width) - self.surface.text_width(tail)
-        self.text(self.width, -below, f"{self.surface.fit(name, room)}{tail}", ha="right", va="top")
+        told = self._fitted(name, f"{tail}{self._left_out(self.axes.xaxis)}", width)
+        self.text(self.width, -below, told, ha="right", va="top")
 
-    def ticks_x(self, n_most: int = 6) -> None:
-        """As many numbers on the horizontal axis as have room side by side, no more than that; limits come before."""
+    def name_above(self, name: str, *, above: float, tail: str = "", left: float | None = None) -> None:
+        """The name of the horizontal axis above the panel, where those of two panels find room below each other.
+
+        It begins `left` of the panel's lower left corner, or ends with the panel.
+        """
+        told = self._fitted(name, f"{tail}{self._left_out(self.axes.xaxis)}", self.surface.n_units - 24)
+        is_left = left is not None
+        x = self.width if left is None else left
+        self.text(x, self.height + above, told, ha="left" if is_left else "right", va="bottom")
+
+    def _fitted(self, name: str, tail: str, width: float | None) -> str:
+        room = (self.width if width is None else width) - self.surface.text_width(tail)
+        return f"{self.surface.fit(name, room)}{tail}"
+
+    def ticks_x(self, n_most: int = 6, *, is_whole: bool = False) -> None:
+        """As many numbers on the horizontal axis as have room side by side, but for `n_most`; limits come before."""
         axis = self.axes.xaxis
         low, high = self.axes.get_xlim()
         for n in range(n_most, 0, -1):
-            axis.set_major_locator(few_ticks(n))
+            axis.set_major_locator(few_ticks(n, is_whole=is_whole))
             shown = [it for it in axis.get_majorticklocs() if low <= it <= high]
             room = self.width * (shown[1] - shown[0]) / (high - low) if len(shown) > 1 else self.width
             labels = axis.get_major_formatter().format_ticks(list(axis.get_majorticklocs()))
@@ -205,11 +196,9 @@ class Panel:
         axis.get_offset_text().set_visible(False)
         return (f" × {factor}" if factor else "") + (f" + {offset}" if plus else "")
 
-    def _colour(self, index: int | None) -> str:
-        return self.surface.ink if index is None else colour(index)
-
-    def _rounded(self, pixels: Floats) -> Floats:
-        return np.round(np.asarray(pixels, dtype=float), self.surface.grain)
+    def _straight(self, x: Sequence[float], y: Sequence[float], index: int | None, width: float) -> None:
+        at = self.to_pixels(np.array(x, dtype=float), np.array(y, dtype=float))
+        self.lines([at], index, width=width, stroke=self.surface.ink)
 
     def _transform(self) -> Transform:
         """Pixels of a drawing in which one is a point, whatever the resolution it is written in."""
@@ -218,20 +207,18 @@ class Panel:
     def _stroke(
         self, path: Path, index: int | None, stroke: str, width: float, *, alpha: float = 1.0, is_dashed: bool = False
     ) -> None:
-        self._add(
-            path,
-            index,
-            facecolor="none",
-            edgecolor=stroke,
-            linewidth=width * self.surface.unit,
-            alpha=alpha,
-            capstyle="round",
-            linestyle=DASHES if is_dashed else "solid",
-        )
+        patch = PathPatch(path, facecolor="none", edgecolor=stroke, linewidth=width * self.surface.unit, alpha=alpha)
+        patch.set_capstyle("round")
+        patch.set_linestyle(DASHES if is_dashed else "solid")
+        self._add(patch, index)
 
-    def _add(self, path: Path, index: int | None, **looks: object) -> None:
-        # What leaves the window is cut where it is drawn from values; a legend lies outside on purpose.
-        patch = PathPatch(path, transform=self._transform(), clip_on=not self.is_open, **looks)
+    def _fill(self, path: Path, index: int | None, fill: str, alpha: float) -> None:
+        self._add(PathPatch(path, facecolor=fill, alpha=alpha, linewidth=0), index)
+
+    def _add(self, patch: PathPatch, index: int | None) -> None:
+        patch.set_transform(self._transform())
+        # What is drawn from values is cut at the window; a legend lies outside on purpose.
+        patch.set_clip_on(not self.is_open)
         tell_series(patch, index)
         # Not add_patch: it goes through every vertex to widen limits that are fixed already.
         self.axes.add_artist(patch)

@@ -13,7 +13,7 @@ from deviate.report.figures.write import page_svg
 from deviate.report.view import ProfileLine, ProfilePlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 46, 16, 28
-SHAPES_ON_LINE = 4
+SHAPES_ON_LINE = 3
 
 
 def draw_profiles(plot: ProfilePlot) -> str:
@@ -37,8 +37,7 @@ def profiles(plot: ProfilePlot, surface: Surface) -> Figure:
     for place, line in enumerate(plot.lines):
         at = panel.to_pixels(np.array(plot.thresholds), np.array(line.shares))
         panel.lines([at], line.index, width=2, is_dashed=_is_dashed(line))
-        steps = (np.arange(SHAPES_ON_LINE) + 0.25 + 0.5 * place / len(plot.lines)) / SHAPES_ON_LINE
-        panel.points(at[(steps * (len(at) - 1)).round().astype(int)], line.index, diameter=7, alpha=1.0)
+        panel.points(at[_shaped(line, place / len(plot.lines))], line.index, diameter=7, alpha=1.0)
     panel.name_y("share of scores above the threshold")
     panel.name_x(f"threshold: {plot.axis}")
     names.draw(panel, below=40, left=LEFT - 6)
@@ -51,6 +50,14 @@ def _draw_band(panel: Panel, plot: ProfilePlot, line: ProfileLine) -> None:
     x = np.array(plot.thresholds)
     low, high = (panel.to_pixels(x, np.array(side)) for side in zip(*line.band, strict=True))
     panel.band(low[:, 0], low[:, 1], high[:, 1], line.index)
+
+
+def _shaped(line: ProfileLine, phase: float) -> list[int]:
+    """Thresholds at which the line bears the shape of its experiment: on its way down, where lines are apart."""
+    between = np.flatnonzero([0 < share < 1 for share in line.shares])
+    places = between if len(between) else np.arange(len(line.shares))
+    parts = (np.arange(SHAPES_ON_LINE) + 0.25 + 0.5 * phase) / SHAPES_ON_LINE
+    return [int(places[it]) for it in sorted({round(part * (len(places) - 1)) for part in parts})]
 
 
 def _is_dashed(line: ProfileLine) -> bool:

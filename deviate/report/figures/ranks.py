@@ -26,7 +26,7 @@ def ranks(plot: RankPlot, surface: Surface) -> Figure:
     height = HEAD + BAR * len(plot.cliques) + 16 + ROW * ((n + 1) // 2) + FOOT
     figure = new_figure(surface, height)
     panel = add_panel(figure, surface, left=0, bottom=0, right=0, top=0)
-    scale = _Scale(panel, n, height)
+    scale = _Scale(panel, plot, height)
     # Coordinates are units from the top left: all there is are lines and names at set distances.
     panel.axes.set_xlim(0, surface.n_units)
     panel.axes.set_ylim(height, 0)
@@ -43,10 +43,13 @@ def ranks(plot: RankPlot, surface: Surface) -> Figure:
 class _Scale:
     """Ranks as units from the left."""
 
-    def __init__(self, panel: Panel, n: int, height: float) -> None:
-        self.panel, self.n, self.height = panel, n, height
+    def __init__(self, panel: Panel, plot: RankPlot, height: float) -> None:
+        self.panel, self.n, self.height = panel, len(plot.ranks), height
         self.width = panel.surface.n_units
-        self.left, self.right = 0.3 * self.width, 0.7 * self.width
+        longest = max(panel.surface.text_width(f"{label}  {text}") for label, text, _ in plot.ranks)
+        # The scale has what names leave, and never less than a quarter.
+        self.left = min(max(0.15 * self.width, longest + 17 + SIDE / 2), 0.375 * self.width)
+        self.right = self.width - self.left
 
     def x(self, rank: float) -> float:
         return self.left + (rank - 1) * (self.right - self.left) / (self.n - 1)

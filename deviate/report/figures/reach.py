@@ -26,6 +26,12 @@ def padded(low: float, high: float) -> tuple[float, float]:
 
 
 def within(window: tuple[float, float], low: float, high: float) -> tuple[float, float]:
-    """The part of an interval that a window shows, without the air of the window."""
-    air = 0.02 * (window[1] - window[0])
-    return max(low, window[0] + air), min(high, window[1] - air)
+    """The part of an interval that a window shows; where it leaves the window, it ends a little before the edge."""
+    first, last = min(window), max(window)
+    air = 0.025 * (last - first)
+    return (low if low >= first else first + air), (high if high <= last else last - air)
+
+
+def goes_on(*, is_cut: bool) -> str:
+    """What the name of an axis says where intervals leave it."""
+    return "; arrow: goes on" if is_cut else ""

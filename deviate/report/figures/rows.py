@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from deviate.report.figures.panel import Panel, add_panel, new_figure
-from deviate.report.figures.reach import limits, within
+from deviate.report.figures.reach import goes_on, limits
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, diameter
 from deviate.report.view import EstimationPlot, PlottedDifference, PointGroup
@@ -27,27 +27,32 @@ def rows(plot: EstimationPlot, surface: Surface) -> Figure:
     points.axes.set_xlim(*limits(values, ends))
     _arrange(points, len(plot.groups))
     size = diameter(max(len(group.values) for group in plot.groups))
+    is_cut = [_draw_group(points, place, group, size) for place, group in enumerate(plot.groups)]
     for place, group in enumerate(plot.groups):
-        _draw_group(points, place, group, size)
-        label, y = surface.fit(group.label, names), points.height * (1 - (place + 0.5) / len(plot.groups))
-        points.text(-12, y + 7, label, ha="right")
+        y = points.height * (1 - (place + 0.5) / len(plot.groups))
+        points.text(-12, y + 7, surface.fit(group.label, names), ha="right")
         points.text(-12, y - 7, surface.fit(group.note, names), ha="right")
-    points.text(-left + 6, points.height + 26, surface.fit(plot.axis, surface.n_units - 12), va="bottom")
+    points.name_above(plot.axis, tail=goes_on(is_cut=any(is_cut)), above=26, left=6 - left)
     if plot.differences:
-        place_of = {group.label: place for place, group in enumerate(plot.groups)}
         panel = add_panel(figure, surface, left=surface.n_units - 14 - beside, bottom=BOTTOM, right=14, top=TOP)
-        estimates = [it.estimate for it in plot.differences if it.estimate is not None]
-        reach = [it for row in plot.differences for it in (row.low, row.high) if it is not None]
-        panel.axes.set_xlim(*limits([*estimates, 0.0], reach))
-        _arrange(panel, len(plot.groups))
-        panel.rule(x=0)
-        goes_on = [
-            _draw_difference(panel, place_of[it.label], plot.groups[place_of[it.label]].index, it)
-            for it in plot.differences
-        ]
-        told = f"{plot.difference_axis}, to {plot.groups[0].label}{'; arrow: goes on' if any(goes_on) else ''}"
-        panel.text(beside, panel.height + 8, surface.fit(told, surface.n_units - 24), ha="right", va="bottom")
+        _draw_differences(panel, plot)
     return figure
+
+
+def _draw_differences(panel: Panel, plot: EstimationPlot) -> None:
+    place_of = {group.label: place for place, group in enumerate(plot.groups)}
+    estimates = [it.estimate for it in plot.differences if it.estimate is not None]
+    ends = [it for row in plot.differences for it in (row.low, row.high) if it is not None]
+    panel.axes.set_xlim(*limits([*estimates, 0.0], ends))
+    _arrange(panel, len(plot.groups))
+    panel.rule(x=0)
+    panel.text_at(0, 0, "baseline")
+    is_cut = [
+        _draw_difference(panel, place_of[it.label], plot.groups[place_of[it.label]].index, it)
+        for it in plot.differences
+    ]
+    name = f"{plot.difference_axis}, to {plot.groups[0].label}"
+    panel.name_above(name, tail=goes_on(is_cut=any(is_cut)), above=8)
 
 
 def _arrange(panel: Panel, n_rows: int) -> None:
@@ -57,33 +62,29 @@ def _arrange(panel: Panel, n_rows: int) -> None:
     panel.ticks_x(5)
 
 
-def _draw_group(panel: Panel, place: int, group: PointGroup, size: float) -> None:
-    """Points around the line of their row, the mean with its interval below them."""
+def _draw_group(panel: Panel, place: int, group: PointGroup, size: float) -> bool:
+    """Points around the line of their row, the mean with its interval below them; whether that leaves the panel."""
     if group.values:
         at = panel.to_pixels(np.array(group.values, dtype=float), np.full(len(group.values), place - 0.08))
         unit = panel.surface.unit
         at[:, 1] += aside(at[:, 0], 0.3 * ROW * unit, size * unit)
         panel.points(at, group.index, diameter=size)
     if group.mean is None or len(group.values) < 2:
-        return
-    y = place + 0.36
+        return False
+    y, is_cut = place + 0.36, False
     if group.low is not None and group.high is not None:
-        panel.interval(within(panel.axes.get_xlim(), group.low, group.high), [y, y], group.index, width=1.6)
+        is_cut = panel.level(y, group.low, group.high, group.index, width=1.6)
     panel.mark(group.mean, y, group.index, diameter=5.5)
+    return is_cut
 
 
 def _draw_difference(panel: Panel, place: int, index: int, difference: PlottedDifference) -> bool:
-    """Whether its interval leaves the panel."""
+    """The difference with its interval; whether that leaves the panel."""
     if difference.estimate is None:
         panel.axes.text(0, place, "none", ha="center", va="center")
         return False
-    goes_on = False
+    is_cut = False
     if difference.low is not None and difference.high is not None:
-        low, high = within(panel.axes.get_xlim(), difference.low, difference.high)
-        panel.interval([low, high], [place, place], index)
-        for end, cut, turn in ((difference.low, low, 180), (difference.high, high, 0)):
-            if end != cut:
-                panel.arrow(cut, place, index, turn=turn)
-                goes_on = True
+        is_cut = panel.level(place, difference.low, difference.high, index)
     panel.mark(difference.estimate, place, index)
-    return goes_on
+    return is_cut

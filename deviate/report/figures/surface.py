@@ -65,6 +65,15 @@ class Surface:
             low, high = (middle, high) if self.text_width(shorten_middle(text, middle)) <= width else (low, middle)
         return shorten_middle(text, low)
 
+    def wrap(self, text: str, width: float) -> str:
+        """The text in one line of so many units, or in two, the second of them shortened."""
+        if self.text_width(text[:LONGEST]) <= width:
+            return self.fit(text, width)
+        words = text.split(" ")
+        first = next(n for n in range(len(words), 0, -1) if n == 1 or self.text_width(" ".join(words[:n])) <= width)
+        lines = (" ".join(words[:first]), " ".join(words[first:]))
+        return "\n".join(self.fit(line, width) for line in lines if line)
+
     def _font(self) -> FontProperties:
         return FontProperties(family=list(self.families), size=self.font_size)
 

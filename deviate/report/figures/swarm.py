@@ -15,7 +15,7 @@ NEIGHBOURS = 80
 
 def diameter(n_most: int) -> float:
     """Units of a point, smaller where a group has many: a thousand must still show where they are dense."""
-    return 5.0 if n_most <= 60 else 3.6 if n_most <= 250 else 2.2
+    return 5.0 if n_most <= 60 else 3.6 if n_most <= 250 else 2.4 if n_most <= 600 else 1.7
 
 
 def aside(values: Floats, half_width: float, size: float) -> Floats:
