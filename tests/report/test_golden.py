@@ -186,6 +186,8 @@ def _failing(name: str, n_failed: int) -> Experiment:
         plain = run(replicate, {"test_acc": series, f"{name}_loss": single(0.5 - replicate / 50)})
         if fails:
             status, reason = ("diverged", "test_acc ended NaN") if replicate % 2 else ("crashed", "exit code 1")
-            plain = dataclasses.replace(plain, status=status, reason=reason, stderr_tail=TRACE, exit_code=1 - replicate % 2)
+            plain = dataclasses.replace(
+                plain, status=status, reason=reason, stderr_tail=TRACE, exit_code=1 - replicate % 2
+            )
         runs.append(plain)
     return experiment(name, runs, metrics)
