@@ -14,6 +14,9 @@ from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
 PARTS = ("experiment", "metrics", "snapshot", "statements", "variants")
+EXPERIMENT_KEYS = ("train", "command", "then", "runs", "variants", "main_loop")
+SNAPSHOT_KEYS = ("fresh",)
+VARIANT_KEYS = ("vary", "hold", "set", "description")
 AGGREGATES = ("last", "best", "mean", "median", "min", "max")
 AT = re.compile(r"at:(\d+)")
 WHERE = re.compile(r"(.+):(\d+)")
@@ -36,6 +39,9 @@ class Wish:
     margin: float | None = None
     target: float | None = None
     n_examples: int | None = None
+
+
+METRIC_KEYS = tuple("primary" if field.name == "is_primary" else field.name for field in dataclasses.fields(Wish)[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +120,10 @@ def parse(text: str, file: str) -> Config:
         raise InputError(f"{file} is no valid TOML: {error}", "Correct the line.") from None
     _refuse_unknown(content, PARTS, file)
     experiment = _Section(f"{file} [experiment]", _table(content, "experiment", file))
-    _refuse_unknown(experiment.values, ("train", "command", "then", "runs", "variants", "main_loop"), experiment.title)
+    _refuse_unknown(experiment.values, EXPERIMENT_KEYS, experiment.title)
     main_loop = experiment.text("main_loop")
     snapshot = _Section(f"{file} [snapshot]", _table(content, "snapshot", file))
-    _refuse_unknown(snapshot.values, ("fresh",), snapshot.title)
+    _refuse_unknown(snapshot.values, SNAPSHOT_KEYS, snapshot.title)
     metrics, variants = _table(content, "metrics", file), _table(content, "variants", file)
     statements = _Section(f"{file} [statements]", _table(content, "statements", file))
     return Config(
@@ -146,8 +152,7 @@ def _wishes(metrics: Mapping[str, object], file: str) -> tuple[Wish, ...]:
 
 def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
     section = _Section(f"{file} [metrics.{name}]", values)
-    keys = tuple("primary" if field.name == "is_primary" else field.name for field in dataclasses.fields(Wish)[1:])
-    _refuse_unknown(values, keys, section.title)
+    _refuse_unknown(values, METRIC_KEYS, section.title)
     where, path = section.text("where"), section.texts("path")
     aggregate = section.text("aggregate") or "last"
     refuse_aggregate(aggregate, section.title)
@@ -170,7 +175,7 @@ def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
 
 def _definition(name: str, values: Mapping[str, object], file: str) -> Definition:
     section = _Section(f"{file} [variants.{name}]", values)
-    _refuse_unknown(values, ("vary", "hold", "set", "description"), section.title)
+    _refuse_unknown(values, VARIANT_KEYS, section.title)
     levels = _Section(f"{section.title} set", _table(values, "set", section.title))
     return Definition(
         name=name,

@@ -1,0 +1,84 @@
+"""The page of verbs and flags, from the command line itself."""
+
+import enum
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import typer
+
+from deviate.cli import app
+from scripts.reference.docstrings import cell
+
+HEAD = """\
+# Command line
+
+`deviate VERB`: what a person reads goes to standard output, what went wrong to standard error. Everything after `--` is
+the user's own command, passed on untouched. Written from the program by `python -m scripts.reference`.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | bad input, or an error of deviate itself |
+| 2 | wrong usage |
+| 3 | some runs failed, or records are incomplete; what there is was reported |
+| 4 | `check`: worse |
+| 5 | `check`: undecided, with `--undecided fail` |
+| 6 | `check`: the control variant is broken |
+| 75 | the experiment is in use by another process: try again later |
+| 130 | interrupted; records are intact |
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown, ending in a newline."""
+    group: Any = typer.main.get_command(app)
+    context = typer.Context(group, info_name="deviate")
+    commands = [(name, group.get_command(context, name)) for name in group.list_commands(context)]
+    types = {it.name: get_type_hints(it.callback) for it in app.registered_commands if it.callback}
+    parts = [HEAD, "| verb | does |\n|---|---|"]
+    parts += [f"| [`{name}`](#deviate-{name}) | {cell(command.short_help or '')} |" for name, command in commands]
+    parts += [line for name, command in commands for line in _command(name, command, types[name])]
+    return "\n".join(parts) + "\n"
+
+
+def _command(name: str, command: Any, types: Mapping[str, Any]) -> Iterator[str]:
+    arguments = [it for it in command.params if it.param_type_name == "argument"]
+    options = [it for it in command.params if it.param_type_name == "option" and not it.hidden]
+    usage = " ".join(["deviate", name, "[OPTIONS]", *(it.metavar or it.name.upper() for it in arguments)])
+    yield f"\n## deviate {name}\n"
+    yield f"```text\n{usage}\n```\n"
+    yield f"{(command.help or '').strip()}\n"
+    yield f"{_example(command.epilog or '')}\n"
+    if arguments:
+        yield "| argument | meaning |\n|---|---|"
+        yield from (f"| `{it.metavar or it.name.upper()}` | {cell(it.help or '')} |" for it in arguments)
+        yield ""
+    yield "| flag | meaning | default |\n|---|---|---|"
+    yield from (f"| {_flag(it, types)} | {cell(it.help or '')} | {_default(it)} |" for it in options)
+
+
+def _example(epilog: str) -> str:
+    told, _, command = epilog.partition(": ")
+    return f"{told}: `{command}`"
+
+
+def _flag(option: Any, types: Mapping[str, Any]) -> str:
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    return names if option.is_flag else f"{names} `{cell(option.metavar or _kind(types[option.name]))}`"
+
+
+def _kind(hint: Any) -> str:
+    """What a flag takes: the values of a choice, else the sort of value."""
+    (kind, *_) = [it for it in get_args(hint) or (hint,) if it is not type(None)]
+    (kind, *_) = [it for it in get_args(kind) or (kind,) if it is not type(None)]
+    if issubclass(kind, enum.Enum):
+        return "|".join(it.value for it in kind)
+    return {int: "N", float: "X", str: "TEXT", Path: "FILE"}[kind]
+
+
+def _default(option: Any) -> str:
+    value = option.default
+    if value is None or value is False or value == () or callable(value):
+        return ""
+    return f"`{cell(str(getattr(value, 'value', value)))}`"

@@ -1,0 +1,61 @@
+"""The page of what lies under `.deviate/`, with the dated history of each format."""
+
+import inspect
+import re
+from collections.abc import Iterator
+
+from deviate.records import schema
+from scripts.reference.docstrings import cell
+
+HEAD = """\
+# Files
+
+All that deviate keeps lies in the folder `.deviate/` of the project; nothing else of yours is written to. There is no
+data base: the files are safe on network disks, can be copied, and are read by any program.
+
+```text
+.deviate/
+  experiments/NAME/
+    experiment.json           the plan: command, variants, number of runs, metrics; a history of changes
+    snapshot/                 the project as it was frozen, with taps; manifest.json tells file by file what was done
+    prepare/                  what ran once, before all runs
+    runs/RUN_ID/
+      spec.json               what this run is; never changed. Its hash is the id of the run
+      attempt-K/
+        claim.json            who runs it, since when
+        events-PROCESS.jsonl  what was recorded, in order; one writer per file
+        stdout.log stderr.log what the run wrote, as you would have seen it
+        environment.json      versions, devices, flags, threads
+        result.json           how it ended; written last, so that its presence means completion
+        work/                 the run's own copy of the project, in which the command ran
+  reports/NAME/               report.html, and its figures as CSV beside it
+  cache/
+```
+
+A run is done when its `result.json` is whole and its `spec.json` has the right hash; that is why an experiment survives
+being killed at any moment, and why any scheduler can carry out one run by its id. A last line that was cut off is
+dropped and counted. Numbers keep all their bits; NaN and infinities are texts. Times are in UTC.
+
+Each format has a number, `schema`, and every number of the past is still read. Written from
+`deviate/records/schema.py` by `python -m scripts.reference`.
+"""
+LINE = re.compile(r"#\s*(\d{4}-\d\d-\d\d)\s+(\d+)\s+(.*)")
+ENTRY = re.compile(r'^\s*"(\w+)": \d+,')
+
+
+def page() -> str:
+    """The whole page as Markdown, ending in a newline."""
+    rows = [f"| {name} | {number} | {date} | {cell(text)} |" for name, number, date, text in _history()]
+    return "\n".join([HEAD, "| file | schema | since | change |\n|---|---|---|---|", *rows]) + "\n"
+
+
+def _history() -> Iterator[tuple[str, str, str, str]]:
+    """The dated comments: above an entry, or behind it."""
+    waiting: list[tuple[str, str, str]] = []
+    for line in inspect.getsource(schema).splitlines():
+        found, entry = LINE.search(line), ENTRY.match(line)
+        if found:
+            waiting.append((found[2], found[1], found[3]))
+        if entry:
+            yield from ((f"{entry[1]}.json", *it) for it in waiting)
+            waiting = []

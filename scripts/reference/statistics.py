@@ -1,0 +1,56 @@
+"""The page of statistics: every function of `deviate.stats` that has a source, with what it says of itself."""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from deviate import stats
+from deviate.stats.registry import STATISTICS
+from scripts.reference.docstrings import paragraphs, signature
+
+HEAD = """\
+# Statistics, one by one
+
+Every statistic that deviate computes, as its code tells of it: what it is, what it needs, where its formula comes from.
+What the figures of a report mean, and when they are given, is told in [the numbers of a report](numbers.md). In
+`deviate.stats` samples are sequences of floats, one per run, the baseline first; a function gives a number, an
+`Interval`, a `Test`, or an `Unavailable` with its reason; it never raises for scores and never gives NaN.
+
+Written from `deviate/stats/` by `python -m scripts.reference`.
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown, ending in a newline."""
+    modules = sorted({function.__module__ for function in _functions().values()})
+    return "\n".join([HEAD, *(line for module in modules for line in _module(module))]).rstrip() + "\n"
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    registered = {name: it.function for name, it in STATISTICS.items()}
+    public = {name: getattr(stats, name) for name in stats.__all__}
+    return {
+        name: it
+        for name, it in (registered | public).items()
+        if inspect.isfunction(it) and "Source:" in (it.__doc__ or "")
+    }
+
+
+def _module(module: str) -> Iterator[str]:
+    title = (sys.modules[module].__doc__ or "").strip().splitlines()[0].rstrip(".")
+    yield f"## {title}\n"
+    for name, function in sorted(_functions().items()):
+        if function.__module__ != module:
+            continue
+        yield f"### {name}\n"
+        yield f"```python\n{signature(function, name)}\n```\n"
+        yield f"{paragraphs(function.__doc__)}\n"
+        if name in STATISTICS:
+            yield f"{_needs(name)}\n"
+
+
+def _needs(name: str) -> str:
+    known = STATISTICS[name]
+    of_each = "" if known.n_samples == 1 else " of each side"
+    return f"Needs {known.minimum} {'pairs' if known.is_paired else f'runs{of_each}'}."
