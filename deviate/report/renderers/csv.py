@@ -2,7 +2,9 @@
 
 import csv
 import io
+from collections.abc import Iterator
 
+from deviate.model import Findings
 from deviate.report.format import clean
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import View
@@ -18,32 +20,30 @@ def render_csv(view: View, _surface: Surface) -> str:
     """Scores keep all bits; a run without a score has an empty one, and its status says why."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for item in view.findings.experiments:
+    writer.writerows(score_rows(view.findings))
+    return buffer.getvalue()
+
+
+def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
+    """The names of the columns, then a row per run and metric."""
+    yield COLUMNS
+    for item in findings.experiments:
         experiment = item.experiment
         for description in item.descriptions:
             scores = {score.replicate: score.value for score in description.scores}
             for run in experiment.runs:
                 score = scores.get(run.replicate)
-                writer.writerow(
-                    (
-                        _plain(experiment.name),
-                        _plain(experiment.variant),
-                        run.replicate,
-                        run.status,
-                        _plain(description.metric.name),
-                        "" if score is None else repr(float(score)),
-                    )
+                yield (
+                    plain_text(experiment.name),
+                    plain_text(experiment.variant),
+                    run.replicate,
+                    run.status,
+                    plain_text(description.metric.name),
+                    "" if score is None else repr(float(score)),
                 )
-    return buffer.getvalue()
 
 
-def _plain(text: str) -> str:
-    """Text that no spreadsheet takes for a formula.
-
-    An apostrophe before it is what spreadsheets themselves understand as "this is text". It changes the name for other
-    readers, of which few names are worth a warning: who needs them to the letter has them in the JSON.
-    Source: OWASP, CSV Injection; wide signs count as the narrow ones where the language has them.
-    """
+def plain_text(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
     cleaned = clean(text)
-    return f"'{cleaned}" if cleaned.lstrip().startswith(FORMULA) else cleaned
+    return f"'{cleaned}" if cleaned.startswith(("=", "+", "-", "@")) else cleaned

@@ -1,0 +1,96 @@
+"""Curves as data in the page: thinned until they fit, with what was left out said."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deviate.model import Findings, Series
+from deviate.report.figures.thin import line_of, thin
+from deviate.report.format import SURROGATE
+
+MOST_CHARACTERS = 400_000
+FEWEST_POINTS, MOST_POINTS = 12, 400
+"""Of a curve; with fewer it says nothing of its course, and whole metrics are left out instead."""
+PER_POINT, PER_CURVE = 14, 90
+DIGITS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    metric: str
+    experiment: str
+    variant: str
+    replicate: int
+    series: Series
+
+
+def embedded_curves(findings: Findings) -> str:
+    """A JSON object in one line; empty where no metric was reported more than once in a run.
+
+    `curves` has a list of steps and one of values for each metric and run, `thinned_to` how many points are left of
+    the longest, and `left_out` the metrics that found no room. Values have five significant digits, null for what is
+    not finite; curves.csv beside the page has all of all.
+    """
+    by_metric = _by_metric(findings)
+    if not by_metric:
+        return ""
+    kept, n_points = _that_fit(by_metric)
+    while True:
+        text = _document(kept, [it for it in by_metric if it not in kept], n_points, by_metric)
+        if len(text) <= MOST_CHARACTERS or not kept:
+            return text
+        if n_points > FEWEST_POINTS:
+            n_points = max(FEWEST_POINTS, n_points * 3 // 4)
+        else:
+            kept = kept[:-1]
+
+
+def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:
+    """Curves by metric, the primary metric first, then as the first experiment that has it tells them."""
+    found: dict[str, list[_Curve]] = {}
+    for item in findings.experiments:
+        it = item.experiment
+        for metric in sorted(it.metrics, key=lambda one: one.name != findings.primary):
+            for run in it.runs:
+                series = run.series.get(metric.name)
+                if series is not None and len(series.values):
+                    curve = _Curve(metric.name, it.name, it.variant, run.replicate, series)
+                    found.setdefault(metric.name, []).append(curve)
+    return {name: curves for name, curves in found.items() if any(len(it.series.values) > 1 for it in curves)}
+
+
+def _that_fit(by_metric: dict[str, list[_Curve]]) -> tuple[list[str], int]:
+    """The metrics for whose curves there is room, and the points that each curve may have."""
+    kept: list[str] = []
+    n_curves = longest = 0
+    for name, curves in by_metric.items():
+        n, length = n_curves + len(curves), max(longest, *(len(it.series.values) for it in curves))
+        if n * (PER_CURVE + PER_POINT * min(FEWEST_POINTS, length)) > MOST_CHARACTERS:
+            break
+        kept.append(name)
+        n_curves, longest = n, length
+    room = (MOST_CHARACTERS // max(1, n_curves) - PER_CURVE) // PER_POINT
+    return kept, max(FEWEST_POINTS, min(MOST_POINTS, room))
+
+
+def _document(kept: Sequence[str], left_out: Sequence[str], n_points: int, by_metric: dict[str, list[_Curve]]) -> str:
+    curves = [_curve(it, n_points) for name in kept for it in by_metric[name]]
+    document = {"thinned_to": n_points, "digits": DIGITS, "left_out": [_text(it) for it in left_out], "curves": curves}
+    return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def _curve(curve: _Curve, n_points: int) -> dict[str, object]:
+    line = thin(line_of(curve.series), n_points)
+    return {
+        "metric": _text(curve.metric),
+        "experiment": _text(curve.experiment),
+        "variant": _text(curve.variant),
+        "replicate": curve.replicate,
+        "steps": [int(step) for step in line.x],
+        "values": [float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in line.y.tolist()],
+    }
+
+
+def _text(text: str) -> str:
+    return SURROGATE.sub("\ufffd", text)

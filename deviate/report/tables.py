@@ -1,0 +1,190 @@
+"""The data behind a report as CSV files that lie beside its page: every number unrounded, an empty cell for none.
+
+A float is written with as many digits as tell it from every other one, so that it reads back bit for bit; NaN and
+infinities are `nan`, `inf` and `-inf`. Text that a spreadsheet would take for a formula has a quote before it.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+
+from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
+from deviate.report.format import counted
+from deviate.report.renderers.csv import plain_text, score_rows
+from deviate.report.view.data import DataFile, DataView
+
+MOST_VALUES = 5_000_000
+"""Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
+CURVE_COLUMNS = ("metric", "experiment", "variant", "replicate", "step", "value")
+WRITTEN_AT_ONCE = 1 << 20
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A file to be written: `chunks` gives its text piece by piece, for curves are too long to be held."""
+
+    name: str
+    chunks: Callable[[], Iterator[str]]
+
+
+def data_view(findings: Findings) -> DataView:
+    """What lies beside the page, in words."""
+    n_curves = n_values(findings)
+    files = [
+        DataFile("scores.csv", "a row per run and metric"),
+        DataFile("descriptions.csv", "a row per experiment and metric: every figure that describes it"),
+    ]
+    if findings.pairs:
+        files.append(DataFile("comparisons.csv", "a row per candidate and metric: every figure that compares"))
+    if 0 < n_curves <= MOST_VALUES:
+        files.append(DataFile("curves.csv", f"a row per measurement, {counted(n_curves, 'value')}"))
+    return DataView(files=tuple(files), no_curves=_no_curves(n_curves))
+
+
+def tables(findings: Findings) -> tuple[TableFile, ...]:
+    """The files that `data_view` names."""
+    makers: dict[str, Callable[[], Iterator[str]]] = {
+        "scores.csv": lambda: _text(score_rows(findings)),
+        "descriptions.csv": lambda: _text(_description_rows(findings)),
+        "comparisons.csv": lambda: _text(_comparison_rows(findings)),
+        "curves.csv": lambda: _curves(findings),
+    }
+    return tuple(TableFile(it.name, makers[it.name]) for it in data_view(findings).files)
+
+
+def n_values(findings: Findings) -> int:
+    """Measurements of all runs; 0 where no metric was reported more than once in any run, so that scores say it all."""
+    lengths = [
+        len(it.values) for item in findings.experiments for run in item.experiment.runs for it in run.series.values()
+    ]
+    return sum(lengths) if any(length > 1 for length in lengths) else 0
+
+
+def _no_curves(n: int) -> str:
+    if n > MOST_VALUES:
+        return (
+            f"There is no curves.csv: {n:,} measurements are more than the {MOST_VALUES:,} that are written out. "
+            "The records of the runs hold them all."
+        )
+    return "" if n else "There is no curves.csv, for no metric was reported more than once in a run."
+
+
+def _text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    for row in rows:
+        writer.writerow([repr(float(it)) if isinstance(it, float) else it for it in row])
+        if buffer.tell() > WRITTEN_AT_ONCE:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _description_rows(findings: Findings) -> Iterator[list[Value]]:
+    metric = ["unit", "direction", "aggregate", "is_primary"]
+    left_out = {"metric", "scores", "missing", "attainment", "quartiles", "outliers"}
+    names = [it.name for it in fields(Description) if it.name not in left_out]
+    yield ["experiment", "variant", "metric", *metric, "n", *_heads(Description, names), "n_missing"]
+    for item in findings.experiments:
+        for description in item.descriptions:
+            yield [
+                *_of_experiment(item.experiment),
+                plain_text(description.metric.name),
+                *(_plain(getattr(description.metric, name)) for name in metric),
+                description.n,
+                *_cells(description, names),
+                len(description.missing),
+            ]
+
+
+def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
+    left_out = {
+        *("metric", "candidate_metric", "baseline", "candidate", "verdict", "spread_verdict"),
+        *("paired", "equivalence", "curve", "attainment"),
+    }
+    names = [it.name for it in fields(Comparison) if it.name not in left_out]
+    yield [
+        *("baseline", "candidate", "metric", "candidate_metric", "is_primary", "margin", "verdict", "reason"),
+        *("n_baseline", "n_candidate"),
+        *_heads(Comparison, names),
+    ]
+    for pair in findings.pairs:
+        for comparison in pair.comparisons:
+            yield [
+                plain_text(pair.baseline),
+                plain_text(pair.candidate),
+                plain_text(comparison.metric.name),
+                plain_text(comparison.candidate_metric.name),
+                _plain(comparison.metric.is_primary),
+                comparison.metric.margin,
+                comparison.verdict.word,
+                plain_text(comparison.verdict.reason),
+                comparison.baseline.n,
+                comparison.candidate.n,
+                *_cells(comparison, names),
+            ]
+
+
+INTERVAL = ("low", "high", "confidence", "method")
+TEST = ("statistic", "df", "p_value", "note")
+
+
+def _heads(model: type, names: Iterable[str]) -> Iterator[str]:
+    """Columns of fields, by their names in the model; an interval and a test have several."""
+    kinds = {it.name: str(it.type) for it in fields(model)}
+    for name in names:
+        for part in _parts(kinds[name]):
+            yield f"{name}_{part}" if part else name
+
+
+def _parts(kind: str) -> tuple[str, ...]:
+    if "Interval" in kind:
+        return INTERVAL
+    return TEST if "Test" in kind else ("",)
+
+
+def _cells(value: Description | Comparison, names: Iterable[str]) -> Iterator[Value]:
+    kinds = {it.name: str(it.type) for it in fields(value)}
+    for name in names:
+        found, parts = getattr(value, name), _parts(kinds[name])
+        if isinstance(found, Interval | Test):
+            yield from (_plain(getattr(found, part)) for part in parts)
+        else:
+            yield from (_plain(found), *([None] * (len(parts) - 1)))
+
+
+def _plain(value: object) -> Value:
+    """A value of the model as a cell; what is not there is empty."""
+    if value is None or isinstance(value, Unavailable):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, int | float) else plain_text(str(value))
+
+
+def _of_experiment(experiment: Experiment) -> tuple[str, str]:
+    return plain_text(experiment.name), plain_text(experiment.variant)
+
+
+def _curves(findings: Findings) -> Iterator[str]:
+    """The measurements, a chunk per run; not by `csv`, which takes three times as long."""
+    yield ",".join(CURVE_COLUMNS) + "\n"
+    for item in findings.experiments:
+        named = {metric.name: plain_text(metric.name) for metric in item.experiment.metrics}
+        for run in item.experiment.runs:
+            parts: list[str] = []
+            for name, shown in named.items():
+                series = run.series.get(name)
+                if series is None:
+                    continue
+                (head,) = _text([(shown, *_of_experiment(item.experiment), run.replicate)])
+                begin = head.rstrip("\n")
+                parts += [
+                    f"{begin},{'' if step is None else step},{float(value)!r}\n"
+                    for step, value in zip(series.steps, series.values, strict=True)
+                ]
+            yield "".join(parts)

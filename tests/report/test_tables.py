@@ -1,0 +1,154 @@
+"""The CSV files beside a page, and the curves in it."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from experiments import experiment, run, scored, selected, trained, with_moments
+
+from deviate.model import Findings, Interval, Series
+from deviate.report import tables as data
+from deviate.report.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
+from deviate.report.tables import data_view, tables
+from deviate.stats import judge
+
+RNG = np.random.default_rng(4)
+
+
+def files(findings: Findings) -> dict[str, list[dict[str, str]]]:
+    texts = {it.name: "".join(it.chunks()) for it in tables(findings)}
+    return {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts.items()}
+
+
+def two() -> Findings:
+    return judge([scored("base", with_moments(8, 93.4, 0.22, RNG)), scored("new", with_moments(7, 93.7, 0.2, RNG))])
+
+
+def test_every_figure_of_a_description_reads_back_bit_for_bit() -> None:
+    findings = two()
+    rows = files(findings)["descriptions.csv"]
+    assert [row["experiment"] for row in rows] == ["base", "new"]
+    for row, item in zip(rows, findings.experiments, strict=True):
+        (description,) = item.descriptions
+        assert float(row["mean"]) == description.mean
+        assert float(row["sd"]) == description.sd
+        assert isinstance(description.sd_interval, Interval)
+        assert float(row["sd_interval_low"]) == description.sd_interval.low
+        assert float(row["sd_interval_high"]) == description.sd_interval.high
+        assert int(row["n"]) == description.n
+
+
+def test_every_figure_of_a_comparison_reads_back_bit_for_bit() -> None:
+    findings = two()
+    (row,) = files(findings)["comparisons.csv"]
+    headline = findings.pairs[0].headline
+    assert headline is not None
+    assert (row["baseline"], row["candidate"], row["verdict"]) == ("base", "new", headline.verdict.word)
+    for name in ("difference", "p_adjusted", "hedges_g", "superiority", "sd_ratio", "detectable"):
+        assert float(row[name]) == getattr(headline, name), name
+    for name in ("welch", "mann_whitney", "permutation"):
+        assert float(row[f"{name}_p_value"]) == getattr(headline, name).p_value, name
+        assert float(row[f"{name}_statistic"]) == getattr(headline, name).statistic, name
+    for name in ("difference_interval", "hedges_g_interval", "detectable_interval"):
+        assert float(row[f"{name}_low"]) == getattr(headline, name).low, name
+
+
+def test_what_is_not_there_is_an_empty_cell() -> None:
+    (row,) = files(judge([scored("one", [93.0])]))["descriptions.csv"]
+    assert row["sd"] == row["sd_interval_low"] == ""
+    assert row["mean"] == "93.0"
+
+
+def test_every_measurement_reads_back_bit_for_bit() -> None:
+    found = [trained("a", n_runs=3, n_metrics=2, n_points=50), trained("b", n_runs=2, n_metrics=2, n_points=40, seed=1)]
+    rows = files(judge(found))["curves.csv"]
+    for it in found:
+        for one in it.runs:
+            for name, series in one.series.items():
+                own = [
+                    row
+                    for row in rows
+                    if (row["experiment"], row["replicate"], row["metric"]) == (it.name, str(one.replicate), name)
+                ]
+                assert [float(row["value"]) for row in own] == list(series.values)
+                assert [int(row["step"]) for row in own] == list(series.steps)
+    assert len(rows) == 3 * 2 * 50 + 2 * 2 * 40
+
+
+def test_odd_values_and_steps_are_kept() -> None:
+    values = (0.1 + 0.2, math.nan, math.inf, -math.inf, 5e-324, -0.0)
+    series = Series((0, 1, 2, 3, 4, None), values)
+    rows = files(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])]))["curves.csv"]
+    assert [row["value"] for row in rows] == ["0.30000000000000004", "nan", "inf", "-inf", "5e-324", "-0.0"]
+    assert [row["step"] for row in rows] == ["0", "1", "2", "3", "4", ""]
+
+
+def test_names_with_commas_and_formulas_stay_one_cell() -> None:
+    name = '=cmd("a"),b'
+    series = Series((0, 1), (0.5, 0.6))
+    rows = files(judge([experiment("x,y", [run(0, {name: series})], [selected(name)])]))["curves.csv"]
+    assert [(row["metric"], row["experiment"]) for row in rows] == [(f"'{name}", "x,y")] * 2
+
+
+def test_scores_alone_have_no_file_of_curves() -> None:
+    findings = two()
+    assert "curves.csv" not in files(findings)
+    assert "no metric was reported more than once" in data_view(findings).no_curves
+    assert embedded_curves(findings) == ""
+
+
+def test_one_experiment_has_no_file_of_comparisons() -> None:
+    assert set(files(judge([scored("one", [93.0, 94.0])]))) == {"scores.csv", "descriptions.csv"}
+
+
+def test_more_measurements_than_anybody_reads_are_refused_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "MOST_VALUES", 99)
+    findings = judge([trained("a", n_runs=2, n_metrics=1, n_points=50)])
+    assert "curves.csv" not in files(findings)
+    assert "100 measurements are more than the 99 that are written out" in data_view(findings).no_curves
+
+
+def test_the_number_of_values_is_told() -> None:
+    view = data_view(judge([trained("a", n_runs=2, n_metrics=1, n_points=50)]))
+    assert [(it.name, it.rows) for it in view.files][-1] == ("curves.csv", "a row per measurement, 100 values")
+
+
+def test_short_curves_stand_in_the_page_whole() -> None:
+    found = trained("a", n_runs=3, n_metrics=2, n_points=20)
+    document = json.loads(embedded_curves(judge([found])))
+    assert document["left_out"] == []
+    assert len(document["curves"]) == 6
+    first = document["curves"][0]
+    assert (first["experiment"], first["replicate"], first["steps"]) == ("a", 0, list(range(20)))
+    for shown, value in zip(first["values"], found.runs[0].series[first["metric"]].values, strict=True):
+        assert shown == pytest.approx(value, rel=10.0 ** (1 - DIGITS))
+
+
+def test_long_curves_are_thinned_and_keep_their_ends_and_peaks() -> None:
+    found = trained("a", n_runs=40, n_metrics=3, n_points=1000)
+    text = embedded_curves(judge([found]))
+    assert len(text) <= MOST_CHARACTERS
+    document = json.loads(text)
+    for curve in document["curves"]:
+        values = found.runs[curve["replicate"]].series[curve["metric"]].values
+        assert (curve["steps"][0], curve["steps"][-1]) == (0, 999)
+        assert max(curve["values"]) == pytest.approx(max(values), rel=1e-4)
+
+
+def test_where_not_all_metrics_fit_the_primary_one_stays() -> None:
+    found = trained("a", n_runs=200, n_metrics=12, n_points=60)
+    text = embedded_curves(judge([found]))
+    document = json.loads(text)
+    assert len(text) <= MOST_CHARACTERS
+    assert document["left_out"]
+    assert document["curves"][0]["metric"] == "acc_0"
+    assert {it["metric"] for it in document["curves"]}.isdisjoint(document["left_out"])
+
+
+def test_values_that_json_lacks_are_null() -> None:
+    series = Series((0, 1, 2), (0.5, math.nan, math.inf))
+    document = json.loads(embedded_curves(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])])))
+    assert document["curves"][0]["values"] == [0.5, None, None]
