@@ -1,0 +1,24 @@
+"""What the tutorial shows is what its commands print, but for clock times; run as a program, this file writes it."""
+
+import tempfile
+from pathlib import Path
+
+from pages import ROOT, Reader, blocks, without_clock
+
+PAGE = ROOT / "docs/tutorial.md"
+
+
+def test_whoever_follows_the_tutorial_sees_what_it_shows(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert without_clock(Reader(tmp_path).follow(page)) == without_clock(page)
+
+
+def test_all_commands_of_the_tutorial_but_the_installation_are_carried_out() -> None:
+    left = [block.text for block in blocks(PAGE.read_text(encoding="utf-8")) if not block.is_run]
+    assert len(left) == 1
+    assert "pip install" in left[0]
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        PAGE.write_text(Reader(Path(folder)).follow(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
