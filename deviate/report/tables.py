@@ -16,6 +16,7 @@ from deviate.report.view.data import DataFile, DataView
 
 MOST_VALUES = 5_000_000
 """Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
+TABLES = ("scores.csv", "descriptions.csv", "comparisons.csv", "curves.csv")
 CURVE_COLUMNS = ("metric", "experiment", "variant", "replicate", "step", "value")
 WRITTEN_AT_ONCE = 1 << 20
 

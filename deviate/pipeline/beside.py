@@ -1,0 +1,27 @@
+"""The files that lie beside the page of a report: its data, and what the last report left of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate.errors import RecordError
+from deviate.report.tables import TABLES, TableFile
+
+
+def write_tables(tables: Sequence[TableFile], folder: Path) -> None:
+    """Write the tables into the folder of a report; those of an earlier report that this one has not are removed.
+
+    Raises:
+        RecordError: a file cannot be written.
+    """
+    for table in tables:
+        target = folder / table.name
+        try:
+            with target.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(table.chunks())
+        except OSError as error:
+            target.unlink(missing_ok=True)
+            raise RecordError(
+                f"writing {target}: {error.strerror or error}", "free some space, or delete the report's folder"
+            ) from error
+    for name in set(TABLES) - {table.name for table in tables}:
+        (folder / name).unlink(missing_ok=True)
