@@ -59,11 +59,12 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
 
 
 def _keep(view: report.View, experiments: Sequence[Experiment], folder: Path) -> str:
-    """Write the page to its usual place; gives what to say of it."""
+    """Write the page to its usual place, and its data beside it; gives what to say of it."""
     place = pipeline.report_path(folder, experiments)
     try:
         records.make_deviate_folder(folder)
         pipeline.write(report.render(view, "html"), place, sys.stdout)
+        pipeline.write_tables(report.tables(view.findings), place.parent)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

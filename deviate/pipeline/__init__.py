@@ -13,6 +13,7 @@ from deviate.pipeline.carry import (
 )
 from deviate.pipeline.columns_apart import columns_apart
 from deviate.pipeline.enough import Further, declare
+from deviate.pipeline.beside import write_tables
 from deviate.pipeline.judge import Judging, describe, foresee, judge, write
 from deviate.pipeline.plan import design, pilot
 from deviate.pipeline.request import Begun, Growth, Request
@@ -90,4 +91,5 @@ __all__ = [
     "tidy_cache",
     "work",
     "write",
+    "write_tables",
 ]

@@ -16,6 +16,7 @@ from deviate.report.noise import is_study, no_noise, noise_view
 from deviate.report.outcomes import no_outcomes, outcome_view
 from deviate.report.planning import planning_view
 from deviate.report.stability import stability_view
+from deviate.report.tables import data_view
 from deviate.report.tasks import task_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
 
@@ -75,6 +76,7 @@ def build_view(findings: Findings) -> View:
         divergence=divergence_view(findings),
         stability=stability_view(findings),
         planning=planning_view(findings, labels),
+        data=data_view(findings),
         provenance=tuple(
             history.provenance(it, label, changes_view(it, recorded[:index], labels))
             for index, (it, label) in enumerate(zip(recorded, labels, strict=True))

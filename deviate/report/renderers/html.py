@@ -20,6 +20,7 @@ FEWEST_POINTS, MOST_POINTS = 24, 400
 @renderer("html")
 def render_html(view: View, surface: Surface) -> str:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
+    from deviate.report.embedded import embedded_curves
     from deviate.report.figures import (
         draw_curves,
         draw_difference,
@@ -55,6 +56,7 @@ def render_html(view: View, surface: Surface) -> str:
         },
         planning_figures={it.anchor: _trusted(draw_planning(it.plot)) for it in view.planning.parts if it.plot},
         data=_json_in_html(embedded_json(view)),
+        curve_data=_json_in_html(embedded_curves(view.findings)),
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
     )
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from deviate.model import Findings
+from deviate.report.view.data import DataView
 from deviate.report.view.divergence import DivergenceView, StabilityView
 from deviate.report.view.many import ManyView, TaskView
 from deviate.report.view.metrics import ExperimentSummary, MetricView, VerdictView
@@ -55,6 +56,7 @@ class View:
     divergence: DivergenceView
     stability: StabilityView
     planning: PlanningView
+    data: DataView
     provenance: tuple[Provenance, ...]
     analysis: tuple[Fact, ...]
     findings: Findings
