@@ -1,6 +1,7 @@
 """The way through all rooms: from a command to findings. Knows every room; prints nothing, and ends nothing."""
 
 from deviate.pipeline.begin import begin, keep_settings, refuse_misfit, resume_notes
+from deviate.pipeline.beside import write_tables
 from deviate.pipeline.carry import (
     carry_out,
     fair_order,
@@ -13,7 +14,6 @@ from deviate.pipeline.carry import (
 )
 from deviate.pipeline.columns_apart import columns_apart
 from deviate.pipeline.enough import Further, declare
-from deviate.pipeline.beside import write_tables
 from deviate.pipeline.judge import Judging, describe, foresee, judge, write
 from deviate.pipeline.plan import design, pilot
 from deviate.pipeline.request import Begun, Growth, Request
