@@ -150,7 +150,7 @@ def test_what_is_looked_for_would_be_found(text: str) -> None:
 def test_curves_that_are_broken_off_are_drawn_by_numbers_alone(values: tuple[float, ...]) -> None:
     broken, whole = Series(tuple(range(len(values))), values), Series((0, 1, 2), (0.5, 0.5, 0.5))
     for counted, failed in (((broken,), ()), ((broken, whole), ()), ((whole,), (broken,)), ((), (broken, broken))):
-        groups = (CurveGroup("a", counted, failed), CurveGroup("b", (), ()))
+        groups = (CurveGroup(0, "a", counted, failed), CurveGroup(1, "b", (), ()))
         svg = draw_curves(CurvePlot("key", "title", "description", "axis", 0.95, groups), 100)
         assert ET.fromstring(svg).tag.endswith("svg")
         assert list(page_flaws(svg)) == []

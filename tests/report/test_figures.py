@@ -11,7 +11,8 @@ from studies import equal, spread, study, usual
 from deviate.model import Experiment, Series
 from deviate.report import build_view
 from deviate.report.figures import draw_curves, draw_estimation, draw_forest
-from deviate.report.figures.thin import Line, band_of, line_of, thin
+from deviate.report.figures.bundle import bundle_of
+from deviate.report.figures.thin import Line, line_of, thin
 from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot
 from deviate.stats import judge
 
@@ -149,7 +150,7 @@ def test_values_outside_the_main_loop_are_no_part_of_a_curve() -> None:
 def test_the_band_is_the_t_interval_of_the_mean_at_each_step() -> None:
     rng = np.random.default_rng(0)
     table = rng.normal(size=(6, 4))
-    band = band_of([Line(np.arange(4.0), row) for row in table], 0.9)
+    band = bundle_of([Series(range(4), row.tolist()) for row in table], 0.9, 400, 100).band
     assert band is not None
     expected = stats.ttest_1samp(table, 0).confidence_interval(0.9)
     np.testing.assert_allclose(band.low, expected.low)
@@ -157,9 +158,10 @@ def test_the_band_is_the_t_interval_of_the_mean_at_each_step() -> None:
 
 
 def test_runs_of_unequal_length_count_at_the_steps_that_they_have() -> None:
-    lines = [Line(np.arange(4.0), np.ones(4)), Line(np.arange(2.0), np.full(2, 3.0))]
-    band = band_of(lines, 0.95)
+    bundle = bundle_of([Series(range(4), [1.0] * 4), Series(range(2), [3.0] * 2)], 0.95, 400, 100)
+    band = bundle.band
     assert band is not None
+    assert bundle.fewest == 1
     assert band.n.tolist() == [2, 2, 1, 1]
     assert band.mean.tolist() == [2.0, 2.0, 1.0, 1.0]
     assert np.isnan(band.low[2:]).all()

@@ -7,11 +7,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from deviate.report.figures.bundle import Bundle, bundle_of
 from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.paths import Floats
 from deviate.report.figures.surface import Surface
-from deviate.report.figures.thin import Band, Line, band_of, line_of, thin, thin_band
+from deviate.report.figures.thin import Line
 from deviate.report.figures.write import page_svg
 from deviate.report.view import CurvePlot
 
@@ -24,11 +25,12 @@ LOGARITHMIC_FROM = 200.0
 
 @dataclass(frozen=True, slots=True)
 class _Group:
+    """The runs that count, and those that ended otherwise."""
+
     index: int
     label: str
-    counted: list[Line]
-    failed: list[Line]
-    band: Band | None
+    counted: Bundle
+    failed: Bundle
 
 
 def draw_curves(plot: CurvePlot, n_points: int) -> str:
@@ -38,7 +40,12 @@ def draw_curves(plot: CurvePlot, n_points: int) -> str:
 
 def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     groups = [
-        _group(group.index, group.label, [*map(line_of, group.counted)], [*map(line_of, group.failed)], plot.confidence)
+        _Group(
+            group.index,
+            group.label,
+            bundle_of(group.counted, plot.confidence, n_points, BAND_POINTS),
+            bundle_of(group.failed, plot.confidence, n_points, BAND_POINTS),
+        )
         for group in plot.groups
     ]
     names = legend(surface, [Entry(it.index, it.label, _note(it)) for it in groups], surface.n_units - 12)
@@ -47,7 +54,7 @@ def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     panel = add_panel(figure, surface, left=LEFT, bottom=bottom, right=RIGHT, top=TOP)
     suffix = _set_limits(panel, groups)
     for group in groups:
-        _draw_runs(panel, group, n_points)
+        _draw_runs(panel, group)
     # A rim in the colour of the ground, below all means, keeps them visible among a hundred lines.
     for group in groups:
         _draw_mean(panel, group, width=4.0, colour=surface.ground)
@@ -60,29 +67,24 @@ def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
     return figure
 
 
-def _group(index: int, label: str, counted: list[Line], failed: list[Line], confidence: float) -> _Group:
-    return _Group(index, label, counted, failed, band_of(counted, confidence))
-
-
 def _note(group: _Group) -> str:
-    n = len(group.counted)
-    fewest = int(group.band.n.min()) if group.band is not None else n
+    n, fewest = len(group.counted.lines), group.counted.fewest
     parts = [f"n = {n}" if fewest == n else f"n = {fewest}–{n} by step"]
-    parts += [f"{len(group.failed)} failed, dashed"] if group.failed else []
+    parts += [f"{len(group.failed.lines)} failed, dashed"] if group.failed.lines else []
     return ", ".join(parts)
 
 
-def _draw_runs(panel: Panel, group: _Group, n_points: int) -> None:
+def _draw_runs(panel: Panel, group: _Group) -> None:
     """Thin lines, fainter when they are many: one experiment must not cover another."""
-    alpha = min(0.45, max(0.15, 5 / max(1, len(group.counted))))
-    panel.lines(_pixels(panel, group.counted, n_points), group.index, width=0.7, alpha=alpha)
-    panel.lines(_pixels(panel, group.failed, n_points), group.index, width=0.9, alpha=0.8, is_dashed=True)
+    alpha = min(0.45, max(0.15, 5 / max(1, len(group.counted.lines))))
+    panel.lines(_pixels(panel, group.counted.lines), group.index, width=0.7, alpha=alpha)
+    panel.lines(_pixels(panel, group.failed.lines), group.index, width=0.9, alpha=0.8, is_dashed=True)
 
 
 def _draw_mean(panel: Panel, group: _Group, *, width: float, colour: str = "") -> None:
-    if group.band is None or len(group.counted) < 2:
+    band = group.counted.band
+    if band is None or len(group.counted.lines) < 2:
         return
-    band = thin_band(group.band, BAND_POINTS)
     middle, low, high = (panel.to_pixels(band.x, _drawable(panel, side)) for side in (band.mean, band.low, band.high))
     panel.band(middle[:, 0], low[:, 1], high[:, 1], group.index, fill=colour)
     panel.lines([middle], group.index, width=width, stroke=colour)
@@ -93,17 +95,18 @@ def _draw_shapes(panel: Panel, group: _Group, phase: float) -> None:
 
     `phase` in [0, 1) moves them, so that those of several experiments do not cover each other.
     """
-    if group.band is None:
+    band = group.counted.band
+    if band is None:
         return
-    x, y = group.band.x, group.band.mean
+    x, y = band.x, band.mean
     wanted = x[0] + (np.arange(SHAPES_ON_MEAN) + 0.25 + 0.5 * phase) / SHAPES_ON_MEAN * (x[-1] - x[0])
     places = np.unique(np.searchsorted(x, wanted).clip(0, len(x) - 1))
     at = panel.to_pixels(x[places], _drawable(panel, y[places]))
     panel.points(at[np.isfinite(at).all(axis=1)], group.index, diameter=7, alpha=1.0)
 
 
-def _pixels(panel: Panel, lines: Sequence[Line], n_points: int) -> list[Floats]:
-    return [panel.to_pixels(line.x, _drawable(panel, line.y)) for line in (thin(it, n_points) for it in lines)]
+def _pixels(panel: Panel, lines: Sequence[Line]) -> list[Floats]:
+    return [panel.to_pixels(line.x, _drawable(panel, line.y)) for line in lines]
 
 
 def _drawable(panel: Panel, y: Floats) -> Floats:
@@ -117,11 +120,16 @@ def _drawable(panel: Panel, y: Floats) -> Floats:
 def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
     """Limits from the runs that count, lest one that diverged flattens the rest; returns what the reader must know."""
     axes = panel.axes
-    shown = _range(line for group in groups for line in group.counted)
-    beyond = _range(line for group in groups for line in group.failed)
+    shown = _range(line for group in groups for line in group.counted.lines)
+    beyond = _range(line for group in groups for line in group.failed.lines)
     if shown is None:
         shown, beyond = beyond, None
-    ends = [(line.x[0], line.x[-1]) for group in groups for line in (*group.counted, *group.failed) if len(line.x)]
+    ends = [
+        (line.x[0], line.x[-1])
+        for group in groups
+        for line in (*group.counted.lines, *group.failed.lines)
+        if len(line.x)
+    ]
     first, last = min(it for it, _ in ends), max(it for _, it in ends)
     axes.set_xlim(first, max(last, first + 1))
     panel.ticks_x(6, is_whole=True)

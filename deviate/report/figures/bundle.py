@@ -1,0 +1,113 @@
+"""The runs of one experiment as thin lines, and their mean with its band; one run at a time is held in full.
+
+Ten curves of a million steps take 160 MB as arrays, and several times that while a mean is formed of them: what is
+drawn are a hundred steps of the band, so only these are gathered.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from deviate.model import Series
+from deviate.report.figures.thin import Floats, Line, line_of, thin
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Mean of the curves at steps of theirs, its pointwise t interval (NaN where n < 2), and n."""
+
+    x: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+    n: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Thinned lines, their band (None where there is no line), and the fewest runs that have a value at any step."""
+
+    lines: tuple[Line, ...]
+    band: Band | None
+    fewest: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """Values at the chosen steps, a row per curve, and at each step of all how many curves have a value."""
+
+    steps: Floats
+    rows: list[Floats]
+    n: NDArray[np.int64]
+
+
+def bundle_of(curves: Sequence[Series], confidence: float, n_points: int, n_steps: int) -> Bundle:
+    """Curves of at most about `n_points` points each, with the band at no more than `n_steps` steps.
+
+    Every k-th step is taken: a band is smooth enough, and its three lines must keep the same steps. Runs of other
+    lengths count where they are.
+    """
+    lines: list[Line] = []
+    first: Floats | None = None
+    gathered: _Gathered | None = None
+    for series in curves:
+        line = line_of(series)
+        lines.append(thin(line, n_points))
+        if first is None:
+            first = line.x
+            gathered = _Gathered(line.x[_every(len(line.x), n_steps)], [], np.zeros(len(line.x), dtype=np.int64))
+        if gathered is not None and np.array_equal(line.x, first):
+            gathered.rows.append(line.y[_every(len(line.x), n_steps)])
+            gathered.n[:] += ~np.isnan(line.y)
+        else:
+            gathered = None
+    if first is None:
+        return Bundle((), None, 0)
+    gathered = gathered or _over_all_steps(curves, n_steps)
+    return Bundle(tuple(lines), _band(gathered, confidence), int(gathered.n.min(initial=len(lines))))
+
+
+def _every(n: int, n_most: int) -> NDArray[np.int64]:
+    """Indices of the first, of the last, and of some between them."""
+    if n <= n_most:
+        return np.arange(n)
+    return np.unique(np.linspace(0, n - 1, n_most).round().astype(np.int64))
+
+
+def _over_all_steps(curves: Sequence[Series], n_steps: int) -> _Gathered:
+    """The same where curves do not share their steps: what any has counts."""
+    union = np.empty(0)
+    for series in curves:
+        union = np.union1d(union, line_of(series).x)
+    steps, n = union[_every(len(union), n_steps)], np.zeros(len(union), dtype=np.int64)
+    rows = []
+    for series in curves:
+        line = line_of(series)
+        n[np.searchsorted(union, line.x[~np.isnan(line.y)])] += 1
+        row = np.full(len(steps), np.nan)
+        if len(line.x):
+            at = np.searchsorted(line.x, steps).clip(max=len(line.x) - 1)
+            is_there = line.x[at] == steps
+            row[is_there] = line.y[at[is_there]]
+        rows.append(row)
+    return _Gathered(steps, rows, n)
+
+
+def _band(gathered: _Gathered, confidence: float) -> Band:
+    """Mean and Student t interval at each step.
+
+    Source: Student (1908); pointwise, so not a statement about whole curves.
+    """
+    table = np.stack(gathered.rows)
+    is_there = ~np.isnan(table)
+    n = is_there.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(is_there, table, 0).sum(axis=0) / n
+        deviation = np.where(is_there, table - mean, 0)
+        sd = np.sqrt((deviation**2).sum(axis=0) / (n - 1))
+        half = stats.t.ppf(0.5 + confidence / 2, np.maximum(n - 1, 1)) * sd / np.sqrt(n)
+    half = np.where(n >= 2, half, np.nan)
+    return Band(gathered.steps, np.where(n >= 1, mean, np.nan), mean - half, mean + half, n)
