@@ -81,6 +81,17 @@
   };
   boxes.forEach((box) => box.addEventListener("change", () => show(box.dataset.series, box.checked)));
 
+  all("[data-copied]").forEach((button) => button.addEventListener("click", async () => {
+    const sentence = button.closest("[data-controls]").previousElementSibling;
+    getSelection().selectAllChildren(sentence);
+    try {
+      await navigator.clipboard.writeText(sentence.textContent);
+      button.textContent = button.dataset.copied;
+    } catch {
+      // Where a browser keeps its clipboard to itself, the sentence is selected at least.
+    }
+  }));
+
   // A region that shows all of its table needs no stop of the keyboard.
   const regions = all(".scroll");
   const fit = () => {
