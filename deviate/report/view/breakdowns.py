@@ -1,0 +1,59 @@
+"""Spread per class and sub-group, as a report shows it."""
+
+from dataclasses import dataclass
+
+from deviate.report.view.parts import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownLine:
+    """One class: the scores of its runs, and its mean with the SD where there is one."""
+
+    label: str
+    values: tuple[float, ...]
+    mean: float | None
+    sd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownPlot:
+    """Classes below each other, the widest first; `index` is the place of the experiment in the report."""
+
+    key: str
+    title: str
+    description: str
+    axis: str
+    index: int
+    lines: tuple[BreakdownLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownRow:
+    """One class; the cells follow `BreakdownSection.headers`."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownSection:
+    """One measure of one experiment; `plot` is None where no class has a score."""
+
+    anchor: str
+    heading: str
+    sentences: tuple[str, ...]
+    caption: str
+    headers: tuple[str, ...]
+    rows: tuple[BreakdownRow, ...]
+    plot: BreakdownPlot | None
+    is_folded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BreakdownsView:
+    """Measures per class; `no_breakdowns` says why there are none."""
+
+    no_breakdowns: str
+    sections: tuple[BreakdownSection, ...]
+    footnotes: tuple[str, ...]
