@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
 from deviate.report import history, limits
+from deviate.report.breakdowns import breakdowns_view
 from deviate.report.changes import changes_view
 from deviate.report.compare import verdict_view
 from deviate.report.describe import range_line, summary_line
@@ -75,6 +76,7 @@ def build_view(findings: Findings) -> View:
         no_failures="" if failed else "Every run on record completed.",
         divergence=divergence_view(findings),
         stability=stability_view(findings),
+        breakdowns=breakdowns_view(findings, labels),
         planning=planning_view(findings, labels),
         data=data_view(findings),
         provenance=tuple(

@@ -12,11 +12,20 @@ from deviate.report.view import View
 if TYPE_CHECKING:
     from deviate.report.figures.write import Draw
     from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot, ProfilePlot, RankPlot
+    from deviate.report.view.breakdowns import BreakdownPlot
     from deviate.report.view.outcomes import DifferencePlot, SurvivalPlot
     from deviate.report.view.planning import PlanningPlot
 
     Plot = (
-        EstimationPlot | CurvePlot | ForestPlot | RankPlot | ProfilePlot | SurvivalPlot | DifferencePlot | PlanningPlot
+        EstimationPlot
+        | CurvePlot
+        | ForestPlot
+        | RankPlot
+        | ProfilePlot
+        | SurvivalPlot
+        | DifferencePlot
+        | BreakdownPlot
+        | PlanningPlot
     )
 
 COLUMN_IN = 3.25
@@ -122,6 +131,7 @@ def _plots(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
 
 def _of_outcomes(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
     """What became of the runs, and what more of them could see."""
+    from deviate.report.figures.breakdowns import breakdown
     from deviate.report.figures.outcomes import difference, survival
     from deviate.report.figures.planning import planning
 
@@ -129,6 +139,9 @@ def _of_outcomes(view: View) -> Iterator["tuple[str, Plot, Draw]"]:
         yield f"survival-{slug(plot.title.partition(':')[0])}", plot, partial(survival, plot)
     for band in view.outcomes.differences if view.outcomes is not None else ():
         yield f"difference-{slug(band.title)}", band, partial(difference, band)
+    for section in view.breakdowns.sections:
+        if section.plot is not None:
+            yield f"classes-{slug(section.heading)}", section.plot, partial(breakdown, section.plot)
     for part in view.planning.parts:
         if part.plot is not None:
             yield f"planning-{slug(part.heading)}", part.plot, partial(planning, part.plot)

@@ -22,6 +22,7 @@ def render_html(view: View, surface: Surface) -> str:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
     from deviate.report.embedded import embedded_curves
     from deviate.report.figures import (
+        draw_breakdown,
         draw_curves,
         draw_difference,
         draw_estimation,
@@ -54,6 +55,7 @@ def render_html(view: View, surface: Surface) -> str:
             **{it.key: _trusted(draw_survival(it)) for it in (view.outcomes.survival if view.outcomes else ())},
             **{it.key: _trusted(draw_difference(it)) for it in (view.outcomes.differences if view.outcomes else ())},
         },
+        breakdown_figures={it.anchor: _trusted(draw_breakdown(it.plot)) for it in view.breakdowns.sections if it.plot},
         planning_figures={it.anchor: _trusted(draw_planning(it.plot)) for it in view.planning.parts if it.plot},
         data=_json_in_html(embedded_json(view)),
         curve_data=_json_in_html(embedded_curves(view.findings)),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from deviate.model import Findings
+from deviate.report.view.breakdowns import BreakdownsView
 from deviate.report.view.data import DataView
 from deviate.report.view.divergence import DivergenceView, StabilityView
 from deviate.report.view.many import ManyView, TaskView
@@ -55,6 +56,7 @@ class View:
     no_failures: str
     divergence: DivergenceView
     stability: StabilityView
+    breakdowns: BreakdownsView
     planning: PlanningView
     data: DataView
     provenance: tuple[Provenance, ...]
