@@ -60,7 +60,9 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
         check_control(name, it) for name, it in _controls(folder, experiments, gate.controls)
     ]
     return CheckFindings(
-        metrics=check_metrics(findings.pairs, names, confidence=judging.confidence),
+        metrics=check_metrics(
+            findings.pairs, names, confidence=judging.confidence, partners=_partners(experiments, _labels(findings))
+        ),
         completions=check_completion(findings.pairs, confidence=judging.confidence),
         controls=tuple(controls),
         records=tuple(
@@ -221,6 +223,12 @@ def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> Reco
         missing=missing,
         reason=reason,
     )
+
+
+def _partners(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Candidates whose runs had the seeds of the baseline's runs of the same replicate."""
+    seeds, *others = ({run.replicate: run.seeds for run in it.runs} for it in experiments)
+    return [label for it, label in zip(others, labels[1:], strict=True) if it == seeds and all(seeds.values())]
 
 
 def _labels(findings: Findings) -> list[str]:

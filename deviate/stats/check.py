@@ -1,7 +1,7 @@
 """The rule of `check`: worse by more than a margin only where that is shown, not worse only where that is, too."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from scipy import special
@@ -34,6 +34,7 @@ from deviate.stats.proof import repeatability
 from deviate.stats.sample import Values, count, differences_of, moments, never_zero, pooled_sd, refusal, spread_refusal
 
 TOO_FEW = "needs {needed}, has {found}: with fewer a check is always undecided"
+SAME = "nothing has changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +101,24 @@ def weigh(
     )
 
 
-def check_metrics(pairs: Sequence[PairFindings], names: Sequence[str], *, confidence: float) -> tuple[MetricCheck, ...]:
+def check_metrics(
+    pairs: Sequence[PairFindings], names: Sequence[str], *, confidence: float, partners: Collection[str] = ()
+) -> tuple[MetricCheck, ...]:
     """Judge the named metrics of the baseline in every candidate.
 
     Holm's correction over all of them guards the word worse, for one false alarm is enough to stop a candidate. The
     word passed needs none: a gate opens only if every metric passes, which is an intersection-union test.
+
+    Args:
+        partners: labels of candidates whose runs had the seeds of the baseline's, replicate by replicate. If each of
+            them scores exactly what its partner does, nothing has changed, which no interval could show.
 
     Raises:
         ValueError: a named metric has no direction.
     Source: Holm (1979); Berger (1982) for the intersection-union test.
     """
     asked = [(pair, it) for pair in pairs for it in pair.comparisons if it.metric.name in names]
-    weighed = [_weighed(comparison, confidence) for _, comparison in asked]
+    weighed = [_weighed(comparison, confidence, has_partners=pair.candidate in partners) for pair, comparison in asked]
     p_values: list[Estimate] = [it if isinstance(it, Unavailable) else it.p_value for it in weighed]
     return tuple(
         _metric_check(pair, comparison, it, p_adjusted, len(asked), confidence)
@@ -151,13 +158,15 @@ def check_control(name: str, experiment: Experiment | None) -> ControlCheck:
     return ControlCheck(name, "broken", f"{where(proof)}, though everything was held", proof)
 
 
-def _weighed(comparison: Comparison, confidence: float) -> Weighed | Unavailable:
+def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool) -> Weighed | Unavailable:
     """The scores at the level of the comparison, which at a declared look is that of the repeated interval."""
     direction = comparison.metric.direction
     if direction is None:
         raise ValueError(f"The metric {comparison.metric.name} has no direction.")
     if too_few := _too_few(comparison):
         return Unavailable(too_few)
+    if has_partners and comparison.baseline.scores == comparison.candidate.scores:
+        return Unavailable(SAME)
     if comparison.verdict.word == "withheld":
         return Unavailable(comparison.verdict.reason)
     interval = comparison.difference_interval
@@ -220,6 +229,8 @@ def _outcome(
     if isinstance(weighed, Unavailable):
         if weighed.reason == "identical":
             return "passed", comparison.verdict.reason
+        if weighed.reason == SAME:
+            return "passed", f"{SAME}: all {comparison.baseline.n} runs score what those with their seeds do"
         return "undecided", weighed.reason
     margin = comparison.metric.margin or 0.0
     level = weighed.interval.confidence

@@ -141,6 +141,17 @@ def test_identical_scores_pass_and_a_constant_difference_is_undecided() -> None:
     assert "constant difference" in apart.reason
 
 
+def test_runs_that_score_what_their_partners_do_have_not_changed_whatever_their_spread() -> None:
+    values = normal(90, 5, 8)
+    findings = judged(values, values, margin=0.01)
+    (alone,) = check_metrics(findings.pairs, ["test_acc"], confidence=0.95)
+    (partner,) = check_metrics(findings.pairs, ["test_acc"], confidence=0.95, partners=["new"])
+    assert (alone.outcome, partner.outcome) == ("undecided", "passed")
+    moved = judged(values, [*values[:-1], values[-1] + 1e-9], margin=0.01)
+    (check,) = check_metrics(moved.pairs, ["test_acc"], confidence=0.95, partners=["new"])
+    assert check.outcome == "undecided"
+
+
 def test_runs_added_after_a_look_are_no_proof_of_worse() -> None:
     metric = selected(is_primary=True)
     looked = dataclasses.replace(scored("new", normal(80, 0.5, 8), metric), n_unplanned_looks=2)
