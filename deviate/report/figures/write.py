@@ -3,9 +3,11 @@
 import html
 import io
 import re
+import unicodedata
 from collections.abc import Callable
 
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from deviate.report.figures.surface import PAGE, PALETTE, Surface, paper, style
 
@@ -44,8 +46,16 @@ def paper_pdf(draw: Draw, key: str, title: str, description: str, width_in: floa
     surface, buffer = paper(width_in), io.BytesIO()
     about = {"Title": title, "Subject": description, "CreationDate": None, "Creator": None, "Producer": None}
     with style(surface, key):
-        draw(surface).savefig(buffer, format="pdf", metadata=about)
+        figure = draw(surface)
+        for it in figure.findobj(Text):
+            it.set_text(_visible(it.get_text()))
+        figure.savefig(buffer, format="pdf", metadata=about)
     return buffer.getvalue()
+
+
+def _visible(text: str) -> str:
+    """Without joiners and marks of direction: on some of them matplotlib 3.11's PDF ends in an IndexError."""
+    return "".join(it for it in text if unicodedata.category(it) != "Cf")
 
 
 def paper_png(draw: Draw, key: str, width_in: float, dots_per_inch: int = 300) -> bytes:

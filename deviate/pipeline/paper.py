@@ -1,0 +1,34 @@
+"""A report into the folder of a paper: files of ours are replaced, others stay as they are."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from deviate.errors import InputError, RecordError
+
+
+def refuse_paper_folder(folder: Path) -> None:
+    """Raise InputError, before anything is run, where no folder can be made or written into."""
+    there = next(it for it in (folder, *folder.absolute().parents) if it.exists() or it.is_symlink())
+    if not there.is_dir():
+        raise InputError(f"--paper {folder}: {there} is no folder", "name another folder, or one that is to be made")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"--paper {folder}: {there} may not be written into", "name another folder")
+
+
+def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
+    """Write the files as they come, by their paths in the folder; gives their number.
+
+    Raises:
+        RecordError: one cannot be written.
+    """
+    n_written = 0
+    for name, content in files:
+        target = folder / name
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        except OSError as error:
+            raise RecordError(f"writing {target}: {error.strerror or error}", "name another folder") from error
+        n_written += 1
+    return n_written

@@ -1,0 +1,68 @@
+r"""A document that shows how the files of a paper's folder are used; it compiles as it stands."""
+
+from collections.abc import Iterator, Sequence
+
+from deviate.report.format import shorten
+from deviate.report.paper.macros import Macro
+from deviate.report.pictures import Picture
+from deviate.report.renderers.latex import label_of, packages_of
+from deviate.report.tex import prose
+from deviate.report.view import View
+
+SHOWN = ("Mean", "SD", "N")
+MOST_SHOWN = 8
+PER_PAGE = 4
+"""Figures before LaTeX is made to place them: it keeps few in mind."""
+LONGEST_TITLE = 300
+
+
+def example_source(
+    view: View, macros: Sequence[Macro], pictures: Sequence[Picture], *, n_left_out: int, has_siunitx: bool
+) -> str:
+    """Table, commands, figures and references, each as a paper has it; `n_left_out` figures are not in the folder."""
+    packages = ",".join((*packages_of(view, has_siunitx=has_siunitx), "graphicx"))
+    lines = [
+        "% What this folder holds, in use. Compile: pdflatex example, bibtex example, pdflatex example (twice).",
+        r"\documentclass{article}",
+        rf"\usepackage{{{packages}}}",
+        r"\input{macros}",
+        r"\begin{document}",
+        "",
+        *_text(view, macros),
+        "",
+        r"\input{table}",
+        "",
+        *_figures(pictures),
+        *([f"% The page of the report has {n_left_out} figures more."] if n_left_out else []),
+        r"\nocite{*}",
+        r"\bibliographystyle{plain}",
+        r"\bibliography{references}",
+        "",
+        r"\end{document}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _text(view: View, macros: Sequence[Macro]) -> Iterator[str]:
+    yield "% Sentences to paste, with the figures of this report:"
+    yield from (rf"\{it.name}" for it in macros if it.name.endswith("Sentence"))
+    yield ""
+    yield "% The same from single figures, which a new report renews:"
+    names = {it.name for it in macros}
+    prefixes = [it.name.removesuffix("Mean") for it in macros if it.name.endswith("Mean")]
+    whole = [it for it in prefixes if all(f"{it}{ending}" in names for ending in SHOWN)]
+    for prefix in whole[:MOST_SHOWN]:
+        yield rf"\{prefix}Mean{{}} $\pm$ \{prefix}SD{{}}~\{prefix}Unit{{}} ($n = \{prefix}N$),"
+    yield rf"see Table~\ref{{{label_of(view)}}}."
+
+
+def _figures(pictures: Sequence[Picture]) -> Iterator[str]:
+    for index, picture in enumerate(pictures):
+        yield from [r"\clearpage", ""] if index and index % PER_PAGE == 0 else []
+        yield r"\begin{figure}"
+        yield r"  \centering\emergencystretch=3em"
+        yield rf"  \includegraphics{{figures/{picture.name}.pdf}}"
+        yield rf"  \caption{{{prose(shorten(picture.title, LONGEST_TITLE))}}}\label{{fig:{picture.name}}}"
+        yield r"\end{figure}"
+        yield ""
+    yield from [r"\clearpage", ""] if pictures else []

@@ -1,0 +1,164 @@
+r"""Every figure of the table as a LaTeX command, so that the text of a paper cites live numbers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from deviate.model import Comparison, Description, Equivalence, Estimate, Interval, Test, Unavailable
+from deviate.report.compare import (
+    equivalence_texts,
+    places_of_difference,
+    test_text,
+    verdict_word,
+)
+from deviate.report.describe import n_text, places_of
+from deviate.report.format import number, p_cell, percentage, ratio, signed
+from deviate.report.metrics import comparison_of, matched_rows
+from deviate.report.paper.letters import prefixes
+from deviate.report.tex import comment, escape, figure, prose
+from deviate.report.view import View
+
+MISSING = "--"
+"""What stands in the text where there is no figure: seen by whoever reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A command; `remark` is why there is no figure, or what a reader must know of it."""
+
+    name: str
+    body: str
+    remark: str = ""
+
+
+OF_DESCRIPTION = ("Mean", "SD", "N", "Runs", "CILow", "CIHigh", "SDLow", "SDHigh", "CV", "Median", "Min", "Max", "Unit")
+OF_COMPARISON = (
+    "Difference", "DifferenceLow", "DifferenceHigh", "P", "PAdjusted", "Test", "EffectSize", "EffectSizeLow",
+    "EffectSizeHigh", "Superiority", "SDRatio", "SDRatioLow", "SDRatioHigh", "Detectable", "Equivalence", "Verdict",
+)  # fmt: skip
+ENDINGS = (*OF_DESCRIPTION, *OF_COMPARISON)
+HOW = r"""Figures of a report by deviate as commands, rounded as in its table. In the preamble: \input{macros}
+  accuracy was \deviateTestAccMean{} $\pm$ \deviateTestAccSD{} ($n = \deviateTestAccN$)
+An empty pair of braces keeps the space behind a command. Names: deviate, the experiment where there are several,
+the metric, the quantity; digits are spelt. Of p-values the sign is part: $p \deviate...PAdjusted$.
+CI is the interval of the mean, Difference is candidate minus baseline, EffectSize is Hedges' g, Superiority is
+P(candidate > baseline). A figure that there is not shows as --, with the reason behind its line."""
+
+
+def macros_source(macros: Sequence[Macro]) -> str:
+    """The file: how to use it as its first comment, then a command a line."""
+    told = [f"% {line}" for line in HOW.splitlines()]
+    lines = [
+        rf"\newcommand{{\{it.name}}}{{{it.body}}}{f' % {comment(it.remark)}' if it.remark else ''}" for it in macros
+    ]
+    return "\n".join([*told, *lines]) + "\n"
+
+
+def macros_of(view: View) -> tuple[Macro, ...]:
+    """All commands of a report, those of the whole first, in the order of experiments and metrics."""
+    general = list(_general(view))
+    findings, labels = view.findings, [it.label for it in view.experiments]
+    rows = matched_rows(findings)
+    places: list[tuple[int, Description, Comparison | None]] = []
+    for index in range(len(labels)):
+        for row in rows:
+            found, first = row[index], row[0]
+            if found is not None:
+                pair = comparison_of(findings, index - 1, first.metric.name) if index and first is not None else None
+                places.append((index, found, pair))
+    names = [
+        (labels[index], found.metric.name) if len(labels) > 1 else (found.metric.name,) for index, found, _ in places
+    ]
+    taken = [it.name.removeprefix("deviate") for it in general]
+    made = list(general)
+    for (index, found, comparison), prefix in zip(places, prefixes(names, ENDINGS, taken), strict=True):
+        made += [_named(prefix, it) for it in _description(found)]
+        made += [_named(prefix, it) for it in _comparison(comparison)] if index and findings.pairs else []
+    return tuple(made)
+
+
+def _named(prefix: str, macro: Macro) -> Macro:
+    return Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark)
+
+
+def _general(view: View) -> Iterator[Macro]:
+    """The sentence to paste, or several, named by their candidates or counted."""
+    facts = {it.label: it.cell.text for it in view.analysis}
+    yield Macro("deviateVersion", escape(facts["deviate"]))
+    yield Macro("deviateConfidence", escape(facts["Confidence"]))
+    whose = {it.paste: (it.candidate,) for it in view.verdicts} if len(view.paste) > 1 else {}
+    names = [whose.get(text, (str(index),)) for index, text in enumerate(view.paste, start=1)]
+    found = prefixes(names, ("Sentence",), ("Version", "Confidence")) if len(names) > 1 else [""] * len(names)
+    for name, text in zip(found, view.paste, strict=True):
+        yield Macro(f"deviate{name}Sentence", prose(text))
+
+
+def _description(it: Description) -> Iterator[Macro]:
+    places = places_of(it)
+
+    def figures(value: float) -> str:
+        return number(value, places)
+
+    yield _estimate("Mean", it.mean, figures, it.note)
+    yield _estimate("SD", it.sd, figures, it.note)
+    yield Macro("N", _maths(str(it.n)))
+    yield Macro("Runs", _maths(str(it.n_runs)), "" if it.n == it.n_runs else f"with a score: {n_text(it)}")
+    yield from _ends("CI", it.mean_interval, places)
+    yield from _ends("SD", it.sd_interval, places)
+    yield _estimate("CV", it.cv, percentage)
+    yield _estimate("Median", it.median, figures)
+    yield _estimate("Min", it.minimum, figures)
+    yield _estimate("Max", it.maximum, figures)
+    yield Macro("Unit", escape(it.metric.unit), "" if it.metric.unit else "no unit")
+
+
+def _comparison(it: Comparison | None) -> Iterator[Macro]:
+    if it is None:
+        yield from (Macro(ending, MISSING, "not reported on both sides") for ending in OF_COMPARISON)
+        return
+    places = places_of_difference(it)
+    test = it.deciding_test
+    yield _estimate("Difference", it.difference, lambda value: signed(value, places), it.note)
+    yield from _ends("Difference", it.difference_interval, places)
+    yield _estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
+    yield _estimate("PAdjusted", it.p_adjusted, _p_value)
+    yield Macro("Test", escape(test_text(test, "t")), test.name) if isinstance(test, Test) else _missing("Test", test)
+    yield _estimate("EffectSize", it.hedges_g, ratio)
+    yield from _ends("EffectSize", it.hedges_g_interval, 2)
+    yield _estimate("Superiority", it.superiority, ratio)
+    yield _estimate("SDRatio", it.sd_ratio, ratio)
+    yield from _ends("SDRatio", it.sd_ratio_interval, 2)
+    yield _estimate("Detectable", it.detectable, lambda value: number(value, places), "at 80% power")
+    if isinstance(it.equivalence, Equivalence):
+        yield Macro("Equivalence", escape("; ".join(equivalence_texts(it))))
+    else:
+        yield _missing("Equivalence", it.equivalence)
+    yield Macro("Verdict", escape(verdict_word(it)), it.verdict.reason)
+
+
+def _estimate(name: str, value: Estimate, written: Callable[[float], str], note: str = "") -> Macro:
+    return _missing(name, value) if isinstance(value, Unavailable) else Macro(name, _maths(written(value)), note)
+
+
+def _ends(name: str, interval: Interval | Unavailable, places: int | None) -> Iterator[Macro]:
+    for end in ("Low", "High"):
+        if isinstance(interval, Unavailable):
+            yield _missing(f"{name}{end}", interval)
+        else:
+            value = interval.low if end == "Low" else interval.high
+            yield Macro(f"{name}{end}", _maths(number(value, places)), interval.note)
+
+
+def _missing(name: str, why: Unavailable) -> Macro:
+    return Macro(name, MISSING, why.reason)
+
+
+def _p_value(value: float) -> str:
+    cell = p_cell(value)
+    return cell if cell.startswith("<") else f"= {cell}"
+
+
+def _maths(text: str) -> str:
+    """A figure that is right in a sentence and in a formula; a sign of percent stays with it."""
+    digits, percent = text.removesuffix(" %"), r"\,\%" if text.endswith(" %") else ""
+    sign, digits = ("= ", digits[2:]) if digits.startswith("= ") else ("", digits)
+    return rf"\ensuremath{{{sign}{figure(digits).replace('$', '')}}}{percent}"

@@ -1,0 +1,159 @@
+"""Publications behind the figures of a report, as BibTeX has them."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One publication; `place` is journal, proceedings or publisher, and `why` what of it a report uses."""
+
+    key: str
+    kind: str
+    author: str
+    title: str
+    year: int
+    place: tuple[tuple[str, str], ...]
+    why: str
+
+
+def _article(key: str, author: str, title: str, journal: str, volume: str, pages: str, year: int, why: str) -> Work:
+    return Work(key, "article", author, title, year, (("journal", journal), ("volume", volume), ("pages", pages)), why)
+
+
+def _talk(key: str, author: str, title: str, booktitle: str, year: int, why: str, **more: str) -> Work:
+    return Work(key, "inproceedings", author, title, year, (("booktitle", booktitle), *more.items()), why)
+
+
+ASSOCIATION = "Journal of the American Statistical Association"
+ASE = "Proceedings of the {th} IEEE/ACM International Conference on Automated Software Engineering"
+PHAM = (
+    "Pham, Hung Viet and Qian, Shangshu and Wang, Jiannan and Lutellier, Thibaud and Rosenthal, Jonathan and Tan, Lin"
+)
+
+WORKS = (
+    _talk(
+        "deviate2021", "Pham, Hung Viet and Kim, Mijung and Tan, Lin and Yu, Yaoliang and Nagappan, Nachiappan",
+        "{DEVIATE}: A Deep Learning Variance Testing Framework", ASE.replace("{th}", "36th"), 2021,
+        "the system whose question this is: does a difference exceed the variance of training",
+        doi="10.1109/ASE51524.2021.9678540",
+    ),
+    _talk(
+        "pham2020", f"{PHAM} and Yu, Yaoliang and Nagappan, Nachiappan",
+        "Problems and Opportunities in Training Deep Learning Software Systems: An Analysis of Variance",
+        ASE.replace("{th}", "35th"), 2020,
+        "identical training runs differ; intervals of a standard deviation by chi-square",
+        doi="10.1145/3324884.3416545",
+    ),
+    _talk(
+        "zhuang2022", "Zhuang, Donglin and Zhang, Xingyao and Song, Shuaiwen Leon and Hooker, Sara",
+        "Randomness in Neural Network Training: Characterizing the Impact of Tooling",
+        "Proceedings of Machine Learning and Systems", 2022,
+        "variants that separate algorithmic from implementation noise", note="{arXiv}:2106.11872",
+    ),
+    _talk(
+        "summers2021", "Summers, Cecilia and Dinneen, Michael J.",
+        "Nondeterminism and Instability in Neural Network Optimization",
+        "Proceedings of the 38th International Conference on Machine Learning", 2021,
+        "single sources of nondeterminism, one-bit changes",
+        series="Proceedings of Machine Learning Research", volume="139", pages="9913--9922",
+    ),
+    _talk(
+        "agarwal2021",
+        "Agarwal, Rishabh and Schwarzer, Max and Castro, Pablo Samuel and Courville, Aaron C. and Bellemare, Marc G.",
+        "Deep Reinforcement Learning at the Edge of the Statistical Precipice",
+        "Advances in Neural Information Processing Systems", 2021,
+        "interquartile means over tasks, stratified bootstrap", volume="34",
+    ),
+    _article(
+        "student1908", "{Student}", "The Probable Error of a Mean", "Biometrika", "6", "1--25", 1908,
+        "t intervals of means, paired t",
+    ),
+    _article(
+        "welch1947", "Welch, Bernard L.",
+        "The Generalization of `Student's' Problem when Several Different Population Variances are Involved",
+        "Biometrika", "34", "28--35", 1947, "differences of means without assuming equal spread",
+    ),
+    _article(
+        "welch1951", "Welch, Bernard L.", "On the Comparison of Several Mean Values: An Alternative Approach",
+        "Biometrika", "38", "330--336", 1951, "whether several means differ",
+    ),
+    _article(
+        "mann1947", "Mann, Henry B. and Whitney, Donald R.",
+        "On a Test of Whether One of Two Random Variables is Stochastically Larger than the Other",
+        "The Annals of Mathematical Statistics", "18", "50--60", 1947, "the rank test U",
+    ),
+    _article(
+        "wilcoxon1945", "Wilcoxon, Frank", "Individual Comparisons by Ranking Methods", "Biometrics Bulletin", "1",
+        "80--83", 1945, "the signed rank test of pairs",
+    ),
+    _article(
+        "vargha2000", "Vargha, Andr{\\'a}s and Delaney, Harold D.",
+        "A Critique and Improvement of the {CL} Common Language Effect Size Statistics of {McGraw} and {Wong}",
+        "Journal of Educational and Behavioral Statistics", "25", "101--132", 2000,
+        "the probability that a run of the candidate is above one of the baseline",
+    ),
+    _article(
+        "hedges1981", "Hedges, Larry V.",
+        "Distribution Theory for {Glass's} Estimator of Effect Size and Related Estimators",
+        "Journal of Educational Statistics", "6", "107--128", 1981, "the effect size g",
+    ),
+    _article(
+        "holm1979", "Holm, Sture", "A Simple Sequentially Rejective Multiple Test Procedure",
+        "Scandinavian Journal of Statistics", "6", "65--70", 1979, "adjusted p-values",
+    ),
+    _article(
+        "dunnett1955", "Dunnett, Charles W.",
+        "A Multiple Comparison Procedure for Comparing Several Treatments with a Control", ASSOCIATION, "50",
+        "1096--1121", 1955, "several candidates against one baseline",
+    ),
+    _article(
+        "schuirmann1987", "Schuirmann, Donald J.",
+        "A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the Equivalence of "
+        "Average Bioavailability",
+        "Journal of Pharmacokinetics and Biopharmaceutics", "15", "657--680", 1987, "equivalence within a margin",
+    ),
+    _article(
+        "efron1987", "Efron, Bradley", "Better Bootstrap Confidence Intervals", ASSOCIATION, "82", "171--185", 1987,
+        "intervals by resampling runs, as cross-checks",
+    ),
+    _article(
+        "brown1974", "Brown, Morton B. and Forsythe, Alan B.", "Robust Tests for the Equality of Variances",
+        ASSOCIATION, "69", "364--367", 1974, "whether spreads differ",
+    ),
+    _article(
+        "clopper1934", "Clopper, Charles J. and Pearson, Egon S.",
+        "The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial", "Biometrika", "26",
+        "404--413", 1934, "intervals of completion rates",
+    ),
+    _article(
+        "boschloo1970", "Boschloo, R. D.",
+        "Raised Conditional Level of Significance for the $2 \\times 2$-Table when Testing the Equality of Two "
+        "Probabilities",
+        "Statistica Neerlandica", "24", "1--9", 1970, "whether completion rates differ",
+    ),
+    _article(
+        "kaplan1958", "Kaplan, Edward L. and Meier, Paul", "Nonparametric Estimation from Incomplete Observations",
+        ASSOCIATION, "53", "457--481", 1958, "times to a target that not every run reached",
+    ),
+    _article(
+        "demsar2006", "Dem{\\v{s}}ar, Janez", "Statistical Comparisons of Classifiers over Multiple Data Sets",
+        "Journal of Machine Learning Research", "7", "1--30", 2006, "mean ranks over tasks, critical difference",
+    ),
+    _article(
+        "friedman1937", "Friedman, Milton",
+        "The Use of Ranks to Avoid the Assumption of Normality Implicit in the Analysis of Variance", ASSOCIATION,
+        "32", "675--701", 1937, "whether mean ranks differ",
+    ),
+    _article(
+        "obrien1979", "O'Brien, Peter C. and Fleming, Thomas R.", "A Multiple Testing Procedure for Clinical Trials",
+        "Biometrics", "35", "549--556", 1979, "looks that were declared before",
+    ),
+    _article(
+        "pocock1977", "Pocock, Stuart J.", "Group Sequential Methods in the Design and Analysis of Clinical Trials",
+        "Biometrika", "64", "191--199", 1977, "looks that were declared before",
+    ),
+    _article(
+        "lan1983", "Lan, K. K. Gordon and DeMets, David L.", "Discrete Sequential Boundaries for Clinical Trials",
+        "Biometrika", "70", "659--663", 1983, "how looks share the error",
+    ),
+)  # fmt: skip

@@ -1,0 +1,122 @@
+import itertools
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import kinds
+import pypdf
+import pytest
+from experiments import scored
+from hostile import KINDS, hostile_findings
+from papers import Paper, compiled
+
+from deviate.model import Findings
+from deviate.pipeline.paper import write_paper
+from deviate.report import build_view
+from deviate.report.paper import Style, paper_files
+from deviate.report.paper.macros import macros_of
+from deviate.stats import judge
+
+REPORTS: dict[str, Callable[[], Findings]] = {
+    "single": kinds.single_experiment,
+    "two": kinds.two_with_a_verdict,
+    "tasks": kinds.tasks,
+    "study": kinds.noise_study,
+    "looks": kinds.declared_looks,
+    "nothing": lambda: judge([scored("base", []), scored("new", [1.0])]),
+}
+
+
+def _written(findings: Findings, folder: Path, style: Style | None = None) -> Path:
+    write_paper(paper_files(build_view(findings), style or Style()), folder)
+    return folder
+
+
+def _example(folder: Path) -> Paper:
+    return compiled(folder / "example.tex", n_times=3)
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_the_example_uses_all_files_and_compiles_as_it_stands(
+    kind: str, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("pdflatex")
+    folder = _written(REPORTS[kind](), tmp_path)
+    paper = _example(folder)
+    assert paper.error == ""
+    assert [it for it in paper.overfull_pt if it > 1] == []
+    assert "??" not in paper.text
+    assert "References" in paper.text
+    assert "The deviate authors" in paper.text
+    example = (folder / "example.tex").read_text(encoding="ascii")
+    for name in ("macros", "table", "references"):
+        assert f"{{{name}}}" in example
+    for figure in folder.glob("figures/*.pdf"):
+        assert f"{{figures/{figure.name}}}" in example
+        assert figure.with_suffix(".svg").is_file()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hostile_names_are_text_in_table_commands_and_references(
+    kind: str, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("pdflatex")
+    view = build_view(hostile_findings(kind))
+    write_paper(itertools.takewhile(lambda it: not it[0].startswith("figures/"), paper_files(view)), tmp_path)
+    every = "\n\n".join(rf"x\{it.name}{{}}x" for it in macros_of(view))
+    lines = (r"\documentclass{article}\usepackage{booktabs,longtable}\input{macros}\begin{document}", every)
+    ends = (r"\input{table}\nocite{*}\bibliographystyle{plain}\bibliography{references}", r"\end{document}")
+    (tmp_path / "all.tex").write_text("\n".join((*lines, *ends)), encoding="ascii")
+    paper = compiled(tmp_path / "all.tex", n_times=2)
+    assert paper.error == ""
+    assert "root:x:0" not in paper.text
+    assert "uid=" not in paper.text
+
+
+def test_a_hostile_comparison_has_an_example_that_compiles(tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("pdflatex")
+    assert _example(_written(hostile_findings("pair"), tmp_path)).error == ""
+
+
+def test_figures_are_as_wide_as_the_column_of_the_paper(tmp_path: Path) -> None:
+    folder = _written(kinds.two_with_a_verdict(), tmp_path, Style(column_width_in=5.5))
+    widths = {round(float(pypdf.PdfReader(it).pages[0].mediabox.width)) for it in folder.glob("figures/*.pdf")}
+    assert widths == {round(5.5 * 72)}
+
+
+def test_siunitx_stands_in_the_example_where_the_table_needs_it(tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("pdflatex")
+    folder = _written(kinds.two_with_a_verdict(), tmp_path, Style(has_siunitx=True))
+    assert "siunitx" in (folder / "example.tex").read_text()
+    assert "S[table-format" in (folder / "table.tex").read_text()
+    assert _example(folder).error == ""
+
+
+def test_files_of_others_in_the_folder_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "main.tex").write_text("mine")
+    (tmp_path / "table.tex").write_text("an older table")
+    _written(kinds.single_experiment(), tmp_path)
+    assert (tmp_path / "main.tex").read_text() == "mine"
+    assert r"\toprule" in (tmp_path / "table.tex").read_text()
+
+
+def test_a_report_gives_the_same_bytes_again(tmp_path: Path) -> None:
+    first, second = (dict(paper_files(build_view(kinds.two_undecided()))) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("kind", REPORTS)
+def test_references_are_those_of_the_report_and_bibtex_takes_them(
+    kind: str, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("pdflatex")
+    folder = _written(REPORTS[kind](), tmp_path)
+    assert _example(folder).error == ""
+    text = (folder / "references.bib").read_text(encoding="ascii")
+    keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)
+    assert len(set(keys)) == len(keys)
+    listed = (folder / "example.bbl").read_text()
+    assert all(rf"\bibitem{{{key}}}" in listed for key in keys)
+    assert ("demsar2006" in keys) == (kind == "tasks")
+    assert ("zhuang2022" in keys) == (kind == "study")
+    assert ("welch1947" in keys) == (kind in {"tasks", "looks"})  # of the two, runs are paired

@@ -1,0 +1,82 @@
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from experiments import scored, selected, with_moments
+from papers import compiled
+
+from deviate.model import Findings
+from deviate.report import build_view, render
+from deviate.report.paper.macros import macros_of, macros_source
+from deviate.stats import judge
+
+
+def _two(n: int = 10) -> Findings:
+    rng = np.random.default_rng(3)
+    metric = selected(is_primary=True, unit="%", margin=0.2)
+    return judge(
+        [
+            scored("base", with_moments(n, 93.41, 0.22, rng), metric),
+            scored("new", with_moments(9, 93.74, 0.21, rng), metric),
+        ]
+    )
+
+
+def _bodies(findings: Findings) -> dict[str, str]:
+    return {it.name: it.body for it in macros_of(build_view(findings))}
+
+
+def test_figures_are_those_of_the_table_with_the_same_digits() -> None:
+    bodies, table = _bodies(_two()), render(build_view(_two()), "latex")
+    assert bodies["deviateNewTestAccMean"] == r"\ensuremath{93.740}"
+    assert r"$93.740 \pm 0.210$" in table
+    assert bodies["deviateNewTestAccSD"] == r"\ensuremath{0.210}"
+    assert bodies["deviateNewTestAccN"] == r"\ensuremath{9}"
+    low, high = (
+        bodies[f"deviateNewTestAccDifference{end}"].removeprefix(r"\ensuremath{")[:-1] for end in ("Low", "High")
+    )
+    difference = bodies["deviateNewTestAccDifference"].removeprefix(r"\ensuremath{")[:-1]
+    assert f"${difference}$ [${low}$, ${high}$]" in table
+    assert bodies["deviateNewTestAccPAdjusted"] == r"\ensuremath{= .004}"
+    assert bodies["deviateNewTestAccVerdict"] == "better"
+    assert bodies["deviateNewTestAccEffectSize"].startswith(r"\ensuremath{1.4")
+
+
+def test_one_experiment_has_commands_without_its_name() -> None:
+    bodies = _bodies(judge([scored("base", [93.1, 93.4, 93.9])]))
+    assert "deviateTestAccMean" in bodies
+    assert not [name for name in bodies if "Difference" in name or "Base" in name]
+
+
+def test_a_figure_that_there_is_not_is_seen_and_its_reason_stands_beside_it() -> None:
+    text = macros_source(macros_of(build_view(judge([scored("base", [93.1])]))))
+    assert r"\newcommand{\deviateTestAccSD}{--} % 1 run: spread unknown" in text
+    assert text.startswith("% ")
+    assert r"\input{macros}" in text.partition(r"\newcommand")[0]
+
+
+def test_there_is_one_sentence_or_one_for_each_candidate() -> None:
+    assert _bodies(_two())["deviateSentence"].startswith(r"test\_acc was")
+    many = judge([scored(name, [i + j for j in (0.1, 0.3, 0.2, 0.5, 0.4)]) for i, name in enumerate("abc")])
+    sentences = [name for name in _bodies(many) if name.endswith("Sentence")]
+    assert sentences[:2] == ["deviateBSentence", "deviateCSentence"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 10])
+def test_every_command_stands_in_a_sentence_and_in_a_formula(
+    n: int, tmp_path: Path, require: Callable[[str], None]
+) -> None:
+    require("pdflatex")
+    view = build_view(_two(n) if n > 2 else judge([scored("a", [1.5, 2.5][:n]), scored("b", [1.0] * 5)]))
+    macros = macros_of(view)
+    (tmp_path / "macros.tex").write_text(macros_source(macros), encoding="ascii")
+    lines = [rf"({it.name}:\{it.name}{{}})" for it in macros]
+    formulas = [rf"$x = \{it.name}$" for it in macros if it.body.startswith(r"\ensuremath")]
+    document = [r"\documentclass{article}\input{macros}\begin{document}", *lines, *formulas, r"\end{document}"]
+    (tmp_path / "all.tex").write_text("\n\n".join(document), encoding="ascii")
+    paper = compiled(tmp_path / "all.tex")
+    assert paper.error == ""
+    if n > 2:
+        assert "(deviateNewTestAccMean:93.740)" in re.sub(r"\s", "", paper.text)
