@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
 from deviate.report.describe import interval_cell
-from deviate.report.format import clean, confidence_text, counted, decimals, number, ratio, with_unit
+from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
 from deviate.report.view import Cell
 from deviate.report.view.breakdowns import (
     BreakdownLine,
@@ -35,7 +35,7 @@ def breakdowns_view(findings: Findings, labels: Sequence[str]) -> BreakdownsView
 
 
 def _section(it: Breakdown, index: int, labels: Sequence[str]) -> BreakdownSection:
-    pattern, label = clean(it.pattern), labels[it.experiment]
+    pattern, label = name_text(it.pattern), labels[it.experiment]
     heading = f"{pattern}, {label}" if len(labels) > 1 else pattern
     unit = clean(it.unit)
     interval = next((part.sd_interval for part in it.parts if isinstance(part.sd_interval, Interval)), None)
@@ -51,7 +51,7 @@ def _section(it: Breakdown, index: int, labels: Sequence[str]) -> BreakdownSecti
             "SD",
             level,
             "range",
-            f"SD over that of {clean(it.whole)}" if it.whole else "SD over that of the whole",
+            f"SD over that of {name_text(it.whole)}" if it.whole else "SD over that of the whole",
         ),
         rows=tuple(_row(part) for part in it.parts),
         plot=_plot(it, index, heading),
@@ -67,7 +67,7 @@ def _places(part: BreakdownPart) -> int | None:
 def _row(part: BreakdownPart) -> BreakdownRow:
     places = _places(part)
     return BreakdownRow(
-        label=clean(part.part),
+        label=name_text(part.part),
         cells=(
             Cell(str(part.n), value=float(part.n)),
             *(_estimate(value, places) for value in (part.mean, part.sd)),
@@ -92,11 +92,11 @@ def _sentences(it: Breakdown) -> tuple[str, ...]:
     if isinstance(widest.sd, Unavailable):
         return (f"No class has a spread: {widest.sd.reason}.",)
     places, unit = _places(widest), clean(it.unit)
-    told = f"Widest is {clean(widest.part)}: SD {with_unit(number(widest.sd, places), unit)}, n = {widest.n}"
+    told = f"Widest is {name_text(widest.part)}: SD {with_unit(number(widest.sd, places), unit)}, n = {widest.n}"
     if not isinstance(widest.range, Unavailable):
         told += f", range {with_unit(number(widest.range, places), unit)}"
     if it.whole and not isinstance(widest.ratio, Unavailable):
-        told += f", {ratio(widest.ratio)} times the SD of {clean(it.whole)}"
+        told += f", {ratio(widest.ratio)} times the SD of {name_text(it.whole)}"
     if isinstance(it.expected_largest, Unavailable):
         return (f"{told}.",)
     expected = with_unit(number(it.expected_largest, places), unit)
@@ -115,18 +115,18 @@ def _plot(it: Breakdown, index: int, heading: str) -> BreakdownPlot | None:
         return None
     shown, unit = with_scores[:N_DRAWN], clean(it.unit)
     told = "; ".join(
-        f"{clean(part.part)}: {_spoken(part.mean, part)} ± {_spoken(part.sd, part)}, n = {part.n}" for part in shown
+        f"{name_text(part.part)}: {_spoken(part.mean, part)} ± {_spoken(part.sd, part)}, n = {part.n}" for part in shown
     )
     more = f" The widest {len(shown)} of {len(it.parts)} are drawn." if len(shown) < len(it.parts) else ""
     return BreakdownPlot(
         key=f"breakdown-{index}-plot",
         title=f"{heading}: every run, per class",
         description=f"Mean ± SD over runs: {told}.{more}",
-        axis=with_unit(clean(it.pattern), f"({unit})" if unit else ""),
+        axis=with_unit(name_text(it.pattern), f"({unit})" if unit else ""),
         index=it.experiment,
         lines=tuple(
             BreakdownLine(
-                label=clean(part.part),
+                label=name_text(part.part),
                 values=part.scores,
                 mean=None if isinstance(part.mean, Unavailable) else part.mean,
                 sd=None if isinstance(part.sd, Unavailable) else part.sd,

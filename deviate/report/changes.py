@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from deviate.model import Experiment, InjectedCode, Revision
-from deviate.report.format import clean, counted
+from deviate.report.format import clean, counted, name_text
 from deviate.report.view.changes import ChangedFile, ChangesView
 
 N_FILES = 20
@@ -56,7 +56,7 @@ def _injected(code: InjectedCode, folder: str) -> ChangedFile:
     rest = ""
     if code.is_cut or len(code.diff) > N_LINES or any(len(line) > LONGEST_LINE for line in code.diff):
         rest = f"Not all is shown: compare {folder}/{clean(code.original)} with {folder}/{clean(code.instrumented)}."
-    return _file(clean(code.file), f"{counted(code.n_lines, 'changed line')}", code.diff, rest)
+    return _file(name_text(code.file), f"{counted(code.n_lines, 'changed line')}", code.diff, rest)
 
 
 def _no_injected(experiment: Experiment) -> str:
@@ -64,7 +64,7 @@ def _no_injected(experiment: Experiment) -> str:
         return "Imported: nothing was put into any file."
     if not experiment.injected:
         return "Nothing was put into the files of the project, or the record does not tell."
-    others = [clean(it.file) for it in experiment.injected[N_FILES:]]
+    others = [name_text(it.file) for it in experiment.injected[N_FILES:]]
     return f"Further files with taps: {', '.join(others)}." if others else ""
 
 
