@@ -25,8 +25,16 @@ class _Curve:
     series: Series
 
 
-def embedded_curves(findings: Findings) -> str:
-    """A JSON object in one line; empty where no metric was reported more than once in a run.
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The curves as text of JSON, and a sentence on what they are; both empty where there are none."""
+
+    text: str
+    note: str
+
+
+def embedded_curves(findings: Findings) -> Embedded:
+    """A JSON object in one line; nothing where no metric was reported more than once in a run.
 
     `curves` has a list of steps and one of values for each metric and run, `thinned_to` how many points are left of
     the longest, and `left_out` the metrics that found no room. Values have five significant digits, null for what is
@@ -34,16 +42,25 @@ def embedded_curves(findings: Findings) -> str:
     """
     by_metric = _by_metric(findings)
     if not by_metric:
-        return ""
+        return Embedded("", "")
     kept, n_points = _that_fit(by_metric)
     while True:
-        text = _document(kept, [it for it in by_metric if it not in kept], n_points, by_metric)
+        left_out = [it for it in by_metric if it not in kept]
+        text = _document(kept, left_out, n_points, by_metric)
         if len(text) <= MOST_CHARACTERS or not kept:
-            return text
+            longest = max((len(it.series.values) for name in kept for it in by_metric[name]), default=0)
+            return Embedded(text, _note(len(kept), len(by_metric), is_thinned=longest > n_points))
         if n_points > FEWEST_POINTS:
             n_points = max(FEWEST_POINTS, n_points * 3 // 4)
         else:
             kept = kept[:-1]
+
+
+def _note(n_kept: int, n_metrics: int, *, is_thinned: bool) -> str:
+    told = f"The curves of all runs are in this page too, with {DIGITS} digits"
+    if n_kept < n_metrics:
+        told += f", but for {n_metrics - n_kept} of {n_metrics} metrics, for which there is no room"
+    return f"{told}{'; long ones are thinned to their lowest and highest values' if is_thinned else ''}"
 
 
 def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:

@@ -97,7 +97,7 @@ def test_scores_alone_have_no_file_of_curves() -> None:
     findings = two()
     assert "curves.csv" not in files(findings)
     assert "no metric was reported more than once" in data_view(findings).no_curves
-    assert embedded_curves(findings) == ""
+    assert embedded_curves(findings).text == embedded_curves(findings).note == ""
 
 
 def test_one_experiment_has_no_file_of_comparisons() -> None:
@@ -118,7 +118,7 @@ def test_the_number_of_values_is_told() -> None:
 
 def test_short_curves_stand_in_the_page_whole() -> None:
     found = trained("a", n_runs=3, n_metrics=2, n_points=20)
-    document = json.loads(embedded_curves(judge([found])))
+    document = json.loads(embedded_curves(judge([found])).text)
     assert document["left_out"] == []
     assert len(document["curves"]) == 6
     first = document["curves"][0]
@@ -129,7 +129,7 @@ def test_short_curves_stand_in_the_page_whole() -> None:
 
 def test_long_curves_are_thinned_and_keep_their_ends_and_peaks() -> None:
     found = trained("a", n_runs=40, n_metrics=3, n_points=1000)
-    text = embedded_curves(judge([found]))
+    text = embedded_curves(judge([found])).text
     assert len(text) <= MOST_CHARACTERS
     document = json.loads(text)
     for curve in document["curves"]:
@@ -140,15 +140,16 @@ def test_long_curves_are_thinned_and_keep_their_ends_and_peaks() -> None:
 
 def test_where_not_all_metrics_fit_the_primary_one_stays() -> None:
     found = trained("a", n_runs=200, n_metrics=12, n_points=60)
-    text = embedded_curves(judge([found]))
-    document = json.loads(text)
-    assert len(text) <= MOST_CHARACTERS
+    curves = embedded_curves(judge([found]))
+    document = json.loads(curves.text)
+    assert len(curves.text) <= MOST_CHARACTERS
     assert document["left_out"]
+    assert f"but for {len(document['left_out'])} of 12 metrics" in curves.note
     assert document["curves"][0]["metric"] == "acc_0"
     assert {it["metric"] for it in document["curves"]}.isdisjoint(document["left_out"])
 
 
 def test_values_that_json_lacks_are_null() -> None:
     series = Series((0, 1, 2), (0.5, math.nan, math.inf))
-    document = json.loads(embedded_curves(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])])))
+    document = json.loads(embedded_curves(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])])).text)
     assert document["curves"][0]["values"] == [0.5, None, None]
