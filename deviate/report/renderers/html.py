@@ -35,6 +35,7 @@ def render_html(view: View, surface: Surface) -> str:
 
     n_points = _points_per_curve(view)
     page, script = template(), source(SCRIPT)
+    embedded = embedded_curves(view.findings)
     return page.render(
         view=view,
         policy=_policy(script),
@@ -58,7 +59,8 @@ def render_html(view: View, surface: Surface) -> str:
         breakdown_figures={it.anchor: _trusted(draw_breakdown(it.plot)) for it in view.breakdowns.sections if it.plot},
         planning_figures={it.anchor: _trusted(draw_planning(it.plot)) for it in view.planning.parts if it.plot},
         data=_json_in_html(embedded_json(view)),
-        curve_data=_json_in_html(embedded_curves(view.findings)),
+        curve_data=_json_in_html(embedded.text),
+        curve_note=embedded.note,
         csv=base64.b64encode(render_csv(view, surface).encode()).decode(),
     )
 
