@@ -13,12 +13,7 @@ from deviate.cli.app import (
     Aggregate,
     Better,
     Confidence,
-    Csv,
-    Html,
-    Json,
-    Latex,
     Margin,
-    Markdown,
     Match,
     Metric,
     Paired,
@@ -28,7 +23,7 @@ from deviate.cli.app import (
     app,
 )
 from deviate.cli.options import pair
-from deviate.cli.publish import Documents, publish
+from deviate.cli.publish import NO_DOCUMENTS, Documents, publish, with_documents
 from deviate.errors import InputError
 from deviate.model import Direction, Experiment
 from deviate.pipeline import Judging
@@ -44,6 +39,7 @@ Importer = Annotated[
     short_help="Does the candidate beat the baseline?",
     epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"',
 )
+@with_documents
 def compare_command(
     names: Annotated[
         list[str],
@@ -67,11 +63,7 @@ def compare_command(
     tasks: Tasks = None,
     form: Importer = None,
     confidence: Confidence = 0.95,
-    html: Html = None,
-    latex: Latex = None,
-    markdown: Markdown = None,
-    json_file: Json = None,
-    csv_file: Csv = None,
+    documents: Documents = NO_DOCUMENTS,
 ) -> None:
     """Does the candidate beat the baseline? Of experiments on record, or of results that exist already.
 
@@ -79,7 +71,6 @@ def compare_command(
     """
     if len(set(names)) < len(names):
         raise InputError("an experiment cannot be compared with itself", "name each experiment once")
-    documents = Documents(html, latex, markdown, json_file, csv_file)
     judging = Judging(
         confidence=confidence,
         metric=metric,
@@ -108,6 +99,7 @@ def compare_command(
     short_help="Report again, without running anything.",
     epilog="Example: deviate report small --html paper.html",
 )
+@with_documents
 def report_command(
     names: Annotated[
         list[str],
@@ -123,14 +115,9 @@ def report_command(
     target: Target = None,
     form: Importer = None,
     confidence: Confidence = 0.95,
-    html: Html = None,
-    latex: Latex = None,
-    markdown: Markdown = None,
-    json_file: Json = None,
-    csv_file: Csv = None,
+    documents: Documents = NO_DOCUMENTS,
 ) -> None:
     """Report again from what is on record, without running anything."""
-    documents = Documents(html, latex, markdown, json_file, csv_file)
     judging = Judging(
         confidence=confidence,
         metric=metric,

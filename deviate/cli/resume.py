@@ -8,13 +8,14 @@ import typer
 
 from deviate import pipeline, replay
 from deviate.cli import complete, options
-from deviate.cli.app import Aggregate, Confidence, Csv, Html, Json, Latex, Markdown, Metric, app
+from deviate.cli.app import Aggregate, Confidence, Metric, app
 from deviate.cli.carry import Output, carry_out, conclude
-from deviate.cli.publish import Documents
+from deviate.cli.publish import NO_DOCUMENTS, Documents, with_documents
 from deviate.pipeline import Judging
 
 
 @app.command("resume", short_help="Run what an experiment lacks.", epilog="Example: deviate resume train --jobs 4")
+@with_documents
 def resume_command(
     name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete.experiments, help="The experiment.")],
     jobs: options.Jobs = None,
@@ -25,18 +26,14 @@ def resume_command(
     metric: Metric = None,
     aggregate: Aggregate = None,
     confidence: Confidence = 0.95,
-    html: Html = None,
-    latex: Latex = None,
-    markdown: Markdown = None,
-    json_file: Json = None,
-    csv_file: Csv = None,
+    documents: Documents = NO_DOCUMENTS,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
 ) -> None:
     """Run what an experiment lacks, from its frozen code and with its settings; then report.
 
     What is on record is not run again; a run that was cut off begins anew with the same seeds.
     """
-    output = Output(Documents(html, latex, markdown, json_file, csv_file), quiet)
+    output = Output(documents, quiet)
     begun = pipeline.find(pipeline.records_folder(Path.cwd().resolve()), name)
     before = begun.plan.settings
     devices = replay.choose_gpus(gpus) if gpus else before.gpus

@@ -15,12 +15,7 @@ from deviate.cli import options
 from deviate.cli.app import (
     Aggregate,
     Confidence,
-    Csv,
-    Html,
-    Json,
-    Latex,
     Margin,
-    Markdown,
     Metric,
     Paired,
     app,
@@ -28,7 +23,7 @@ from deviate.cli.app import (
     width,
 )
 from deviate.cli.carry import Output, carry_out, conclude
-from deviate.cli.publish import Documents
+from deviate.cli.publish import NO_DOCUMENTS, Documents, with_documents
 from deviate.command import default_python, refuse_unknown_programs, with_interpreter
 from deviate.errors import InputError
 from deviate.model import Settings
@@ -44,6 +39,7 @@ DEFAULT_VARIANT = "algo+impl"
     short_help="Run a script N times, and report the spread.",
     epilog="Example: deviate run train.py --runs 10 -- --epochs 5",
 )
+@with_documents
 def run_command(
     command: Annotated[
         list[str] | None,
@@ -99,18 +95,14 @@ def run_command(
     margin: Margin = None,
     paired: Paired = False,
     confidence: Confidence = 0.95,
-    html: Html = None,
-    latex: Latex = None,
-    markdown: Markdown = None,
-    json_file: Json = None,
-    csv_file: Csv = None,
+    documents: Documents = NO_DOCUMENTS,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
 ) -> None:
     """Run a script N times, record what it reports, and report the spread.
 
     The same command again runs what is missing; with more --runs it adds runs.
     """
-    output = Output(Documents(html, latex, markdown, json_file, csv_file), quiet)
+    output = Output(documents, quiet)
     here = Path.cwd().resolve()
     folder = named_folder(command or (), here)
     if folder is not None:

@@ -14,10 +14,18 @@ MOST_SHOWN = 8
 PER_PAGE = 4
 """Figures before LaTeX is made to place them: it keeps few in mind."""
 LONGEST_TITLE = 300
+TEXT_IN = 4.75
+"""Width of the text of `article`; figures for a wider column are shown smaller here."""
 
 
 def example_source(
-    view: View, macros: Sequence[Macro], pictures: Sequence[Picture], *, n_left_out: int, has_siunitx: bool
+    view: View,
+    macros: Sequence[Macro],
+    pictures: Sequence[Picture],
+    *,
+    n_left_out: int,
+    has_siunitx: bool,
+    column_width_in: float,
 ) -> str:
     """Table, commands, figures and references, each as a paper has it; `n_left_out` figures are not in the folder."""
     packages = ",".join((*packages_of(view, has_siunitx=has_siunitx), "graphicx"))
@@ -32,7 +40,7 @@ def example_source(
         "",
         r"\input{table}",
         "",
-        *_figures(pictures),
+        *_figures(pictures, is_wide=column_width_in > TEXT_IN),
         *([f"% The page of the report has {n_left_out} figures more."] if n_left_out else []),
         r"\nocite{*}",
         r"\bibliographystyle{plain}",
@@ -56,12 +64,13 @@ def _text(view: View, macros: Sequence[Macro]) -> Iterator[str]:
     yield rf"see Table~\ref{{{label_of(view)}}}."
 
 
-def _figures(pictures: Sequence[Picture]) -> Iterator[str]:
+def _figures(pictures: Sequence[Picture], *, is_wide: bool) -> Iterator[str]:
+    fitted = r"[width=\linewidth]" if is_wide else ""
     for index, picture in enumerate(pictures):
         yield from [r"\clearpage", ""] if index and index % PER_PAGE == 0 else []
         yield r"\begin{figure}"
         yield r"  \centering\emergencystretch=3em"
-        yield rf"  \includegraphics{{figures/{picture.name}.pdf}}"
+        yield rf"  \includegraphics{fitted}{{figures/{picture.name}.pdf}}"
         yield rf"  \caption{{{prose(shorten(picture.title, LONGEST_TITLE))}}}\label{{fig:{picture.name}}}"
         yield r"\end{figure}"
         yield ""

@@ -37,7 +37,12 @@ def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes
         "references.bib": references_source(view.findings),
         "checklist.md": checklist_source(view),
         "example.tex": example_source(
-            view, macros, shown, n_left_out=len(found) - len(shown), has_siunitx=style.has_siunitx
+            view,
+            macros,
+            shown,
+            n_left_out=len(found) - len(shown),
+            has_siunitx=style.has_siunitx,
+            column_width_in=style.column_width_in,
         ),
     }
     yield from ((name, text.encode()) for name, text in texts.items())
