@@ -53,7 +53,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
 
     names = asked_metrics(_declared(experiments, judging.matches), gate, f"experiment {experiments[0].name}")
     margined = _with_margins(experiments, names, gate.margins)
-    _refuse_other_aggregates(margined, judging)
+    _refuse_other_aggregates(margined, names, judging)
     findings = judge(margined, dataclasses.replace(judging, metric=names[0], margin=None))
     _refuse_unasked(findings, names)
     controls: list[ControlCheck] = [
@@ -138,12 +138,12 @@ def _with_margins(
     return [dataclasses.replace(experiments[0], metrics=metrics), *experiments[1:]]
 
 
-def _refuse_other_aggregates(experiments: Sequence[Experiment], judging: Judging) -> None:
+def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], judging: Judging) -> None:
     """A committed baseline holds scores: how they were made cannot be changed any more."""
     stored = [it for it in experiments if _is_baseline_file(it)]
     for fixed in stored:
-        its = {it.name: it.aggregate for it in fixed.metrics}
-        for other in experiments:
+        its = {it.name: it.aggregate for it in fixed.metrics if it.name in names}
+        for other in (it for it in experiments if it is not fixed):
             for metric in other.metrics:
                 name = next((ours for ours, theirs in judging.matches.items() if theirs == metric.name), metric.name)
                 wanted = judging.aggregate or metric.aggregate
