@@ -136,7 +136,7 @@ def _keep(view: report.View, experiments: Sequence[Experiment], folder: Path) ->
     try:
         records.make_deviate_folder(folder)
         pipeline.write(report.render(view, "html"), place, sys.stdout)
-        pipeline.write_tables(report.tables(view.findings), place.parent)
+        pipeline.write_tables(report.table_files(view.findings), place.parent)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

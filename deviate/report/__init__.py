@@ -2,7 +2,7 @@
 
 from deviate.report.build import build_view
 from deviate.report.renderers import RENDERERS, render
-from deviate.report.tables import TABLES, TableFile, tables
+from deviate.report.tables import TABLES, TableFile, table_files
 from deviate.report.view import View
 
-__all__ = ["RENDERERS", "TABLES", "TableFile", "View", "build_view", "render", "tables"]
+__all__ = ["RENDERERS", "TABLES", "TableFile", "View", "build_view", "render", "table_files"]
