@@ -45,7 +45,7 @@ def data_view(findings: Findings) -> DataView:
     return DataView(files=tuple(files), no_curves=_no_curves(n_curves))
 
 
-def tables(findings: Findings) -> tuple[TableFile, ...]:
+def table_files(findings: Findings) -> tuple[TableFile, ...]:
     """The files that `data_view` names."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "scores.csv": lambda: _text(score_rows(findings)),

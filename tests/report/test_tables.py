@@ -12,14 +12,14 @@ from experiments import experiment, run, scored, selected, trained, with_moments
 from deviate.model import Findings, Interval, Series
 from deviate.report import tables as data
 from deviate.report.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
-from deviate.report.tables import data_view, tables
+from deviate.report.tables import data_view, table_files
 from deviate.stats import judge
 
 RNG = np.random.default_rng(4)
 
 
 def files(findings: Findings) -> dict[str, list[dict[str, str]]]:
-    texts = {it.name: "".join(it.chunks()) for it in tables(findings)}
+    texts = {it.name: "".join(it.chunks()) for it in table_files(findings)}
     return {name: list(csv.DictReader(io.StringIO(text))) for name, text in texts.items()}
 
 
