@@ -1,19 +1,24 @@
 """Results as a notebook holds them: a verdict, a sentence to paste, tables, and a picture of themselves."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from deviate import report
+from deviate.errors import InputError
 from deviate.model import Findings
 from deviate.notebook import frames
+from deviate.notebook.figure import Figure
 from deviate.notebook.summary import summary_html
 from deviate.report.format import clean
+from deviate.report.pictures import Picture, pictures
 
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """What was found. It shows itself: as the text of the terminal, in a notebook as a table.
+    """What was found. It shows itself: as the text of the terminal, in a notebook as a table with a figure.
 
     Attributes:
         findings: every figure, unrounded, with the reason where there is none.
@@ -53,6 +58,58 @@ class Results:
         told = (clean(note) for it in self.findings.experiments for note in it.experiment.imported)
         return tuple(dict.fromkeys(told))
 
+    @property
+    def comparisons(self) -> Mapping[str, "Results"]:
+        """Candidate to its comparison with the baseline alone, which shows itself and has figures like the whole.
+
+        P-values stay adjusted for all that was compared.
+        """
+        baseline, *candidates = self.findings.experiments
+        found = zip(self._view.candidates, candidates, self.findings.pairs, strict=bool(self.findings.pairs))
+        return MappingProxyType(
+            {
+                label: Results(
+                    replace(
+                        self._part(),
+                        experiments=(baseline, candidate),
+                        pairs=(pair,),
+                        planning=tuple(it for it in self.findings.planning if it.candidate == pair.candidate),
+                    )
+                )
+                for label, candidate, pair in found
+            }
+        )
+
+    @property
+    def experiments(self) -> Mapping[str, "Results"]:
+        """Name to the spread of that experiment, which shows itself and has figures; in a study, variant to spread."""
+        labels = [it.label for it in self._view.experiments]
+        return MappingProxyType(
+            {
+                label: Results(replace(self._part(), experiments=(it,), pairs=(), planning=()))
+                for label, it in zip(labels, self.findings.experiments, strict=True)
+            }
+        )
+
+    def figures(self) -> tuple[str, ...]:
+        """Names of all figures: `estimation-…` and `curves-…` per metric, and what else the findings hold."""
+        return tuple(it.name for it in self._pictures)
+
+    def figure(self, name: str | None = None) -> Figure:
+        """A figure that shows itself and can be saved; without a name the estimation plot of the primary metric.
+
+        Raises:
+            InputError: there is no figure of that name, or none at all.
+        """
+        chosen = self._first_name() if name is None else name
+        found = next((it for it in self._pictures if it.name == chosen), None)
+        if found is None:
+            there = ", ".join(self.figures()) or "none, for there are no scores"
+            raise InputError(
+                f"there is no figure {chosen!r}" if chosen else "there is no figure", f"there are: {there}"
+            )
+        return Figure(found)
+
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per metric and candidate, or per metric and experiment where nothing is compared.
 
@@ -82,7 +139,22 @@ class Results:
         return "\n".join([*read, report.render(self._view, "terminal").rstrip("\n")])
 
     def _repr_html_(self) -> str:
-        return summary_html(self._view, self.notes)
+        name = self._first_name()
+        return summary_html(self._view, self.notes, self.figure(name)._repr_html_() if name else "")
+
+    def _first_name(self) -> str:
+        """Of the estimation plot of the primary metric, or of the first metric; empty where there is none."""
+        plots = [(it.is_primary, it.estimation) for it in self._view.metrics if it.estimation is not None]
+        keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
+        return next((it.name for it in self._pictures if keys and it.key == keys[0]), "")
+
+    def _part(self) -> Findings:
+        """The findings without what is about all experiments at once."""
+        return replace(self.findings, noise=None, many=(), tasks=None, breakdowns=())
+
+    @cached_property
+    def _pictures(self) -> tuple[Picture, ...]:
+        return pictures(self._view)
 
     @cached_property
     def _view(self) -> report.View:

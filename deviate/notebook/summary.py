@@ -8,14 +8,19 @@ from deviate.report.table import ResultTable, result_table
 from deviate.report.table_cells import TableCell
 
 
-def summary_html(view: View, notes: Sequence[str] = ()) -> str:
-    """Verdict, table and footnotes; what the user's names hold is text. `notes` say how the scores were read."""
+def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str:
+    """Verdict, figure, table and footnotes; what the user's names hold is text.
+
+    Args:
+        notes: how the scores were read. figure: markup of ours.
+    """
     table = result_table(view)
     parts = [
         f"<p><strong>Verdict: {escape(it.word)}</strong> {escape(_told(it.metric, it.change, it.interval))}</p>"
         for it in view.verdicts
     ]
     parts += [f"<p>{escape(view.no_verdict)}</p>"] if view.no_verdict else []
+    parts += [figure] if figure else []
     parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
     if table.footnotes:
         parts += ["<ol>", *(f"<li><small>{escape(text)}</small></li>" for text in table.footnotes), "</ol>"]

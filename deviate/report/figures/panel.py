@@ -217,6 +217,8 @@ class Panel:
 
     def _add(self, patch: PathPatch, index: int | None) -> None:
         patch.set_transform(self._transform())
+        # Moved to whole pixels, a line of next to no length, which is a dot, would be one of none.
+        patch.set_snap(False)
         # What is drawn from values is cut at the window; a legend lies outside on purpose.
         patch.set_clip_on(not self.is_open)
         tell_series(patch, index)
