@@ -141,7 +141,10 @@ def _margin_sentences(plan: Planning) -> tuple[str, ...]:
             f"To see a true difference as large as the margin of {margin} takes {_of_each(plan.runs_for_margin, plan)}"
             f"{around}."
         ),
-        f"To show equivalence within it where there is none takes {_of_each(plan.runs_for_equivalence, plan)}.",
+        (
+            "To show equivalence within it, if there is no difference, takes "
+            f"{_of_each(plan.runs_for_equivalence, plan)}."
+        ),
     )
 
 
@@ -238,6 +241,9 @@ def _footnotes(findings: Findings) -> tuple[str, ...]:
         f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal.",
         "All of it goes by the spread alone, never by the observed difference, whose power only repeats its p.",
     ]
+    sentences.append(
+        "Another data set, machine or setting may spread otherwise: then other numbers of runs are needed."
+    )
     if len(findings.pairs) > 1:
         sentences.append(
             f"For one comparison each: {len(findings.pairs)} candidates share the error, which takes more runs "

@@ -43,7 +43,7 @@ def test_it_says_what_these_runs_could_see_as_the_verdict_does() -> None:
 def test_it_says_how_many_runs_the_margin_takes() -> None:
     told = texts([BASE, NEW])
     assert "as large as the margin of 0.2 points takes 20 runs of each (12 … 42 for the ends of" in told
-    assert "To show equivalence within it where there is none takes 21 runs of each." in told
+    assert "To show equivalence within it, if there is no difference, takes 21 runs of each." in told
 
 
 def test_without_a_margin_it_says_how_to_give_one() -> None:
