@@ -142,7 +142,9 @@ def load_baseline(path: Path) -> Baseline:
     try:
         document = json.loads(read_text(path))
         number = document["schema"]
-        if not isinstance(number, int) or number > SCHEMA:
+        if not isinstance(number, int):
+            raise TypeError(f"schema {number!r}")
+        if number > SCHEMA:
             raise InputError(
                 f"{path} has schema {number}; this deviate reads up to {SCHEMA}", "update deviate, or save it anew"
             )

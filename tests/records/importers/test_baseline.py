@@ -1,0 +1,77 @@
+"""A baseline as projects commit it: every past format is read, floats keep all bits, damage is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from deviate.errors import InputError
+from deviate.model import Metric, SelectedMetric
+from deviate.records import experiment_of, read_files
+from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text, load_baseline
+from deviate.stats import aggregate_series
+
+SAMPLE = Path(__file__).parent / "data" / "baseline" / "schema-1.json"
+
+
+def test_a_file_of_the_first_format_is_read_to_the_last_bit() -> None:
+    (imported,) = read_files([SAMPLE])
+    assert (imported.form, imported.name) == ("baseline", "train-baseline")
+    experiment = experiment_of(imported)
+    assert [run.status for run in experiment.runs] == ["completed", "crashed", "completed"]
+    assert experiment.runs[0].seeds == {"init": 2132280686, "shuffle": 2941560640}
+    assert experiment.runs[0].environment["torch"] == "2.13.0+cpu"
+    acc, loss = experiment.metrics
+    assert (acc.name, acc.direction, acc.unit, acc.is_primary, acc.margin) == ("test_acc", "max", "%", True, 0.5)
+    assert (loss.name, loss.direction, loss.aggregate, loss.margin) == ("val_loss", "min", "at:10", None)
+    scores = [aggregate_series(experiment.runs[0].series[it.name], it.aggregate, it.direction) for it in (acc, loss)]
+    assert scores == [0.1 + 0.2, 5e-324]
+
+
+def test_what_was_read_is_written_byte_by_byte() -> None:
+    assert baseline_text(load_baseline(SAMPLE)) == SAMPLE.read_text()
+
+
+def test_other_json_is_read_as_before(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text('{"acc": [0.5, 0.25]}')
+    (imported,) = read_files([path])
+    assert imported.form == "json"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": 2}, "has schema 2; this deviate reads up to 1"),
+        ({"schema": "1"}, "is a damaged baseline: schema '1'"),
+        ({"runs": 3}, "is a damaged baseline"),
+        ({"runs": [{"replicate": 0, "status": "fine", "seeds": {}, "scores": {}}]}, "outcome 'fine' of a run"),
+        ({"metrics": {"a": {"role": "x", "direction": None, "margin": None}}}, "metric a: role 'x'"),
+    ],
+)
+def test_damage_and_newer_formats_are_told(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    path = tmp_path / "baseline.json"
+    path.write_text(json.dumps({**json.loads(SAMPLE.read_text()), **change}))
+    with pytest.raises(InputError, match=message):
+        read_files([path])
+
+
+def test_five_metrics_of_ten_runs_take_less_than_twenty_thousand_bytes_and_a_line_for_each_score() -> None:
+    names = [f"a_metric_with_a_long_name/{index}" for index in range(5)]
+    metrics = tuple(
+        SelectedMetric(it, Metric(0, it, it, "", 0, "print", "quality", "max", (), None), "quality", "max")
+        for it in names
+    )
+    seeds = dict.fromkeys(("augment", "dropout", "hash", "init", "other", "shuffle", "split"), 2**32 - 1)
+    runs = tuple(
+        BaselineRun(index, "completed", seeds, dict.fromkeys(names, 0.123456789012345 + index / 7))
+        for index in range(10)
+    )
+    facts = {f"variable {index}": "value" * 10 for index in range(30)}
+    whole = Baseline(
+        "n", "v", ("python",) * 20, "0.1.0", "2026-11-22", "f" * 40, is_dirty=True, environment=facts, metrics=metrics,
+        runs=runs,
+    )  # fmt: skip
+    text = baseline_text(whole)
+    assert len(text.encode()) < 20_000
+    assert sum(": 0." in line or ": 1." in line for line in text.splitlines()) == 50
