@@ -141,9 +141,7 @@ def load_baseline(path: Path) -> Baseline:
     """
     try:
         document = json.loads(read_text(path))
-        number = document["schema"]
-        if not isinstance(number, int):
-            raise TypeError(f"schema {number!r}")
+        number = int(document["schema"])
         if number > SCHEMA:
             raise InputError(
                 f"{path} has schema {number}; this deviate reads up to {SCHEMA}", "update deviate, or save it anew"
