@@ -67,8 +67,8 @@ class OutcomeView:
 
     Attributes:
         completion: how many runs of each experiment completed. rates: candidates compared with the baseline in it.
-        worst_rank: metrics with failed runs ranked worst. targets: time to each target. curves: one row per metric, or `no_curves`, why
-            none are compared.
+        worst_rank: metrics with failed runs ranked worst. targets: time to each target.
+        curves: one row per metric; without any, `no_curves` says why.
         lines: for a terminal, a line each. footnotes: how to read the tables.
     """
 

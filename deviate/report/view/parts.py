@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+LONGEST_NUMBER = 40
+
 Tone = Literal["good", "bad", "neutral"]
 
 
@@ -17,6 +19,11 @@ class Cell:
     text: str
     is_reason: bool = False
     value: float | None = field(default=None, compare=False, kw_only=True)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it stands in a column of numbers as one; a test with its remarks is a sentence."""
+        return self.value is not None and len(self.text) <= LONGEST_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
