@@ -44,7 +44,7 @@ def _run(arguments: Sequence[str]) -> int:
             raise
         return _without_output(error)
     if code == INTERRUPTED:  # typer makes this code of an interruption by itself
-        is_run = arguments[:1] in (["run"], ["resume"], ["worker"])
+        is_run = arguments[:1] in (["run"], ["resume"], ["worker"], ["check"])
         done = "What ran is on record; the same command goes on from there." if is_run else "Nothing was written."
         typer.echo(f"Interrupted. {done}", err=True)
     return code if isinstance(code, int) else DONE
