@@ -97,7 +97,8 @@ def named_folder(command: Sequence[str], here: Path) -> Path | None:
 
 
 def as_json(document: object) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    """For programs: whatever a text holds, no terminal obeys it, and every stream can take it."""
+    return json.dumps(document, indent=2)
 
 
 def width() -> int:

@@ -27,6 +27,7 @@ from deviate.cli.publish import NO_DOCUMENTS, Documents, publish, with_documents
 from deviate.errors import InputError
 from deviate.model import Direction, Experiment
 from deviate.pipeline import Judging
+from deviate.report.format import clean
 
 Importer = Annotated[
     str | None,
@@ -147,7 +148,7 @@ def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> No
     people = sys.stderr if documents.takes_stdout else sys.stdout
     read = [it for it in experiments if it.folder is None]  # of stored ones it was said when they were imported
     for note in dict.fromkeys(note for it in read for note in it.imported[1:] or it.imported):
-        typer.echo(f"Read     {note}", file=people)
+        typer.echo(f"Read     {clean(note)}", file=people)
 
 
 def _targets(texts: Sequence[str] | None) -> dict[str, float]:

@@ -9,6 +9,7 @@ from deviate import pipeline, records
 from deviate.cli.app import app, nearest
 from deviate.cli.compare import Importer
 from deviate.errors import InputError
+from deviate.report.format import clean
 
 
 @app.command(
@@ -41,7 +42,7 @@ def import_command(
         names = ", ".join(it.name for it in found)
         raise InputError(f"--name {name}: there are {len(found)} experiments: {names}", "leave --name out")
     for note in dict.fromkeys(note for imported in found for note in imported.notes):
-        typer.echo(f"Read     {note}")
+        typer.echo(f"Read     {clean(note)}")
     called = (name,) if name is not None else records.folder_names(found)
     for it in called:  # of several experiments all are imported, or none
         records.free_place(folder, it)

@@ -20,6 +20,7 @@ from deviate.records import Plan
 from deviate.records.layout import event_files
 from deviate.redaction import redacted_words
 from deviate.report.format import decimals, duration, number, with_unit
+from deviate.report.lines import name
 
 MOST_WORDS = 12
 """Words of a command that a line of the list has room for."""
@@ -121,4 +122,4 @@ def _mean_text(mean: dict[str, Any] | None) -> str:
         return ""
     places = decimals(mean["sd"] / mean["n"] ** 0.5) if mean["sd"] is not None else None
     spread = f" ± {number(mean['sd'], places)}" if places is not None else ""
-    return f"{mean['metric']} {with_unit(number(mean['mean'], places) + spread, mean['unit'])}"
+    return f"{name(mean['metric'])} {with_unit(number(mean['mean'], places) + spread, name(mean['unit']))}"

@@ -17,7 +17,7 @@ from deviate.records import Plan
 from deviate.records.manifest import read_manifest
 from deviate.redaction import redacted_variables, redacted_words
 from deviate.report.format import clean, counted, duration, instant, replicates
-from deviate.report.lines import filled
+from deviate.report.lines import filled, name
 
 LABEL_WIDTH = 12
 NARROWEST = 40
@@ -196,8 +196,8 @@ def _head(shown: Shown) -> Iterator[tuple[str, str]]:
             told = f": {replay.tell(it.definition)}" if it.definition else ""
             yield "Variant", f"{it.name}, {counted(it.n_runs, 'run')}{told}"
     yield from () if plan.imported else _carried_out(plan)
-    metrics = [f"{it.name} ({it.aggregate}{', primary' if it.is_primary else ''})" for it in plan.selection.metrics]
-    yield "Metrics", ", ".join(metrics) or "none"
+    ways = ((it, f"{it.aggregate}{', primary' if it.is_primary else ''}") for it in plan.selection.metrics)
+    yield "Metrics", ", ".join(f"{name(it.name)} ({way})" for it, way in ways) or "none"
 
 
 def _commands(plan: Plan) -> Iterator[tuple[str, str]]:

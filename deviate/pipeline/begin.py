@@ -4,6 +4,7 @@ import dataclasses
 import shlex
 import shutil
 import time
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,9 @@ from deviate.pipeline.request import Begun, Request
 from deviate.prepare import Prepared
 from deviate.records import Plan, VariantPlan
 from deviate.redaction import redacted_words
+
+LONGEST_NAME = 80
+"""Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
 
 def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | None = None) -> Begun:
@@ -113,7 +117,10 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str) -> Begu
 
 
 def _name_of(script: Path) -> str:
-    return "".join(letter if letter.isalnum() or letter in "_.-" else "_" for letter in script.stem)
+    """The script's own name as far as it can name an experiment: letters lose their accents, other signs become `_`."""
+    plain = (it for it in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(it))
+    name = "".join(it if it.isascii() and (it.isalnum() or it in "_.-") else "_" for it in plain)
+    return name.lstrip(".-")[:LONGEST_NAME] or "experiment"
 
 
 @contextmanager

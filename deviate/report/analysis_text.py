@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from deviate.model import Analysis, Hazard, Loop, Metric, Rejected, SelectedMetric, Selection
+from deviate.report.lines import name
 
 WIDEST_EXPRESSION = 36
 WIDEST_NAME = 32
@@ -68,7 +69,7 @@ def _row(metric: Metric, chosen: SelectedMetric | None, analysis: Analysis) -> l
     role = chosen.role if chosen else metric.role
     direction = chosen.direction if chosen else metric.direction
     return [
-        chosen.name if chosen else f"({metric.name})",
+        name(chosen.name) if chosen else f"({name(metric.name)})",
         _where(metric, analysis),
         metric.expression,
         role,
@@ -189,10 +190,10 @@ def _stacked(row: Sequence[str], width: int) -> str:
         return above + _hung(reason, width, GAP * 3)
     if len(others) == 2:  # an expression and its line
         return _hung(f"{others[0]} ({others[1]})", width, GAP) + _hung(reason, width, GAP * 3)
-    name, where, expression, role, better = others
+    called, where, expression, role, better = others
     place = f"line {where}" if where.isdecimal() else where
     told = "direction unknown" if better == "unknown" else f"{better} is better"
-    above = _hung(f"{name}{GAP}{role}, {told}{GAP}{place}", width, GAP)
+    above = _hung(f"{called}{GAP}{role}, {told}{GAP}{place}", width, GAP)
     return above + _hung(expression, width, GAP * 3) + _hung(reason, width, GAP * 3)
 
 

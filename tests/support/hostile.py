@@ -7,6 +7,7 @@ each place where the first has a hostile text the second has a plain word.
 import dataclasses
 import itertools
 import math
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -107,6 +108,12 @@ def hostile_findings(kind: Kind) -> Findings:
 def harmless_findings(kind: Kind) -> Findings:
     """The same with plain words."""
     return _findings(kind, hostile=False)
+
+
+def controls(text: str) -> set[str]:
+    """Characters that steer a terminal or turn the direction of text, and halves of characters."""
+    turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"
+    return {it for it in text if it in turning or (unicodedata.category(it) in {"Cc", "Cs"} and it != "\n")}
 
 
 def _findings(kind: Kind, *, hostile: bool) -> Findings:
