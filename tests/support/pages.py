@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,11 @@ class Block:
     text: str
     shown: str | None
     is_run: bool
+
+
+def without_clock(text: str) -> str:
+    """A text in which all durations are the same, and so are the widths of columns, which may depend on them."""
+    return re.sub(" {2,}", "  ", CLOCK.sub("1 s", text))
 
 
 def blocks(page: str) -> list[Block]:
@@ -86,8 +91,8 @@ class Reader:
         # No editor keeps spaces at the end of a line.
         return "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
 
-    def follow(self, page: str) -> str:
-        """The page with what its commands print."""
+    def follow(self, page: str, alike: Callable[[str], str] = without_clock) -> str:
+        """The page with what its commands print; where `alike` makes that equal to what it shows, it stays as it is."""
 
         def as_printed(found: re.Match[str]) -> str:
             block = _block(found)
@@ -96,7 +101,7 @@ class Reader:
             if not block.is_run or block.language != "sh":
                 return found[0]
             printed = self.run(block.text)
-            if block.shown is None:
+            if block.shown is None or alike(printed) == alike(block.shown):
                 return found[0]
             return found[0].removesuffix(f"{block.shown}```") + f"{printed}```"
 
@@ -106,8 +111,3 @@ class Reader:
 def _on_two_cores() -> None:
     if CORES:
         os.sched_setaffinity(0, CORES)
-
-
-def without_clock(text: str) -> str:
-    """A text in which all durations are the same, and so are the widths of columns, which may depend on them."""
-    return re.sub(" {2,}", "  ", CLOCK.sub("1 s", text))
