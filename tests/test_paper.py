@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from papers import compiled
 
+from deviate.errors import InputError
+from deviate.notebook import compare
+
 SCORES = "test_acc,val_loss\n" + "".join(f"{93 + i / 10},{0.31 + i / 1000}\n" for i in (3, 1, 4, 1, 5, 9))
 TRAIN = """\
 import random
@@ -64,7 +67,7 @@ def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(project: Pat
     (project / "closed").symlink_to("nowhere")
     answer = deviate("compare", "base.csv", "new.csv", "--paper", place)
     assert (answer.code, answer.out) == (1, "")
-    assert f"--paper {place}: " in answer.err
+    assert f"{place} cannot hold a paper: " in answer.err
     assert "is no folder" in answer.err
     assert len(answer.err.splitlines()) == 2
 
@@ -82,3 +85,11 @@ def test_an_option_that_would_do_nothing_is_refused(deviate, flags: tuple[str, .
 def test_siunitx_is_for_the_table_alone_too(deviate) -> None:  # type: ignore[no-untyped-def]
     answer = deviate("compare", "base.csv", "new.csv", "--latex", "-", "--siunitx")
     assert "S[table-format=" in answer.out
+
+
+def test_a_notebook_fills_the_folder_too(tmp_path: Path) -> None:
+    compare([93.1, 93.4, 93.9, 93.2, 93.6], [94.1, 94.4, 94.9, 94.2, 94.5]).to_paper(tmp_path / "p")
+    assert _paths(tmp_path / "p") >= FILES
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InputError, match="is no folder"):
+        compare([1, 2, 3], [2, 3, 4]).to_paper(tmp_path / "file")

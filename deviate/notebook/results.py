@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,9 @@ from deviate.model import Findings
 from deviate.notebook import frames
 from deviate.notebook.figure import Figure
 from deviate.notebook.summary import summary_html
+from deviate.pipeline.paper import refuse_paper_folder, write_paper
 from deviate.report.format import clean
+from deviate.report.paper import COLUMN_IN, Style, paper_files
 from deviate.report.pictures import Picture, pictures
 
 
@@ -125,6 +128,15 @@ class Results:
     def to_latex(self) -> str:
         """The table of a paper, with a caption that says what stands in it; it needs the package booktabs."""
         return report.render(self._view, "latex")
+
+    def to_paper(self, folder: str | Path, *, siunitx: bool = False, column_width_in: float = COLUMN_IN) -> None:
+        """Write what a paper takes into a folder, as `--paper` does: `example.tex` there shows how it is used.
+
+        Raises:
+            InputError: no folder of that name can be made or written into.
+        """
+        refuse_paper_folder(Path(folder))
+        write_paper(paper_files(self._view, Style(siunitx, column_width_in)), Path(folder))
 
     def to_markdown(self) -> str:
         """Verdict, sentence and table for a pull request."""

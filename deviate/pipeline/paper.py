@@ -11,9 +11,11 @@ def refuse_paper_folder(folder: Path) -> None:
     """Raise InputError, before anything is run, where no folder can be made or written into."""
     there = next(it for it in (folder, *folder.absolute().parents) if it.exists() or it.is_symlink())
     if not there.is_dir():
-        raise InputError(f"--paper {folder}: {there} is no folder", "name another folder, or one that is to be made")
+        raise InputError(
+            f"{folder} cannot hold a paper: {there} is no folder", "name another folder, or one that is to be made"
+        )
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"--paper {folder}: {there} may not be written into", "name another folder")
+        raise InputError(f"{folder} cannot hold a paper: {there} may not be written into", "name another folder")
 
 
 def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
