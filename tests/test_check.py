@@ -71,6 +71,10 @@ def test_what_is_not_shown_is_undecided_and_fails_only_where_it_is_asked_to(proj
     assert "Result: undecided" in passes.out
     assert "runs of each side a candidate that is as good as the baseline passes in 80% of cases" in passes.out
     assert deviate(*asked, "--undecided", "fail").code == 5
+    more = deviate(*asked, "--runs", "6")
+    assert "6/6 completed" in more.out
+    assert "unplanned look" not in more.both, "more runs are no look at the former ones"
+    assert (project / ".deviate/experiments/train-2").exists()
 
 
 def test_too_few_runs_are_said_to_be_so_before_the_first_one(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -294,8 +298,12 @@ def test_files_from_elsewhere_are_checked_as_experiments_are(project: Path, devi
     assert deviate("check", "old.csv", "new.csv").code == 4
     assert deviate("check", "new.csv", "old.csv").code == 0
     assert deviate("check", "old.csv", "new.csv", "--margin", "0.5").code == 0
-    both = deviate("check", "old.csv", "new.csv", "old.csv:old", "--margin", "0.05", "--json", "-")
-    assert both.code in {1, 4}
+    (project / "third.csv").write_text("test_acc\n" + "".join(f"0.9{i}\n" for i in range(8)))
+    both = deviate("check", "old.csv", "new.csv", "third.csv", "--margin", "0.05", "--json", "-")
+    found = json.loads(both.out)["metrics"]
+    assert (both.code, [(it["candidate"], it["outcome"], it["n_family"]) for it in found]) == (
+        4, [("new", "worse", 2), ("third", "passed", 2)],
+    )  # fmt: skip
 
 
 def test_the_smallest_example_passes_its_own_gate(project: Path, deviate, examples: Path) -> None:  # type: ignore[no-untyped-def]

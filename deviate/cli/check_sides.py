@@ -1,6 +1,7 @@
 """Both sides of a check in one job: the code at a commit and that of the working tree, run in pairs."""
 
 import dataclasses
+import itertools
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from deviate.pipeline import Begun, Growth, Judging, Request
 from deviate.pipeline.check import Gate, asked_metrics, foresee_check
 from deviate.pipeline.refs import checked_out, find_reference, prepare_at
 from deviate.prepare import Prepared
+from deviate.records import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def run_both_sides(
         stem = asked.name or Path(ours.analysis.script).stem
         begun = [
             pipeline.begin(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
-            pipeline.begin(ours, request, folder),
+            pipeline.begin(ours, request, folder, name=asked.name or _free(ours, request, folder, stem)),
         ]
     return _carried_out(begun, request, output, folder)
 
@@ -121,16 +123,19 @@ def _request(asked: RunOptions, ours: Prepared) -> Request:
 def _free(prepared: Prepared, request: Request, folder: Path, stem: str) -> str:
     """The name of an experiment on record that these runs can be more of, else one that is free.
 
-    The code of a commit never changes, but what git ignores does, and so do commands.
+    The code of a commit never changes, but what git ignores does, and so do commands. Nor are runs added to those that
+    were compared: that would be a look that no plan foresaw, after which nothing can be shown any more.
     """
-    known = {plan.name for plan in records.list_experiments(folder)}
-    name, number = stem, 1
-    while name in known:
-        try:
-            pipeline.refuse_misfit(prepared, request, folder, name)
-        except InputError:
-            number += 1
-            name = f"{stem}-{number}"
-        else:
-            return name
-    return name
+    known = {plan.name: plan for plan in records.list_experiments(folder)}
+    names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
+    return next(name for name in names if name not in known or _fits(known[name], prepared, request, folder))
+
+
+def _fits(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> bool:
+    if not plan.looks and any(it.is_comparison and it.n_runs < request.runs for it in plan.reported):
+        return False
+    try:
+        pipeline.refuse_misfit(prepared, request, folder, plan.name)
+    except InputError:
+        return False
+    return True

@@ -22,7 +22,10 @@ from deviate.report.format import (
 )
 from deviate.report.history import OUTCOMES
 
-UNPLANNED = "Do not add runs to these: that is a look that no plan foresaw. Run anew under another --name."
+UNPLANNED = (
+    "Runs that are added to these would be a look that no plan foresaw: make both sides anew, under another --name "
+    "(with --ref, more --runs do that)."
+)
 
 
 def check_view(found: CheckFindings) -> CheckView:
