@@ -118,16 +118,15 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
     view = report.build_view(findings)
     for form, target in documents.targets().items():
         pipeline.write(report.render(view, form, has_siunitx=documents.siunitx), target, sys.stdout)
-    if documents.paper is not None:
+    kept = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
+    if not documents.takes_stdout:
+        typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
+        typer.echo(kept)
+    if documents.paper is not None:  # last, for its figures take their time
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
         write_paper(paper_files(view, style), documents.paper)
-    kept = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
-    if documents.takes_stdout:
-        return
-    typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
-    typer.echo(kept)
-    if documents.paper is not None:
-        typer.echo(f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used")
+        told = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
+        typer.echo(told, err=documents.takes_stdout)
 
 
 def _keep(view: report.View, experiments: Sequence[Experiment], folder: Path) -> str:
