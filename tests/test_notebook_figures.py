@@ -1,15 +1,19 @@
 """Results as a notebook shows them: a figure inline, parts that show themselves, figures that are saved."""
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pypdf import PdfReader
 
 import deviate
 from deviate.errors import InputError
+from deviate.model import Comparison, Experiment
 from deviate.notebook import Results
+from deviate.notebook.display import register
 
 OLD = [93.1, 93.4, 93.2, 93.6, 93.3, 93.5]
 NEW = [94.0, 94.3, 94.1, 94.5, 93.9, 94.4]
@@ -148,3 +152,22 @@ def test_results_without_scores_show_themselves_without_a_figure() -> None:
     assert "<svg" not in results._repr_html_()
     with pytest.raises(InputError, match="no scores"):
         results.figure()
+
+
+def test_experiments_and_comparisons_themselves_are_shown_by_what_a_notebook_is_told() -> None:
+    told: dict[type, Callable[[Any], str]] = {}
+
+    class Formatter:
+        def for_type(self, typ: type, func: Callable[[Any], str]) -> None:
+            told[typ] = func
+
+    register(Formatter())
+    findings = deviate.compare(OLD, NEW, names=("<b>", "new"), direction="max").findings
+    experiment = told[Experiment](findings.experiments[0].experiment)
+    assert _Markup(experiment).names.count("svg") == 1
+    assert "&lt;b&gt;" in experiment
+    assert "93.35" in experiment
+    comparison = told[Comparison](findings.pairs[0].comparisons[0])
+    assert _Markup(comparison).names == ["p", "strong"]
+    assert "Verdict: better" in comparison
+    assert "+0.85" in comparison

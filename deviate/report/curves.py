@@ -35,9 +35,11 @@ def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | Non
 
 
 def no_curves(findings: Findings) -> str:
-    """Why no curves are compared; empty where some are, and where nothing is compared."""
+    """Why no curves are compared; empty where some are."""
     compared = [comparison.curve for pair in findings.pairs for comparison in pair.comparisons]
-    if not compared or any(isinstance(it, CurveComparison) for it in compared):
+    if not compared:
+        return "Curves are not compared: that takes a baseline and a candidate that report the same metric."
+    if any(isinstance(it, CurveComparison) for it in compared):
         return ""
     reasons = dict.fromkeys(it.reason for it in compared if isinstance(it, Unavailable) and it != NOT_ASKED)
     return f"Curves are not compared: {'; '.join(map(clean, reasons)) or NOT_ASKED.reason}."
@@ -119,10 +121,12 @@ def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison
         key=key,
         title=f"{name}: {label} less the baseline",
         description=(
-            f"Difference of the mean curves of {name} with a band that holds at all steps at once ({level}): "
+            f"Difference of the mean curves of {name}, n = {curve.n[0]} + {curve.n[1]}, with a band that holds at all "
+            f"steps at once ({level}): "
             f"they {_first_words(curve)}"
         ),
         axis=with_unit(f"difference of {name}", f"({unit})" if unit else ""),
+        note=f"n = {curve.n[0]} + {curve.n[1]}",
         index=index,
         steps=curve.steps,
         difference=curve.difference,

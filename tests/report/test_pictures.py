@@ -108,6 +108,16 @@ def test_ids_are_unique_over_all_figures_of_a_page_and_every_reference_has_its_i
         }
 
 
+def test_text_on_a_telephone_is_nine_pixels_high() -> None:
+    for view in (_compared(8), _trained()):
+        for picture in pictures(view):
+            svg = page_svg(picture)
+            width = float(ET.fromstring(svg).get("width") or 0)
+            sizes = [float(it) for it in re.findall(r"font(?:-size)?: ([\d.]+)px", svg)]
+            assert sizes
+            assert min(sizes) * 350 / width >= 9
+
+
 def test_a_salt_makes_ids_of_two_copies_differ() -> None:
     picture = _named(_compared(2), "estimation-test-acc")
     one, other = (set(re.findall(r'\bid="([^"]*)"', page_svg(picture, salt))) for salt in ("a-", "b-"))

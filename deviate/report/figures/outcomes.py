@@ -57,8 +57,8 @@ def difference(plot: DifferencePlot, surface: Surface) -> Figure:
     x, y = np.array(plot.steps, dtype=float), np.array(plot.difference)
     low, high = np.array(plot.band, dtype=float).T
     is_known = np.isfinite(low) & np.isfinite(high)
-    figure = new_figure(surface, PANEL_HEIGHT + TOP + 42)
-    panel = add_panel(figure, surface, left=LEFT, bottom=42, right=RIGHT, top=TOP)
+    figure = new_figure(surface, PANEL_HEIGHT + TOP + 60)
+    panel = add_panel(figure, surface, left=LEFT, bottom=60, right=RIGHT, top=TOP)
     bottom, top = min(0.0, float(low[is_known].min())), max(0.0, float(high[is_known].max()))
     margin = 0.05 * ((top - bottom) or 1.0)
     panel.axes.set_xlim(x[0], x[-1])
@@ -71,9 +71,10 @@ def difference(plot: DifferencePlot, surface: Surface) -> Figure:
     panel.rule(y=0, is_dashed=False)
     if plot.first is not None:
         panel.rule(x=plot.first)
-    first = "" if plot.first is None else f"; dotted: step {plot.first}, the first"
-    panel.name_y(plot.axis, tail=first)
+    panel.name_y(plot.axis)
     panel.name_x("main-loop step")
+    first = "" if plot.first is None else f"; dotted: they first differ at step {plot.first}"
+    panel.text(6 - LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
     return figure
 
 

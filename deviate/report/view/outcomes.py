@@ -48,12 +48,14 @@ class DifferencePlot:
     Attributes:
         first: the first step at which the band leaves 0; None where it never does.
         index: of the candidate, which gives the colour.
+        note: how many runs of each side there are.
     """
 
     key: str
     title: str
     description: str
     axis: str
+    note: str
     index: int
     steps: tuple[int, ...]
     difference: tuple[float, ...]
