@@ -21,7 +21,16 @@ from studies import flip, noisy_run, study, usual, variant
 
 from deviate import __version__
 from deviate.model import Experiment, Findings, Series
+from deviate.pipeline import Judging
+from deviate.pipeline.check import Gate, check
 from deviate.report import RENDERERS, View, build_view, render
+from deviate.report.check import check_view
+from deviate.report.check_render import CHECK_FORMS, render_check
+from deviate.report.check_view import CheckView
+from deviate.report.paper.bibliography import references_source
+from deviate.report.paper.checklist import checklist_source
+from deviate.report.paper.macros import macros_of, macros_source
+from deviate.report.tables import table_files
 from deviate.stats import judge
 
 FOLDER = Path(__file__).parent / "golden"
@@ -66,6 +75,13 @@ def _view(case: str) -> View:
     return build_view(CASES[case]())
 
 
+def _gate() -> CheckView:
+    """A candidate whose primary metric is better, and whose secondary one is within its margin."""
+    found = (item.experiment for item in verdict().experiments)
+    sides = [dataclasses.replace(it, folder=None, imported=("read",)) for it in found]
+    return check_view(check(Path("nowhere"), sides, Gate(), Judging()))
+
+
 def _file(form: str) -> str:
     return f"{form}.{ENDINGS[form]}" if form in ENDINGS else form
 
@@ -75,14 +91,20 @@ MAKERS: dict[str, Callable[[View], str]] = {
     "terminal-80.txt": lambda view: render(view, "terminal", width=80),
     "html": lambda view: _without_figures(render(view, "html")),
     "figures.txt": lambda view: _figures(render(view, "html")),
+    "macros.tex": lambda view: macros_source(macros_of(view)),
+    "references.bib": lambda view: references_source(view.findings),
+    "checklist.md": checklist_source,
+    "tables.txt": lambda view: "".join(f"{it.name}\n{''.join(it.chunks())}\n" for it in table_files(view.findings)),
 }
 """What makes the text of a file, by the end of its name."""
-NAMES = [(case, name) for case in CASES for name in MAKERS]
+CHECKS = [("check", _file(form)) for form in CHECK_FORMS]
+NAMES = [(case, name) for case in CASES for name in MAKERS] + CHECKS
 
 
 @pytest.mark.parametrize(("case", "name"), NAMES, ids=[".".join(it) for it in NAMES])
 def test_what_a_renderer_makes_is_what_was_looked_at(case: str, name: str) -> None:
-    text = MAKERS[name](_view(case)).replace(__version__, "VERSION")
+    made = render_check(_gate(), name.partition(".")[0]) if case == "check" else MAKERS[name](_view(case))
+    text = made.replace(__version__, "VERSION")
     text = text if name == "json" else _scrubbed(text)
     path = FOLDER / f"{case}.{name}"
     if WRITES:

@@ -20,6 +20,7 @@ from rich.cells import cell_len
 from deviate.notebook import Results
 from deviate.report import View, build_view, render
 from deviate.report.format import clean
+from deviate.report.tables import table_files
 
 POINTS_ELSEWHERE = ("href", "xlink:href", "src", "srcset", "action", "formaction", "data", "poster", "background")
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -183,6 +184,19 @@ def test_csv_has_a_row_for_each_run_and_metric_and_no_formula(kind: Kind) -> Non
                 assert not cell.lstrip().startswith(DANGEROUS), cell[:80]
             elif name == "score" and cell:
                 float(cell)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_beside_the_page_have_even_rows_and_no_formula(kind: Kind) -> None:
+    for file in table_files(_hostile(kind).findings):
+        text = "".join(file.chunks())
+        rows = list(csv.reader(io.StringIO(text), strict=True))
+        assert {len(row) for row in rows} == {len(rows[0])}, file.name
+        assert controls(text) == set(), file.name
+        cells = {cell.lstrip() for row in rows for cell in row}
+        assert not [it for it in cells if it.startswith(DANGEROUS) and not re.fullmatch(r"-[\d.e+-]+|-inf", it)], (
+            file.name
+        )
 
 
 def test_csv_tells_metrics_apart_by_the_names_that_people_can_read() -> None:
