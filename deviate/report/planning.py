@@ -64,7 +64,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Plannin
             "in SDs",
         ),
         rows=tuple(_row(row, plan, places) for row in plan.rows),
-        plot=None if missing else _plot(plan, index, label, places),
+        plot=None if missing else _plot(plan, index, _series(plan, index, findings), label, places),
         is_folded=index >= N_OPEN,
     )
 
@@ -189,7 +189,16 @@ def _note(n: int, plan: Planning) -> str:
     return ", ".join(filter(None, told))
 
 
-def _plot(plan: Planning, index: int, label: str, places: int | None) -> PlanningPlot | None:
+def _series(plan: Planning, index: int, findings: Findings) -> int:
+    """Place in the report of the experiment that gives the colour: the candidate, or the one that is planned by."""
+    if plan.candidate:
+        judged = [place for place, pair in enumerate(findings.pairs, start=1) if pair.headline is not None]
+        return (judged[index:] or [1])[0]
+    variants = [it.experiment.variant for it in findings.experiments]
+    return variants.index(plan.baseline) if plan.baseline in variants else 0
+
+
+def _plot(plan: Planning, index: int, series: int, label: str, places: int | None) -> PlanningPlot | None:
     if isinstance(plan.now, Unavailable):
         return None
     name, first = name_text(plan.metric.name), "pairs" if plan.is_paired else "runs of each"
@@ -208,7 +217,7 @@ def _plot(plan: Planning, index: int, label: str, places: int | None) -> Plannin
         ),
         axis=f"detectable difference of {name}" + (f" ({_unit(plan)})" if _unit(plan) else ""),
         n_axis=first,
-        index=index + 1 if plan.candidate else index,
+        index=series,
         points=points,
         band=tuple(
             (row.n, row.low, row.high)
