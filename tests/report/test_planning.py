@@ -124,3 +124,13 @@ def test_the_figure_holds_on_any_scale(scale: float) -> None:
     plot = part_of(judge([scored("base", [scale * it for it in (1.0, 1.5, 3.0)], metric)])).plot
     assert plot is not None
     assert "<svg" in draw_planning(plot)
+
+
+def test_the_colour_is_that_of_the_experiment_that_is_planned_by() -> None:
+    other = scored("other", [1.0, 2.0, 3.0], selected("another", is_primary=False, direction="max"))
+    plot = planning_view(judge([BASE, other, NEW]), ["base", "other", "new"]).parts[0].plot
+    assert plot is not None
+    assert plot.index == 2
+    studied = part_of(study(*reversed(usual()))).plot
+    assert studied is not None
+    assert studied.index == 3
