@@ -14,6 +14,7 @@ from deviate.errors import InputError
 from deviate.model import Comparison, Experiment
 from deviate.notebook import Results
 from deviate.notebook.display import register
+from deviate.notebook.figure import COLOURS
 
 OLD = [93.1, 93.4, 93.2, 93.6, 93.3, 93.5]
 NEW = [94.0, 94.3, 94.1, 94.5, 93.9, 94.4]
@@ -65,6 +66,16 @@ def test_colours_and_ground_are_those_of_the_notebook() -> None:
     assert "currentColor" in markup
     assert "--ground: var(--jp-layout-color0" in markup
     assert "max-width: 100%" in markup
+
+
+@pytest.mark.parametrize("ground", [1.0, 0.0056])
+def test_colours_are_seen_on_white_and_on_black(ground: float) -> None:
+    """Three to one, as WCAG 2.2, 1.4.11 asks of graphics; the dark ground is #111."""
+    for colour in COLOURS:
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4 for it in parts]
+        light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        assert (max(light, ground) + 0.05) / (min(light, ground) + 0.05) >= 3, colour
 
 
 def test_ids_of_all_outputs_of_a_notebook_differ_even_of_the_same_figure_twice() -> None:

@@ -16,6 +16,9 @@ SHOWN: Counter[str] = Counter()
 GROUND = "var(--jp-layout-color0, var(--vscode-editor-background, transparent))"
 """What JupyterLab and VS Code paint cells on; elsewhere nothing is painted behind lines."""
 
+COLOURS = ("#1f8fd0", "#d9661c", "#0d9a72", "#c46f9d", "#b58200", "#4a93c0")
+"""The palette of figures half as light as white: a cell does not know whether its notebook is light or dark."""
+
 
 @dataclass(frozen=True, repr=False)
 class Figure:
@@ -89,7 +92,8 @@ class Figure:
         SHOWN[told] += 1
         svg = pictures.page_svg(self._picture, f"d{told}-{SHOWN[told]}-")
         shrinking = svg.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
-        return f'<div style="--ground: {GROUND}; max-width: 36em; overflow-x: auto">{shrinking}</div>'
+        colours = "; ".join(f"--series-{index}: {it}" for index, it in enumerate(COLOURS))
+        return f'<div style="--ground: {GROUND}; {colours}; max-width: 36em; overflow-x: auto">{shrinking}</div>'
 
 
 def _checked(width_in: float) -> float:
