@@ -1,5 +1,6 @@
 """First divergence as text: whether the runs of a variant are bitwise equal, and where they differ first."""
 
+import math
 from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
@@ -74,7 +75,9 @@ def _values(parting: Parting) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "nothing" if value is None else value_text(value)
+    if value is None:
+        return "nothing"
+    return "not a number" if math.isnan(value) else value_text(value)
 
 
 def _sentence(proof: Repeatability) -> str:

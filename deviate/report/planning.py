@@ -30,7 +30,7 @@ def planning_view(findings: Findings, labels: Sequence[str]) -> PlanningView:
     plans = findings.planning
     candidates = [label for pair, label in zip(findings.pairs, labels[1:], strict=False) if pair.headline is not None]
     parts = [
-        _part(plan, index, candidates[index] if candidates else name_text(plan.baseline), findings)
+        _part(plan, index, (candidates[index:] or [name_text(plan.candidate or plan.baseline)])[0], findings)
         for index, plan in enumerate(plans)
     ]
     return PlanningView(
@@ -72,7 +72,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Plannin
 def _places(plan: Planning, index: int, findings: Findings) -> int | None:
     """Decimals as the verdict, or the description, has them: a number that stands twice reads the same."""
     headlines: list[Comparison] = [pair.headline for pair in findings.pairs if pair.headline is not None]
-    if headlines:
+    if index < len(headlines):
         return places_of_difference(headlines[index])
     described: list[Description] = [
         it
