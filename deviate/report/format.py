@@ -5,6 +5,7 @@ Foreign text is whatever the user's code or files brought: names, expressions, c
 
 import math
 import re
+import unicodedata
 from datetime import UTC, datetime
 
 from deviate.model import level_text
@@ -41,8 +42,13 @@ def shorten_middle(text: str, n_characters: int) -> str:
 
 
 def name_text(name: str) -> str:
-    """A foreign name as reports say it in headings, tables and sentences; data hold it whole."""
-    return shorten_middle(clean(name), LONGEST_NAME)
+    """A foreign name as reports say it in headings, tables and sentences; data hold it whole.
+
+    What nobody would see is said in words, for a link needs something to click on, and a table a head for each row.
+    """
+    text = clean(name)
+    is_seen = any(not it.isspace() and unicodedata.category(it) != "Cf" for it in text)
+    return shorten_middle(text, LONGEST_NAME) if is_seen else "(no name)"
 
 
 def decimals(standard_error: float) -> int | None:

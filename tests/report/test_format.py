@@ -11,6 +11,7 @@ from deviate.report.format import (
     difference_unit,
     duration,
     instant,
+    name_text,
     number,
     p_cell,
     p_text,
@@ -117,3 +118,9 @@ def test_colour_codes_and_titles_of_terminals_are_stripped_with_their_text() -> 
 
 def test_letters_of_all_languages_stay() -> None:
     assert clean("точность 精度 αβ") == "точность 精度 αβ"
+
+
+@pytest.mark.parametrize("name", ["", "  ", "\x07", "\u200b\u2060", "\n\t"])
+def test_a_name_that_nobody_sees_is_said_in_words(name: str) -> None:
+    assert name_text(name) == "(no name)"
+    assert name_text(f"{name}a").strip("\u200b\u2060 ") == "a"
