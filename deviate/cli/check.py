@@ -57,6 +57,7 @@ class Forms:
 
 @app.command(
     "check",
+    short_help="Pass or fail, for a pull request or a nightly job.",
     epilog="Examples: deviate check baseline new --metric test_acc --margin 0.5, "
     "or both sides in one job: deviate check train.py --ref main --runs 10 --margin 0.5 -- --epochs 5. "
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "
