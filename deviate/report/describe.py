@@ -13,9 +13,12 @@ from deviate.report.format import (
     number,
     percentage,
     replicates,
+    shorten_middle,
     with_unit,
 )
 from deviate.report.view import Cell, DescriptionRow, SummaryLine
+
+LONGEST_UNIT = 40
 
 
 def places_of(description: Description) -> int | None:
@@ -26,7 +29,7 @@ def places_of(description: Description) -> int | None:
 
 
 def unit_of(metric: SelectedMetric) -> str:
-    return name_text(metric.unit)
+    return shorten_middle(clean(metric.unit), LONGEST_UNIT)
 
 
 def n_text(description: Description) -> str:
