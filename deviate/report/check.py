@@ -14,6 +14,7 @@ from deviate.report.format import (
     confidence_text,
     counted,
     difference_unit,
+    name_text,
     number,
     p_text,
     replicates,
@@ -73,7 +74,7 @@ def _metric(check: MetricCheck, found: CheckFindings) -> CheckCase:
     places = places_of_difference(comparison)
     unit = difference_unit(unit_of(comparison.metric))
     name = metric_name(comparison)
-    candidate, baseline = clean(check.candidate), clean(check.baseline)
+    candidate, baseline = name_text(check.candidate), name_text(check.baseline)
     margin = with_unit(number(check.margin, None), unit) if check.margin else ""
     change = difference_cell(comparison, places)
     interval = comparison.difference_interval
@@ -139,7 +140,7 @@ def _fewest_n(comparison: Comparison) -> int:
 
 
 def _completion(check: CompletionCheck, found: CheckFindings) -> CheckCase:
-    candidate, baseline = clean(check.candidate), clean(check.baseline)
+    candidate, baseline = name_text(check.candidate), name_text(check.baseline)
     figures: list[tuple[str, str]] = []
     told = check.outcome
     if not isinstance(check.completion, Unavailable):
@@ -170,7 +171,7 @@ def _controls(found: CheckFindings) -> Iterator[CheckCase]:
     name = "control runs are bitwise equal"
     absent = [it for it in found.controls if it.outcome == "absent"]
     for check in found.controls:
-        subject = clean(check.name)
+        subject = name_text(check.name)
         if check.outcome == "intact":
             yield CheckCase(
                 "control", subject, name, "passed", "intact", f"control of {subject}: intact", check.reason, fails=False
@@ -194,7 +195,7 @@ def _controls(found: CheckFindings) -> Iterator[CheckCase]:
 def _absent_control(absent: Sequence[ControlCheck], name: str, found: CheckFindings) -> CheckCase:
     """Scores from elsewhere have none either."""
     fails = found.requires_control and not any(it.outcome == "intact" for it in found.controls)
-    subject = " and ".join(clean(it.name) for it in absent)
+    subject = " and ".join(name_text(it.name) for it in absent)
     reasons = dict.fromkeys(clean(it.reason) for it in absent)
     return CheckCase(
         kind="control",
@@ -210,7 +211,7 @@ def _absent_control(absent: Sequence[ControlCheck], name: str, found: CheckFindi
 
 
 def _records(check: RecordsCheck) -> CheckCase:
-    label = clean(check.label)
+    label = name_text(check.label)
     told = [f"{check.n_completed}/{check.n_planned} completed"]
     told += [f"{n} {OUTCOMES[status]}" for status, n in check.failed]
     told += [f"{len(check.missing)} missing"] if check.missing else []
@@ -225,5 +226,5 @@ def _records(check: RecordsCheck) -> CheckCase:
         reason=clean(f"{check.reason}{which}" if check.reason else f"all {counted(check.n_planned, 'run')} ended"),
         fails=not check.is_complete,
         figures=(("runs", ", ".join(told)),),
-        advice=f"Carry them out: deviate resume {clean(check.name)}." if check.missing and check.name else "",
+        advice=f"Carry them out: deviate resume {name_text(check.name)}." if check.missing and check.name else "",
     )
