@@ -21,8 +21,8 @@ from deviate.pipeline import Judging
 from deviate.pipeline.baseline import baseline_of
 from deviate.pipeline.check import Gate, check
 from deviate.report import render
-from deviate.report.check import check_view
-from deviate.report.check_render import render_check
+from deviate.report.gate import render_check
+from deviate.report.gate.check import check_view
 
 STDOUT = "-"
 
@@ -58,7 +58,7 @@ class Forms:
 @app.command(
     "check",
     short_help="Pass or fail, for a pull request or a nightly job.",
-    epilog="Examples: deviate check baseline new --metric test_acc --margin 0.5, "
+    epilog="Example: deviate check baseline new --metric test_acc --margin 0.5, "
     "or both sides in one job: deviate check train.py --ref main --runs 10 --margin 0.5 -- --epochs 5. "
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "
     "6 control broken. Of several the first of 6, 4, 3, 5.",

@@ -8,6 +8,7 @@ from deviate.report import history, limits
 from deviate.report.breakdowns import breakdowns_view
 from deviate.report.changes import changes_view
 from deviate.report.compare import verdict_view
+from deviate.report.data.tables import data_view
 from deviate.report.describe import range_line, summary_line
 from deviate.report.divergence import divergence_view
 from deviate.report.format import clean, confidence_text, counted, name_text
@@ -17,7 +18,6 @@ from deviate.report.noise import is_study, no_noise, noise_view
 from deviate.report.outcomes import no_outcomes, outcome_view
 from deviate.report.planning import planning_view
 from deviate.report.stability import stability_view
-from deviate.report.tables import data_view
 from deviate.report.tasks import task_view
 from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
 

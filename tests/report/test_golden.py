@@ -24,13 +24,13 @@ from deviate.model import Experiment, Findings, Series
 from deviate.pipeline import Judging
 from deviate.pipeline.check import Gate, check
 from deviate.report import RENDERERS, View, build_view, render
-from deviate.report.check import check_view
-from deviate.report.check_render import CHECK_FORMS, render_check
-from deviate.report.check_view import CheckView
+from deviate.report.data.tables import table_files
+from deviate.report.gate import CHECK_FORMS, render_check
+from deviate.report.gate.check import check_view
+from deviate.report.gate.view import CheckView
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.paper.macros import macros_of, macros_source
-from deviate.report.tables import table_files
 from deviate.stats import judge
 
 FOLDER = Path(__file__).parent / "golden"
@@ -92,7 +92,7 @@ MAKERS: dict[str, Callable[[View], str]] = {
     "html": lambda view: _without_figures(render(view, "html")),
     "figures.txt": lambda view: _figures(render(view, "html")),
     "macros.tex": lambda view: macros_source(macros_of(view)),
-    "references.bib": lambda view: references_source(view.findings),
+    "references.bib": references_source,
     "checklist.md": checklist_source,
     "tables.txt": lambda view: "".join(f"{it.name}\n{''.join(it.chunks())}\n" for it in table_files(view.findings)),
 }

@@ -19,8 +19,8 @@ from rich.cells import cell_len
 
 from deviate.notebook import Results
 from deviate.report import View, build_view, render
+from deviate.report.data.tables import table_files
 from deviate.report.format import clean
-from deviate.report.tables import table_files
 
 POINTS_ELSEWHERE = ("href", "xlink:href", "src", "srcset", "action", "formaction", "data", "poster", "background")
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from deviate.report.schema import report_schema
+from deviate.report.data.schema import report_schema
 
 Schema = dict[str, Any]
 

@@ -20,7 +20,7 @@ FEWEST_POINTS, MOST_POINTS = 24, 400
 @renderer("html")
 def render_html(view: View, surface: Surface) -> str:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
-    from deviate.report.embedded import embedded_curves
+    from deviate.report.data.embedded import embedded_curves
     from deviate.report.figures import (
         draw_breakdown,
         draw_curves,

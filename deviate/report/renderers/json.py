@@ -7,7 +7,7 @@ from dataclasses import is_dataclass
 
 from deviate import __version__
 from deviate.model import CurveComparison, Findings
-from deviate.report.document import SCHEMA, members
+from deviate.report.data.document import SCHEMA, Json, members
 from deviate.report.format import SURROGATE
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import View
@@ -16,8 +16,6 @@ PER_STEP = frozenset(
     {"steps", "baseline", "candidate", "difference", "band", "baseline_half_widths", "candidate_half_widths"}
 )
 """Fields of the comparison of curves that hold a number per step."""
-
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @renderer("json")
@@ -33,7 +31,7 @@ def embedded_json(view: View) -> str:
 
 
 def plain(value: object, *, without_steps: bool = False) -> Json:
-    """Values of the model as `deviate.report.document` has them: tuples as lists, classes as mappings."""
+    """Values of the model as `deviate.report.data.document` has them: tuples as lists, classes as mappings."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else repr(float(value))
     if isinstance(value, str):

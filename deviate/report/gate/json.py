@@ -5,13 +5,12 @@ import json
 from deviate import __version__
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.check import CompletionCheck, MetricCheck
-from deviate.report.check_forms import Screen, check_form
-from deviate.report.check_view import CheckView
+from deviate.report.data.document import Json
+from deviate.report.gate.forms import Screen, check_form
+from deviate.report.gate.view import CheckView
 
 SCHEMA = 1
 # 2026-11-22  1  first format.
-
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 @check_form("json")

@@ -10,9 +10,9 @@ import pytest
 from experiments import experiment, run, scored, selected, trained, with_moments
 
 from deviate.model import Findings, Interval, Series
-from deviate.report import tables as data
-from deviate.report.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
-from deviate.report.tables import data_view, table_files
+from deviate.report.data import tables as data
+from deviate.report.data.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
+from deviate.report.data.tables import data_view, table_files
 from deviate.stats import judge
 
 RNG = np.random.default_rng(4)

@@ -12,11 +12,11 @@ from deviate.model import Experiment, SelectedMetric
 from deviate.model.check import CheckFindings
 from deviate.pipeline import Judging
 from deviate.pipeline.check import Gate, check
-from deviate.report.check import check_view
-from deviate.report.check_forms import CHECK_FORMS
-from deviate.report.check_render import render_check
-from deviate.report.check_view import CheckView
-from deviate.report.renderers.github import command
+from deviate.report.gate import render_check
+from deviate.report.gate.check import check_view
+from deviate.report.gate.forms import CHECK_FORMS
+from deviate.report.gate.github import command
+from deviate.report.gate.view import CheckView
 
 HOSTILE = "acc\n::error::50%,x:\r<script>&\"'\x1b[31m]]>\u202e|`$\\_{}\ud800" + "long" * 1000
 

@@ -6,7 +6,6 @@ from deviate.model import Comparison, Interval, Unavailable
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.report.build import build_view
-from deviate.report.check_view import CaseOutcome, CheckCase, CheckView
 from deviate.report.compare import difference_cell, metric_name, places_of_difference
 from deviate.report.describe import interval_cell, unit_of
 from deviate.report.format import (
@@ -21,6 +20,7 @@ from deviate.report.format import (
     signed,
     with_unit,
 )
+from deviate.report.gate.view import CaseOutcome, CheckCase, CheckView
 from deviate.report.history import OUTCOMES
 
 UNPLANNED = (

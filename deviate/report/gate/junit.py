@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
 
 from deviate import __version__
-from deviate.report.check_forms import Screen, check_form
-from deviate.report.check_view import CheckCase, CheckView
+from deviate.report.gate.forms import Screen, check_form
+from deviate.report.gate.view import CheckCase, CheckView
 
 SUITE = "deviate check"
 

@@ -20,11 +20,11 @@ from studies import noisy_run, study, variant
 
 from deviate.model import Breakdown, BreakdownPart, Findings, InjectedCode, Interval, Revision, Unavailable
 from deviate.report import build_view, render
-from deviate.report.document import SCHEMA
-from deviate.report.schema import DIALECT, report_schema
+from deviate.report.data.document import SCHEMA
+from deviate.report.data.schema import DIALECT, report_schema
 from deviate.stats import judge
 
-COPY = Path(__file__).parents[2] / "docs" / "reference" / "schemas" / f"report-{SCHEMA}.schema.json"
+COPY = Path(__file__).parents[3] / "docs" / "reference" / "schemas" / f"report-{SCHEMA}.schema.json"
 LARGE = "large"
 """Nothing but more of the same."""
 

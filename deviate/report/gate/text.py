@@ -3,8 +3,8 @@
 import textwrap
 from collections.abc import Iterator
 
-from deviate.report.check_forms import Screen, check_form
-from deviate.report.check_view import CheckCase, CheckView
+from deviate.report.gate.forms import Screen, check_form
+from deviate.report.gate.view import CheckCase, CheckView
 from deviate.report.renderers import render
 from deviate.report.renderers.markdown import escape
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
+from deviate.report.data.scores import plain_text, score_rows
 from deviate.report.format import counted
-from deviate.report.renderers.csv import plain_text, score_rows
 from deviate.report.view.data import DataFile, DataView
 
 MOST_VALUES = 5_000_000

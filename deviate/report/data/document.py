@@ -40,6 +40,8 @@ SCHEMA = 5
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 # 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
 
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 

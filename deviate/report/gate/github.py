@@ -3,8 +3,8 @@
 Source: GitHub, "Workflow commands for GitHub Actions"; escapes as in actions/toolkit, packages/core/src/command.ts.
 """
 
-from deviate.report.check_forms import Screen, check_form
-from deviate.report.check_view import CheckCase, CheckView
+from deviate.report.gate.forms import Screen, check_form
+from deviate.report.gate.view import CheckCase, CheckView
 
 LEVELS = {"failed": "error", "error": "error", "undecided": "warning", "absent": "notice"}
 MOST = 10

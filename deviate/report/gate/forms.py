@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.report.check_view import CheckView
+from deviate.report.gate.view import CheckView
 
 
 @dataclass(frozen=True, slots=True)

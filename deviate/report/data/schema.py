@@ -7,8 +7,7 @@ from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin
 
 from deviate.model import Estimate, Findings, Unavailable
-from deviate.report.document import SCHEMA, members
-from deviate.report.renderers.json import Json
+from deviate.report.data.document import SCHEMA, Json, members
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PRIMITIVES: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}

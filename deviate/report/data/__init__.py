@@ -1,0 +1,1 @@
+"""The data behind a report: what machines read of it, beside the page and in it."""

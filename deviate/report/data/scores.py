@@ -1,0 +1,41 @@
+"""The scores as rows in long form, a row per run and metric, in text that no spreadsheet computes."""
+
+from collections.abc import Iterator
+
+from deviate.model import Findings
+from deviate.report.format import clean
+
+COLUMNS = ("experiment", "variant", "replicate", "status", "metric", "score")
+
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""With what a formula begins, after blanks that some readers drop."""
+
+
+def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
+    """The names of the columns, then a row per run and metric."""
+    yield COLUMNS
+    for item in findings.experiments:
+        experiment = item.experiment
+        for description in item.descriptions:
+            scores = {score.replicate: score.value for score in description.scores}
+            for run in experiment.runs:
+                score = scores.get(run.replicate)
+                yield (
+                    plain_text(experiment.name),
+                    plain_text(experiment.variant),
+                    run.replicate,
+                    run.status,
+                    plain_text(description.metric.name),
+                    "" if score is None else repr(float(score)),
+                )
+
+
+def plain_text(text: str) -> str:
+    """Text that no spreadsheet takes for a formula.
+
+    An apostrophe before it is what spreadsheets themselves understand as "this is text". It changes the name for other
+    readers, of which few names are worth a warning: who needs them to the letter has them in the JSON.
+    Source: OWASP, CSV Injection; wide signs count as the narrow ones where the language has them.
+    """
+    cleaned = clean(text)
+    return f"'{cleaned}" if cleaned.lstrip().startswith(FORMULA) else cleaned
