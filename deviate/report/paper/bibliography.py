@@ -5,18 +5,21 @@ from collections.abc import Iterator
 from deviate import __version__
 from deviate.model import (
     Attainment,
+    AttainmentComparison,
     Comparison,
+    Completion,
+    CompletionComparison,
+    CurveComparison,
     Description,
-    Equivalence,
     Findings,
     Interval,
     Paired,
     Test,
     Unavailable,
 )
-from deviate.report.format import clean
 from deviate.report.noise import is_study
 from deviate.report.paper.works import WORKS, Work
+from deviate.report.view import View
 
 HEAD = """% What to cite for the figures of this report; what it did not use is left out.
 % Each entry is followed by what of it was used.
@@ -31,14 +34,14 @@ SOFTWARE = """@misc{deviate,
 """No @software: the styles of BibTeX itself do not know it, and biblatex takes both."""
 
 
-def references_source(findings: Findings) -> str:
+def references_source(view: View) -> str:
     """The file, the software first."""
-    return HEAD + "\n" + "\n".join([SOFTWARE.replace("VERSION", __version__), *map(_entry, works_used(findings))])
+    return HEAD + "\n" + "\n".join([SOFTWARE.replace("VERSION", __version__), *map(_entry, works_used(view))])
 
 
-def works_used(findings: Findings) -> tuple[Work, ...]:
-    """In the order of `WORKS`."""
-    used = set(_keys(findings))
+def works_used(view: View) -> tuple[Work, ...]:
+    """In the order of `WORKS`; a method that gave a reason in place of a figure was not used."""
+    used = set(_keys(view))
     return tuple(work for work in WORKS if work.key in used)
 
 
@@ -48,65 +51,122 @@ def _entry(work: Work) -> str:
     return f"@{work.kind}{{{work.key},\n{body}}}\n% {work.why}\n"
 
 
-def _keys(findings: Findings) -> Iterator[str]:
-    yield from ("deviate2021", "pham2020")
+def _keys(view: View) -> Iterator[str]:
+    findings = view.findings
+    described = [description for it in findings.experiments for description in it.descriptions]
+    if findings.pairs or any(_is_there(it.sd_interval) for it in described):
+        yield "deviate2021"
+    for description in described:
+        yield from _of_description(description)
     for it in findings.experiments:
-        for description in it.descriptions:
-            yield from _of_description(description)
         if it.experiment.looks:
             yield "lan1983"
             yield "pocock1977" if it.experiment.spending == "pocock" else "obrien1979"
     for pair in findings.pairs:
         for comparison in pair.comparisons:
             yield from _of_comparison(comparison)
-        if "Holm" in pair.family:
+        if "Holm" in pair.family and _is_there(*(it.p_adjusted for it in pair.comparisons)):
             yield "holm1979"
-        if not isinstance(pair.completion, Unavailable) and isinstance(pair.completion.test, Test):
-            yield from ("boschloo1970", "clopper1934")
+    if view.outcomes is not None:
+        yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
     yield from _of_many(findings)
     yield from _of_noise(findings)
 
 
+def _is_there(*figures: object) -> bool:
+    return any(not isinstance(it, Unavailable) for it in figures)
+
+
+def _used(found: dict[str, bool]) -> Iterator[str]:
+    yield from (key for key, is_used in found.items() if is_used)
+
+
+def _bootstraps(*intervals: Interval | Unavailable) -> dict[str, bool]:
+    methods = [it.method for it in intervals if isinstance(it, Interval)]
+    return {
+        "efron1987": any("BCa" in it for it in methods),
+        "efron1979": any("percentile bootstrap" in it for it in methods),
+    }
+
+
 def _of_description(it: Description) -> Iterator[str]:
-    if isinstance(it.mean_interval, Interval) and it.mean_interval.method.startswith("Student t"):
-        yield "student1908"
-    if any(isinstance(found, Interval) and "BCa" in found.method for found in (it.mean_bootstrap, it.sd_bootstrap)):
-        yield "efron1987"
+    resampled = _bootstraps(it.mean_bootstrap, it.mean_percentile, it.sd_bootstrap, it.median_bootstrap)
+    yield from _used({"student1908": _is_there(it.mean_interval)} | resampled)
     if isinstance(it.attainment, Attainment):
         yield "kaplan1958"
+        if _is_there(it.attainment.median_steps_interval, it.attainment.median_seconds_interval):
+            yield "brookmeyer1982"
 
 
 def _of_comparison(it: Comparison) -> Iterator[str]:
-    if it.is_paired and isinstance(it.paired, Paired):
-        yield from ["student1908"] if isinstance(it.paired.t_test, Test) else []
-        yield from ["wilcoxon1945"] if isinstance(it.paired.wilcoxon, Test) else []
-    elif isinstance(it.welch, Test):
-        yield "welch1947"
+    superiority = it.superiority_interval
     found = {
-        "mann1947": isinstance(it.mann_whitney, Test) and not it.is_paired,
-        "hedges1981": not isinstance(it.hedges_g, Unavailable),
-        "vargha2000": not isinstance(it.superiority, Unavailable),
-        "brown1974": isinstance(it.brown_forsythe, Test),
-        "schuirmann1987": isinstance(it.equivalence, Equivalence),
+        "student1908": _is_there(it.student),
+        "welch1947": _is_there(it.welch),
+        "fisher1935": _is_there(it.permutation),
+        "mann1947": _is_there(it.mann_whitney, it.worst_rank),
+        "lachin1999": _is_there(it.worst_rank),
+        "vargha2000": _is_there(it.superiority),
+        "brunner2000": isinstance(superiority, Interval) and superiority.method.startswith("Brunner-Munzel"),
+        "cliff1993": _is_there(it.cliffs_delta),
+        "smirnov1939": _is_there(it.kolmogorov_smirnov),
+        "hedges1981": _is_there(it.hedges_g),
+        "glass1976": _is_there(it.glass_delta),
+        "brown1974": _is_there(it.brown_forsythe),
+        "levene1960": _is_there(it.levene),
+        "schuirmann1987": _is_there(it.equivalence),
+        "westfall1993": isinstance(it.curve, CurveComparison) and bool(it.curve.band),
+        "mantel1966": isinstance(it.attainment, AttainmentComparison)
+        and _is_there(it.attainment.log_rank, it.attainment.log_rank_seconds),
+        "jennison1984": isinstance(it.difference_interval, Interval) and "repeated" in it.difference_interval.method,
     }
-    yield from (key for key, is_used in found.items() if is_used)
+    yield from _used(found | _bootstraps(it.difference_bootstrap, it.sd_ratio_bootstrap, it.glass_delta_interval))
+    if isinstance(it.paired, Paired):
+        yield from _used({"student1908": _is_there(it.paired.t_test), "wilcoxon1945": _is_there(it.paired.wilcoxon)})
+
+
+def _of_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
+    completions = [it.completion for it in findings.experiments if isinstance(it.completion, Completion)]
+    tests = [it.completion.test for it in findings.pairs if isinstance(it.completion, CompletionComparison)]
+    yield from _used(
+        {
+            "clopper1934": _is_there(*(it.interval for it in completions)),
+            "boschloo1970": has_rates and _is_there(*tests),
+        }
+    )
 
 
 def _of_many(findings: Findings) -> Iterator[str]:
     for table in findings.many:
-        yield from ["welch1951"] if isinstance(table.welch_anova, Test) else []
-        yield from [] if isinstance(table.dunnett, Unavailable) else ["dunnett1955"]
-        yield from ["holm1979"] if table.pairs else []
+        yield from _used(
+            {
+                "welch1951": _is_there(table.welch_anova),
+                "fisher1925": _is_there(table.anova),
+                "kruskal1952": _is_there(table.kruskal_wallis),
+                "dunnett1955": _is_there(table.dunnett),
+                "holm1979": _is_there(*(it.p_adjusted for it in table.pairs)),
+            }
+        )
     if findings.tasks is not None:
-        yield from ["agarwal2021"] if findings.tasks.aggregated else []
+        aggregated = findings.tasks.aggregated
+        has_intervals = _is_there(*(it.iqm_interval for it in aggregated))
+        yield from _used({"agarwal2021": bool(aggregated), "hesterberg2015": has_intervals})
         yield from ["friedman1937", "demsar2006"] if isinstance(findings.tasks.friedman, Test) else []
 
 
 def _of_noise(findings: Findings) -> Iterator[str]:
-    if not is_study(findings):
+    if findings.noise is None or not is_study(findings):
         return
-    for name in (clean(it.experiment.variant) for it in findings.experiments):
+    rows = {row.variant: row for table in findings.noise.tables for row in table.rows}
+    for name, row in rows.items():
         if name in {"algo+impl", "algo", "impl", "control"}:
             yield "zhuang2022"
-        elif name != "as-is":
+        elif row.kind in {"streams", "implementation", "one-bit"}:
             yield "summers2021"
+        if row.kind == "implementation":
+            yield "pham2020"
+    if _is_there(*(it.excess_interval for it in findings.noise.tables)):
+        yield "ting1990"
+    overhead = findings.noise.overhead
+    if overhead is not None and _is_there(overhead.interval):
+        yield "fieller1954"

@@ -34,7 +34,7 @@ def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes
     texts = {
         "table.tex": render(view, "latex", has_siunitx=style.has_siunitx),
         "macros.tex": macros_source(macros),
-        "references.bib": references_source(view.findings),
+        "references.bib": references_source(view),
         "checklist.md": checklist_source(view),
         "example.tex": example_source(
             view,

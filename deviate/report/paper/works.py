@@ -20,6 +20,10 @@ def _article(key: str, author: str, title: str, journal: str, volume: str, pages
     return Work(key, "article", author, title, year, (("journal", journal), ("volume", volume), ("pages", pages)), why)
 
 
+def _book(key: str, author: str, title: str, publisher: str, year: int, why: str) -> Work:
+    return Work(key, "book", author, title, year, (("publisher", publisher),), why)
+
+
 def _talk(key: str, author: str, title: str, booktitle: str, year: int, why: str, **more: str) -> Work:
     return Work(key, "inproceedings", author, title, year, (("booktitle", booktitle), *more.items()), why)
 
@@ -34,21 +38,21 @@ WORKS = (
     _talk(
         "deviate2021", "Pham, Hung Viet and Kim, Mijung and Tan, Lin and Yu, Yaoliang and Nagappan, Nachiappan",
         "{DEVIATE}: A Deep Learning Variance Testing Framework", ASE.replace("{th}", "36th"), 2021,
-        "the system whose question this is: does a difference exceed the variance of training",
+        "the question whether a difference exceeds the variance of training; intervals of an SD by chi-square",
         doi="10.1109/ASE51524.2021.9678540",
     ),
     _talk(
         "pham2020", f"{PHAM} and Yu, Yaoliang and Nagappan, Nachiappan",
         "Problems and Opportunities in Training Deep Learning Software Systems: An Analysis of Variance",
         ASE.replace("{th}", "35th"), 2020,
-        "identical training runs differ; intervals of a standard deviation by chi-square",
+        "runs with all seeds fixed, whose spread is that of the implementation",
         doi="10.1145/3324884.3416545",
     ),
     _talk(
         "zhuang2022", "Zhuang, Donglin and Zhang, Xingyao and Song, Shuaiwen Leon and Hooker, Sara",
         "Randomness in Neural Network Training: Characterizing the Impact of Tooling",
         "Proceedings of Machine Learning and Systems", 2022,
-        "variants that separate algorithmic from implementation noise", note="{arXiv}:2106.11872",
+        "variants that separate algorithmic from implementation noise", volume="4", note="{arXiv}:2106.11872",
     ),
     _talk(
         "summers2021", "Summers, Cecilia and Dinneen, Michael J.",
@@ -77,6 +81,15 @@ WORKS = (
         "welch1951", "Welch, Bernard L.", "On the Comparison of Several Mean Values: An Alternative Approach",
         "Biometrika", "38", "330--336", 1951, "whether several means differ",
     ),
+    _book(
+        "fisher1925", "Fisher, Ronald A.", "Statistical Methods for Research Workers", "Oliver and Boyd", 1925,
+        "analysis of variance",
+    ),
+    _article(
+        "kruskal1952", "Kruskal, William H. and Wallis, W. Allen",
+        "Use of Ranks in One-Criterion Variance Analysis", ASSOCIATION, "47", "583--621", 1952,
+        "whether several samples differ in rank",
+    ),
     _article(
         "mann1947", "Mann, Henry B. and Whitney, Donald R.",
         "On a Test of Whether One of Two Random Variables is Stochastically Larger than the Other",
@@ -93,9 +106,32 @@ WORKS = (
         "the probability that a run of the candidate is above one of the baseline",
     ),
     _article(
+        "brunner2000", "Brunner, Edgar and Munzel, Ullrich",
+        "The Nonparametric {Behrens-Fisher} Problem: Asymptotic Theory and a Small-Sample Approximation",
+        "Biometrical Journal", "42", "17--25", 2000, "the interval of that probability",
+    ),
+    _article(
+        "cliff1993", "Cliff, Norman", "Dominance Statistics: Ordinal Analyses to Answer Ordinal Questions",
+        "Psychological Bulletin", "114", "494--509", 1993, "the effect size delta of ranks",
+    ),
+    Work(
+        "smirnov1939", "article", "Smirnov, Nikolai V.",
+        "On the Estimation of the Discrepancy Between Empirical Curves of Distribution for Two Independent Samples",
+        1939, (("journal", "Bulletin Math{\\'e}matique de l'Universit{\\'e} de Moscou"), ("volume", "2")),
+        "whether distributions differ",
+    ),
+    _book(
+        "fisher1935", "Fisher, Ronald A.", "The Design of Experiments", "Oliver and Boyd", 1935,
+        "the permutation test of means",
+    ),
+    _article(
         "hedges1981", "Hedges, Larry V.",
         "Distribution Theory for {Glass's} Estimator of Effect Size and Related Estimators",
         "Journal of Educational Statistics", "6", "107--128", 1981, "the effect size g",
+    ),
+    _article(
+        "glass1976", "Glass, Gene V.", "Primary, Secondary, and Meta-Analysis of Research", "Educational Researcher",
+        "5", "3--8", 1976, "the effect size delta in SDs of the baseline",
     ),
     _article(
         "holm1979", "Holm, Sture", "A Simple Sequentially Rejective Multiple Test Procedure",
@@ -117,11 +153,39 @@ WORKS = (
         "intervals by resampling runs, as cross-checks",
     ),
     _article(
+        "efron1979", "Efron, Bradley", "Bootstrap Methods: Another Look at the Jackknife", "The Annals of Statistics",
+        "7", "1--26", 1979, "intervals between percentiles of resampled runs, as cross-checks",
+    ),
+    _article(
+        "hesterberg2015", "Hesterberg, Tim C.",
+        "What Teachers Should Know About the Bootstrap: Resampling in the Undergraduate Statistics Curriculum",
+        "The American Statistician", "69", "371--386", 2015, "bootstrap intervals widened for few runs",
+    ),
+    _article(
         "brown1974", "Brown, Morton B. and Forsythe, Alan B.", "Robust Tests for the Equality of Variances",
         ASSOCIATION, "69", "364--367", 1974, "whether spreads differ",
     ),
+    Work(
+        "levene1960", "incollection", "Levene, Howard", "Robust Tests for Equality of Variances", 1960,
+        (
+            ("booktitle", "Contributions to Probability and Statistics: Essays in Honor of {Harold Hotelling}"),
+            ("publisher", "Stanford University Press"), ("pages", "278--292"),
+        ),
+        "whether spreads differ, with distances from the mean",
+    ),
     _article(
-        "clopper1934", "Clopper, Charles J. and Pearson, Egon S.",
+        "ting1990",
+        "Ting, Naitee and Burdick, Richard K. and Graybill, Franklin A. and Jeyaratnam, S. and Lu, Tai-Fang C.",
+        "Confidence Intervals on Linear Combinations of Variance Components that are Unrestricted in Sign",
+        "Journal of Statistical Computation and Simulation", "35", "135--143", 1990,
+        "the variance left when parts are taken from the whole",
+    ),
+    _article(
+        "fieller1954", "Fieller, Edgar C.", "Some Problems in Interval Estimation",
+        "Journal of the Royal Statistical Society, Series B", "16", "175--185", 1954, "what determinism costs",
+    ),
+    _article(
+        "clopper1934", "Clopper, C. J. and Pearson, Egon S.",
         "The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial", "Biometrika", "26",
         "404--413", 1934, "intervals of completion rates",
     ),
@@ -132,8 +196,27 @@ WORKS = (
         "Statistica Neerlandica", "24", "1--9", 1970, "whether completion rates differ",
     ),
     _article(
+        "lachin1999", "Lachin, John M.",
+        "Worst-Rank Score Analysis with Informatively Missing Observations in Clinical Trials",
+        "Controlled Clinical Trials", "20", "408--422", 1999, "failed runs ranked below every score",
+    ),
+    _article(
         "kaplan1958", "Kaplan, Edward L. and Meier, Paul", "Nonparametric Estimation from Incomplete Observations",
         ASSOCIATION, "53", "457--481", 1958, "times to a target that not every run reached",
+    ),
+    _article(
+        "brookmeyer1982", "Brookmeyer, Ron and Crowley, John", "A Confidence Interval for the Median Survival Time",
+        "Biometrics", "38", "29--41", 1982, "intervals of the median time to a target",
+    ),
+    _article(
+        "mantel1966", "Mantel, Nathan",
+        "Evaluation of Survival Data and Two New Rank Order Statistics Arising in its Consideration",
+        "Cancer Chemotherapy Reports", "50", "163--170", 1966, "whether times to a target differ",
+    ),
+    _book(
+        "westfall1993", "Westfall, Peter H. and Young, S. Stanley",
+        "Resampling-Based Multiple Testing: Examples and Methods for p-Value Adjustment", "Wiley", 1993,
+        "bands of curves that hold at all steps at once",
     ),
     _article(
         "demsar2006", "Dem{\\v{s}}ar, Janez", "Statistical Comparisons of Classifiers over Multiple Data Sets",
@@ -155,5 +238,10 @@ WORKS = (
     _article(
         "lan1983", "Lan, K. K. Gordon and DeMets, David L.", "Discrete Sequential Boundaries for Clinical Trials",
         "Biometrika", "70", "659--663", 1983, "how looks share the error",
+    ),
+    _article(
+        "jennison1984", "Jennison, Christopher and Turnbull, Bruce W.",
+        "Repeated Confidence Intervals for Group Sequential Clinical Trials", "Controlled Clinical Trials", "5",
+        "33--45", 1984, "intervals at looks",
     ),
 )  # fmt: skip

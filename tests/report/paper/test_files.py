@@ -119,4 +119,4 @@ def test_references_are_those_of_the_report_and_bibtex_takes_them(
     assert all(rf"\bibitem{{{key}}}" in listed for key in keys)
     assert ("demsar2006" in keys) == (kind == "tasks")
     assert ("zhuang2022" in keys) == (kind == "study")
-    assert ("welch1947" in keys) == (kind in {"tasks", "looks"})  # of the two, runs are paired
+    assert ("wilcoxon1945" in keys) == (kind == "two")
