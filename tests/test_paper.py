@@ -57,7 +57,7 @@ def test_a_run_fills_it_too_and_a_report_fills_it_again(project: Path, deviate) 
     assert deviate("report", "base", "--paper", "b").code == 0
     assert deviate("resume", "base", "--paper", "c").code == 0
     assert (project / "a" / "macros.tex").read_text() == (project / "b" / "macros.tex").read_text()
-    assert r"\newcommand{\deviateAccMean}" in (project / "a" / "macros.tex").read_text()
+    assert r"{\deviateBaseAccMean}" in (project / "a" / "macros.tex").read_text()
     assert _paths(project / "a") == _paths(project / "b") == _paths(project / "c") >= FILES
 
 

@@ -13,6 +13,7 @@ from deviate.report.compare import (
 from deviate.report.describe import n_text, places_of
 from deviate.report.format import number, p_cell, percentage, ratio, signed
 from deviate.report.metrics import comparison_of, matched_rows
+from deviate.report.noise import is_study
 from deviate.report.paper.letters import prefixes
 from deviate.report.tex import comment, escape, figure, prose
 from deviate.report.view import View
@@ -37,37 +38,48 @@ OF_COMPARISON = (
 )  # fmt: skip
 ENDINGS = (*OF_DESCRIPTION, *OF_COMPARISON)
 HOW = r"""Figures of a report by deviate as commands, rounded as in its table. In the preamble: \input{macros}
-  accuracy was \deviateTestAccMean{} $\pm$ \deviateTestAccSD{} ($n = \deviateTestAccN$)
-An empty pair of braces keeps the space behind a command. Names: deviate, the experiment where there are several,
-the metric, the quantity; digits are spelt. Of p-values the sign is part: $p \deviate...PAdjusted$.
+  accuracy was \deviateBaseTestAccMean{} $\pm$ \deviateBaseTestAccSD{} ($n = \deviateBaseTestAccN$)
+An empty pair of braces keeps the space behind a command. Names: deviate, the experiment, the metric, the quantity;
+digits are spelt. Of p-values the sign is part: $p \deviate...PAdjusted$.
 CI is the interval of the mean, Difference is candidate minus baseline, EffectSize is Hedges' g, Superiority is
-P(candidate > baseline). A figure that there is not shows as --, with the reason behind its line."""
+P(candidate > baseline). A figure that there is not shows as --, with the reason behind its line.
+A paper may read several such files: the same figure may stand in each, one name for two figures is an error."""
+DEFINED = r"""\providecommand{\deviatefigure}[2]{%
+  \long\def\deviatemeant{#2}%
+  \ifdefined#1%
+    \ifx#1\deviatemeant\else
+      \PackageError{deviate}{\string#1 is another figure in a file that was read before}%
+        {Compare all in one report, or give one of the experiments another name.}%
+    \fi
+  \else
+    \newcommand{#1}{#2}%
+  \fi
+}"""
 
 
 def macros_source(macros: Sequence[Macro]) -> str:
     """The file: how to use it as its first comment, then a command a line."""
     told = [f"% {line}" for line in HOW.splitlines()]
     lines = [
-        rf"\newcommand{{\{it.name}}}{{{it.body}}}{f' % {comment(it.remark)}' if it.remark else ''}" for it in macros
+        rf"\deviatefigure{{\{it.name}}}{{{it.body}}}{f' % {comment(it.remark)}' if it.remark else ''}" for it in macros
     ]
-    return "\n".join([*told, *lines]) + "\n"
+    return "\n".join([*told, DEFINED, *lines]) + "\n"
 
 
 def macros_of(view: View) -> tuple[Macro, ...]:
     """All commands of a report, those of the whole first, in the order of experiments and metrics."""
     general = list(_general(view))
-    findings, labels = view.findings, [it.label for it in view.experiments]
+    findings = view.findings
     rows = matched_rows(findings)
     places: list[tuple[int, Description, Comparison | None]] = []
-    for index in range(len(labels)):
+    for index in range(len(findings.experiments)):
         for row in rows:
             found, first = row[index], row[0]
             if found is not None:
                 pair = comparison_of(findings, index - 1, first.metric.name) if index and first is not None else None
                 places.append((index, found, pair))
-    names = [
-        (labels[index], found.metric.name) if len(labels) > 1 else (found.metric.name,) for index, found, _ in places
-    ]
+    whose = _experiments(view)
+    names = [(*whose[index], found.metric.name) for index, found, _ in places]
     taken = [it.name.removeprefix("deviate") for it in general]
     made = list(general)
     for (index, found, comparison), prefix in zip(places, prefixes(names, ENDINGS, taken), strict=True):
@@ -80,14 +92,27 @@ def _named(prefix: str, macro: Macro) -> Macro:
     return Macro(f"deviate{prefix}{macro.name}", macro.body, macro.remark)
 
 
+def _experiments(view: View) -> list[tuple[str, ...]]:
+    """What the commands of each are called by, also where there is one alone: papers hold several reports."""
+    study = (_name(view),) if is_study(view.findings) else ()
+    return [(*study, it.label) for it in view.experiments]
+
+
+def _name(view: View) -> str:
+    return view.findings.experiments[0].experiment.name
+
+
 def _general(view: View) -> Iterator[Macro]:
-    """The sentence to paste, or several, named by their candidates or counted."""
+    """Sentences are named by what they are of, so that those on an experiment alone and as a candidate may meet."""
     facts = {it.label: it.cell.text for it in view.analysis}
     yield Macro("deviateVersion", escape(facts["deviate"]))
     yield Macro("deviateConfidence", escape(facts["Confidence"]))
-    whose = {it.paste: (it.candidate,) for it in view.verdicts} if len(view.paste) > 1 else {}
-    names = [whose.get(text, (str(index),)) for index, text in enumerate(view.paste, start=1)]
-    found = prefixes(names, ("Sentence",), ("Version", "Confidence")) if len(names) > 1 else [""] * len(names)
+    of_candidates = {it.paste: (it.candidate,) for it in view.verdicts}
+    others = [text for text in view.paste if text not in of_candidates]
+    whose = ("tasks",) if view.findings.pairs else (_name(view), "noise" if is_study(view.findings) else "alone")
+    counts = [()] if len(others) == 1 else [(str(index),) for index in range(1, len(others) + 1)]
+    names = of_candidates | {text: (*whose, *count) for text, count in zip(others, counts, strict=True)}
+    found = prefixes([names[text] for text in view.paste], ("Sentence",), ("Version", "Confidence"))
     for name, text in zip(found, view.paste, strict=True):
         yield Macro(f"deviate{name}Sentence", prose(text))
 

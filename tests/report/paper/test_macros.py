@@ -2,10 +2,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import kinds
 import numpy as np
 import pytest
 from experiments import scored, selected, with_moments
-from papers import compiled
+from papers import Paper, compiled
 
 from deviate.model import Findings
 from deviate.report import build_view, render
@@ -44,24 +45,59 @@ def test_figures_are_those_of_the_table_with_the_same_digits() -> None:
     assert bodies["deviateNewTestAccEffectSize"].startswith(r"\ensuremath{1.4")
 
 
-def test_one_experiment_has_commands_without_its_name() -> None:
+def test_one_experiment_alone_has_its_name_in_its_commands_too() -> None:
     bodies = _bodies(judge([scored("base", [93.1, 93.4, 93.9])]))
-    assert "deviateTestAccMean" in bodies
-    assert not [name for name in bodies if "Difference" in name or "Base" in name]
+    assert "deviateBaseTestAccMean" in bodies
+    assert bodies["deviateBaseAloneSentence"].startswith("base: test")
+    assert not [name for name in bodies if "Difference" in name]
+
+
+def test_variants_of_a_study_have_the_name_of_the_experiment_before_their_own() -> None:
+    bodies = _bodies(kinds.noise_study())
+    assert {"deviateTrainAlgoImplTestAccSD", "deviateTrainOneBitTestAccSD", "deviateTrainNoiseSentence"} <= set(bodies)
 
 
 def test_a_figure_that_there_is_not_is_seen_and_its_reason_stands_beside_it() -> None:
     text = macros_source(macros_of(build_view(judge([scored("base", [93.1])]))))
-    assert r"\newcommand{\deviateTestAccSD}{--} % 1 run: spread unknown" in text
+    assert r"\deviatefigure{\deviateBaseTestAccSD}{--} % 1 run: spread unknown" in text
     assert text.startswith("% ")
-    assert r"\input{macros}" in text.partition(r"\newcommand")[0]
+    assert r"\input{macros}" in text.partition(r"\providecommand")[0]
 
 
-def test_there_is_one_sentence_or_one_for_each_candidate() -> None:
-    assert _bodies(_two())["deviateSentence"].startswith(r"test\_acc was")
-    many = judge([scored(name, [i + j for j in (0.1, 0.3, 0.2, 0.5, 0.4)]) for i, name in enumerate("abc")])
-    sentences = [name for name in _bodies(many) if name.endswith("Sentence")]
-    assert sentences[:2] == ["deviateBSentence", "deviateCSentence"]
+def test_each_candidate_has_a_sentence_and_the_tasks_have_one() -> None:
+    assert _bodies(_two())["deviateNewSentence"].startswith(r"test\_acc was")
+    sentences = [name for name in _bodies(kinds.tasks()) if name.endswith("Sentence")]
+    assert sentences == [f"deviate{it}Sentence" for it in ("Adam", "Adamw", "SharpnessAware", "Tasks")]
+
+
+def _shown(folder: Path, reports: list[Findings], *commands: str) -> Paper:
+    """A paper that reads the commands of several reports, and shows some of them."""
+    for index, findings in enumerate(reports):
+        (folder / f"{index}.tex").write_text(macros_source(macros_of(build_view(findings))), encoding="ascii")
+    read = "".join(rf"\input{{{index}}}" for index in range(len(reports)))
+    text = " ".join(rf"\{it}{{}}" for it in commands)
+    (folder / "main.tex").write_text(rf"\documentclass{{article}}{read}\begin{{document}}{text}\end{{document}}")
+    return compiled(folder / "main.tex")
+
+
+def test_a_paper_reads_several_reports(tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("pdflatex")
+    base, new, other = (
+        scored(name, scores)
+        for name, scores in (("base", [1.5, 2.5, 3.5]), ("new", [2.5, 3.5, 4.5]), ("other", [5.0, 6.0, 7.0]))
+    )
+    reports = [judge([base]), judge([other]), judge([base, new]), judge([base, other])]
+    names = ("deviateBaseTestAccMean", "deviateOtherTestAccMean", "deviateOtherTestAccDifference", "deviateConfidence")
+    paper = _shown(tmp_path, reports, *names)
+    assert paper.error == ""
+    assert paper.text.split()[:4] == ["2.50", "6.00", "+3.50", "95%"]
+
+
+def test_one_name_for_two_figures_stops_with_what_to_do(tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("pdflatex")
+    reports = [judge([scored("base", scores)]) for scores in ([1.5, 2.5, 3.5], [1.5, 2.5, 4.5])]
+    error = _shown(tmp_path, reports).error.replace("\n", "")
+    assert r"\deviateBaseAloneSentence is another figure in a file that was read before" in error
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 10])
