@@ -14,6 +14,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -41,8 +42,8 @@ CASES: dict[str, Callable[[], list[Experiment]]] = {
 FORMS = ("html", "json", "csv", "markdown", "latex", "terminal")
 
 
-def measure(name: str, answers: "multiprocessing.Queue[dict[str, float]]") -> None:
-    """Times of one case in a process of its own, whose peak of memory is then that of the case."""
+def measure(name: str) -> dict[str, float]:
+    """Seconds, bytes and MB of one case: in a process of its own, whose peak of memory is then that of the case."""
     experiments = CASES[name]()
     begin_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.process_time()
@@ -58,7 +59,7 @@ def measure(name: str, answers: "multiprocessing.Queue[dict[str, float]]") -> No
         found[f"{form} bytes"] = len(text.encode())
     found["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     found["peak MB more than the experiments take"] = found["peak MB"] - begin_kb / 1024
-    answers.put(found)
+    return found
 
 
 def plain() -> tuple[float, float]:
@@ -91,11 +92,8 @@ def main() -> None:
     too_much = []
     context = multiprocessing.get_context("spawn")
     for name in wanted:
-        answers: multiprocessing.Queue[dict[str, float]] = context.Queue()
-        process = context.Process(target=measure, args=(name, answers))
-        process.start()
-        found = answers.get()
-        process.join()
+        with ProcessPoolExecutor(max_workers=1, mp_context=context) as alone:
+            found = alone.submit(measure, name).result()  # raises what the process raised, or that it was killed
         seconds, size = found["view"] + found["html"], found["html bytes"]
         print(f"{name}: page in {seconds:.2f} s ({seconds / picture:.0f} plain pictures), {size / 1e6:.2f} MB")
         print("  seconds: " + ", ".join(f"{it} {found[it]:.2f}" for it in ("judge", "view", *FORMS)))
