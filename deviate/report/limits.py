@@ -44,7 +44,9 @@ def limits(findings: Findings) -> tuple[str, ...]:
     """What this does not show: sentences, the most general first."""
     descriptions = _descriptions(findings)
     n_fewest = min((description.n for description in descriptions), default=0)
-    variants = dict.fromkeys(experiment.experiment.variant for experiment in findings.experiments)
+    variants = dict.fromkeys(
+        it.experiment.variant for it in findings.experiments if it.experiment.runs and not it.experiment.imported
+    )
     is_comparison = bool(findings.pairs)
     has_failures = any(description.missing for description in descriptions)
     has_best = any(description.metric.aggregate == "best" for description in descriptions)

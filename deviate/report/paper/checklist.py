@@ -4,12 +4,13 @@ import statistics
 from collections.abc import Iterable, Iterator
 
 from deviate import __version__
-from deviate.model import Description, Experiment, Findings, Interval
+from deviate.model import Description, Equivalence, Experiment, Findings, Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES
 from deviate.report.describe import n_text
 from deviate.report.format import clean, confidence_text, counted, duration
 from deviate.report.history import outcome_counts
 from deviate.report.metrics import aggregate_words
+from deviate.report.noise import is_study
 from deviate.report.renderers.markdown import escape
 from deviate.report.view import View
 
@@ -19,8 +20,24 @@ MACHINE = ("GPU", "NVIDIA driver", "CPU", "cores")
 SPREADS = {
     "as-is": "whatever the script itself leaves free; deviate held nothing, so single sources are not known",
     "control": "nothing: every factor that deviate can reach is held",
-    "one-bit": "one bit of one weight before the first step; all else is held",
+    "one-bit": "one bit of one weight before the first step; all else that deviate can reach is held",
 }
+CONTROL = {
+    "intact": "Where all is held nothing else varied: the runs of the variant control are bitwise equal.",
+    "broken": "The variant control failed, its runs differ: something varies that is called held here.",
+    "absent": "That nothing else varies was not checked: it takes two completed runs of the variant control.",
+}
+EXAMPLES = {
+    "equal": (
+        "All runs were tested on the same examples, by a hash of the evaluation data; which examples these are is in "
+        "no error bar."
+    ),
+    "differ": "Not all runs were tested on the same examples, by a hash of the evaluation data.",
+    "not seen": "Whether all runs were tested on the same examples is not known: the evaluation data were not seen.",
+}
+BEFORE = "that it was chosen before the runs is yours to confirm"
+WHOLE = {"%": 100.0}
+"""What metrics in this unit cannot pass, and neither can they 0."""
 
 
 def checklist_source(view: View) -> str:
@@ -28,8 +45,8 @@ def checklist_source(view: View) -> str:
     lines = [
         "# Error bars: answers for a reproducibility checklist",
         "",
-        "Written for the questions on statistical significance and on compute that NeurIPS and ICML ask. Sentences",
-        "that say *not known* are yours to complete.",
+        "Written for the questions on statistical significance and on compute of the NeurIPS paper checklist, and",
+        "others like it. What is *not known*, or *yours to confirm*, is for you to complete.",
         "",
     ]
     for question, answers in _answers(view):
@@ -42,7 +59,7 @@ def _answers(view: View) -> Iterator[tuple[str, list[str]]]:
     named = [(it.label, found.experiment) for it, found in zip(view.experiments, findings.experiments, strict=True)]
     descriptions = [it for found in findings.experiments for it in found.descriptions]
     yield "Are error bars reported, and what are they?", list(_bars(findings, descriptions))
-    yield "Which factors of variability do they capture?", list(_factors(named))
+    yield "Which factors of variability do they capture?", list(_factors(named, findings))
     yield "Over how many runs?", list(_runs(view, named))
     yield "How were they computed, and what is assumed?", list(_method(findings, descriptions))
     if findings.pairs:
@@ -52,10 +69,13 @@ def _answers(view: View) -> Iterator[tuple[str, list[str]]]:
 
 
 def _bars(findings: Findings, descriptions: list[Description]) -> Iterator[str]:
-    yield "Yes. ± is one standard deviation over independent runs (ddof 1), not a standard error of the mean."
+    if all(isinstance(it.sd, Unavailable) for it in descriptions):
+        yield "No: no metric has two runs with a score, so nothing is known of how far runs vary."
+    else:
+        yield "Yes. ± is one standard deviation over runs (ddof 1), not a standard error of the mean."
     level = confidence_text(findings.confidence)
     if any(isinstance(it.mean_interval, Interval) for it in descriptions):
-        yield f"Brackets are {level} confidence intervals; of what, stands with them."
+        yield f"Brackets are confidence intervals, {level} unless another level stands with them."
     else:
         yield "There are no intervals: no metric has two runs that differ."
     recorded = [it.metric for it in descriptions if it.metric.metric.sink != "scores"]
@@ -66,8 +86,7 @@ def _bars(findings: Findings, descriptions: list[Description]) -> Iterator[str]:
         yield "Some scores were read from files: how each was made from its run is not known here."
 
 
-def _factors(named: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
-    is_split_held = False
+def _factors(named: Iterable[tuple[str, Experiment]], findings: Findings) -> Iterator[str]:
     for label, it in named:
         prefix = f"{escape(label)}: "
         if it.imported:
@@ -79,11 +98,9 @@ def _factors(named: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
             yield f"{prefix}variant {escape(it.variant)}, free between runs: {escape(', '.join(it.varied))}{held}."
         else:
             yield f"{prefix}variant {escape(it.variant)}; which factors it leaves free is {UNKNOWN}."
-        is_split_held |= "split" in it.held
-    if is_split_held:
-        yield "The split into training and test data is held; its choice is in no error bar."
-    else:
-        yield "Whether all runs had the same split into training and test data is not known."
+    if findings.noise is not None and is_study(findings):
+        yield CONTROL[findings.noise.control]
+    yield EXAMPLES[findings.evaluation]
 
 
 def _runs(view: View, named: list[tuple[str, Experiment]]) -> Iterator[str]:
@@ -91,34 +108,64 @@ def _runs(view: View, named: list[tuple[str, Experiment]]) -> Iterator[str]:
     for (label, it), found in zip(named, findings.experiments, strict=True):
         primary = [d for d in found.descriptions if d.metric.name == findings.primary] or list(found.descriptions[:1])
         scored = "; ".join(f"n = {n_text(d)} for {clean(d.metric.name)}" for d in primary)
-        yield f"{escape(label)}: {escape(outcome_counts(it))}{f'; {escape(scored)}' if scored else ''}."
+        counts = "scores of runs were read" if it.imported else escape(outcome_counts(it))
+        yield f"{escape(label)}: {counts}{f'; {escape(scored)}' if scored else ''}."
         if it.precision:
-            yield f"Runs of {escape(label)} were added until {escape(clean(it.precision))}, decided by precision alone."
+            yield f"{escape(label)}: runs were added until {escape(clean(it.precision))}, decided by precision alone."
         if it.looks:
             looks = ", ".join(map(str, it.looks))
-            yield f"Comparisons were declared beforehand at {looks} runs ({it.spending} spending)."
+            yield f"{escape(label)}: comparisons were declared before the first run, at {looks} runs ({it.spending})."
         if it.n_unplanned_looks:
             looks = counted(it.n_unplanned_looks, "unplanned look")
             yield f"{escape(label)}: {looks} at results before runs were added."
-    yield "Failed runs are counted and shown, never replaced; only runs lost to the machine were repeated."
+    if any(it.imported for _, it in named):
+        yield f"Whether runs failed or were left out before their scores were read is {UNKNOWN}."
+    if not all(it.imported for _, it in named):
+        yield "Failed runs are counted and shown, none was replaced; runs lost to the machine do not count."
 
 
 def _method(findings: Findings, descriptions: list[Description]) -> Iterator[str]:
-    methods = {
-        "the mean": dict.fromkeys(
-            it.mean_interval.method for it in descriptions if isinstance(it.mean_interval, Interval)
-        ),
-        "the SD": dict.fromkeys(it.sd_interval.method for it in descriptions if isinstance(it.sd_interval, Interval)),
+    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
+    intervals = {
+        "a mean": [it.mean_interval for it in descriptions],
+        "an SD": [it.sd_interval for it in descriptions],
+        "a difference of means": [it.difference_interval for it in comparisons],
+        "a ratio of SDs": [*(it.sd_ratio_interval for it in comparisons), *_noise_ratios(findings)],
     }
-    told = [f"of {what} by {', '.join(found)}" for what, found in methods.items() if found]
+    told = [f"of {what} by {found}" for what, some in intervals.items() if (found := _methods(some))]
     if told:
         yield f"In closed form: {'; '.join(told)}. Runs are taken as independent and scores as normal."
-        yield "Intervals of a mean are symmetric; those of an SD are not."
-    if any(isinstance(it.mean_bootstrap, Interval) for it in descriptions):
-        yield f"Checked by resampling runs ({N_RESAMPLES} resamples, analysis seed {findings.analysis_seed})."
+        yield "Intervals of means are symmetric; those of SDs are not."
+    resampled = [it for d in descriptions for it in (d.mean_bootstrap, d.sd_bootstrap, d.median_bootstrap)]
+    if found := _methods(resampled):
+        seed = f"{N_RESAMPLES} resamples, analysis seed {findings.analysis_seed}"
+        yield f"Beside them by resampling runs: {found}; {seed}."
+    if findings.tasks is not None and (found := _methods([it.iqm_interval for it in findings.tasks.aggregated])):
+        scale = escape(clean(findings.tasks.normalisation))
+        yield f"Of interquartile means over tasks: {found}. Scores were made comparable thus: {scale}."
+    passed = dict.fromkeys(clean(it.metric.name) for it in descriptions if _passes_its_ends(it))
+    if passed:
+        yield f"Error bars pass 0 or 100 %, show quartiles or every run instead: {escape(', '.join(passed))}."
     tails = dict.fromkeys(f"{clean(it.metric.name)}: {it.tails}" for it in descriptions if it.tails)
     yield from (f"Scores may not be normal. {escape(it)}." for it in tails)
-    yield f"Computed by deviate {__version__}; the score of every run is in the CSV of the report."
+    yield f"Computed by deviate {__version__}, which also writes the score of every run (CSV, JSON)."
+
+
+def _noise_ratios(findings: Findings) -> Iterator[Interval | Unavailable]:
+    if findings.noise is not None and is_study(findings):
+        yield from (row.ratio_interval for table in findings.noise.tables for row in table.rows)
+
+
+def _methods(intervals: Iterable[Interval | Unavailable]) -> str:
+    return ", ".join(dict.fromkeys(it.method for it in intervals if isinstance(it, Interval)))
+
+
+def _passes_its_ends(it: Description) -> bool:
+    whole, ends = WHOLE.get(it.metric.unit), [it.mean_interval] if isinstance(it.mean_interval, Interval) else []
+    if whole is None or isinstance(it.mean, Unavailable) or isinstance(it.sd, Unavailable):
+        return False
+    lows, highs = [it.mean - it.sd, *(end.low for end in ends)], [it.mean + it.sd, *(end.high for end in ends)]
+    return min(lows) < 0 or max(highs) > whole
 
 
 def _tests(findings: Findings) -> Iterator[str]:
@@ -126,17 +173,31 @@ def _tests(findings: Findings) -> Iterator[str]:
     if not comparisons:
         yield "Nothing was tested: no metric was reported on both sides."
         return
-    names = dict.fromkeys("paired t-test" if it.is_paired else "Welch's t-test" for it in comparisons)
-    yield (
-        f"Two-sided {' and '.join(names)}; equal spread is not assumed."
-        if "paired t-test" not in names
-        else (f"Two-sided {' and '.join(names)}, as chosen before.")
-    )
+    if all(isinstance(it.deciding_test, Unavailable) for it in comparisons):
+        reasons = dict.fromkeys(
+            it.deciding_test.reason for it in comparisons if isinstance(it.deciding_test, Unavailable)
+        )
+        yield f"No verdict rests on a test: {escape('; '.join(reasons))}."
+        return
+    if not all(it.is_paired for it in comparisons):
+        yield "Verdicts rest on two-sided Welch's t-tests; equal spread is not assumed."
+    if any(it.is_paired for it in comparisons):
+        yield (
+            "Verdicts rest on two-sided paired t-tests: runs of both sides that share their replicate, and with it the "
+            f"seeds that both hold, are pairs. Pairing was asked for; {BEFORE}."
+        )
+    yield "Other tests that the report shows beside them decide nothing."
     yield from (f"Correction: {escape(it)}." for it in dict.fromkeys(pair.family for pair in findings.pairs) if it)
-    primary = f"{escape(clean(findings.primary))} decides" if findings.primary else "No metric was named to decide"
-    margins = dict.fromkeys(it.metric.margin for it in comparisons if it.metric.margin is not None)
-    margin = f"; smallest difference that matters: {', '.join(f'{it:g}' for it in margins)}" if margins else ""
-    yield f"{primary}{margin}."
+    yield (
+        f"{escape(clean(findings.primary))} is the primary metric, which decides."
+        if findings.primary
+        else "No metric decides alone."
+    )
+    margins = dict.fromkeys(f"{it.metric.margin:g}" for it in comparisons if it.metric.margin is not None)
+    if margins:
+        yield f"Smallest difference that matters: {', '.join(margins)}; {BEFORE}."
+    if any(isinstance(it.equivalence, Equivalence) for it in comparisons):
+        yield "Equivalence within it: two one-sided tests."
     yield from (f"{escape(clean(it.candidate))}: {escape(it.looks)}." for it in findings.pairs if it.looks)
 
 
@@ -154,7 +215,8 @@ def _compute(named: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
             shared = f", with up to {counted(beside, 'other run')} beside it" if beside else ""
             yield (
                 f"{escape(label)}, time: {duration(statistics.median(times))} per run (median{shared}), "
-                f"{duration(sum(times))} for all {counted(len(times), 'run')}; energy is not known."
+                f"{duration(sum(times))} summed over {counted(len(times), 'run')}."
             )
         else:
             yield f"{escape(label)}, time per run: {UNKNOWN}."
+    yield "Memory, energy, and what was computed for experiments that are not in this report are not known."
