@@ -122,6 +122,7 @@ def _plot(it: Breakdown, index: int, heading: str) -> BreakdownPlot | None:
         key=f"breakdown-{index}-plot",
         title=f"{heading}: every run, per class",
         description=f"Mean ± SD over runs: {told}.{more}",
+        caption="Each point is the score of one run; the dot and line below them: mean and one SD to either side.",
         axis=with_unit(name_text(it.pattern), f"({unit})" if unit else ""),
         index=it.experiment,
         lines=tuple(

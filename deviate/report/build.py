@@ -60,11 +60,13 @@ def build_view(findings: Findings) -> View:
         scope=limits.scope(findings),
         limits=limits.limits(findings),
         warnings=_warnings(findings, labels),
-        points_note=_points_note(findings),
+        points_note=next((it.estimation.caption for it in metrics if it.estimation), ""),
         overview_caption=_overview_caption(findings, labels),
         cv_head=f"CV of {labels[0]}" if len(labels) > 1 else "CV",
         metrics=metrics,
-        curves_note="" if any(metric.curve for metric in metrics) else "No metric was reported at more than one step.",
+        curves_note=next((it.curve.caption for it in metrics if it.curve), ""),
+        no_curves="" if any(it.curve for it in metrics) else "No metric was reported at more than one step.",
+        folded_metrics=counted(n_folded, "more metric") if (n_folded := sum(it.is_folded for it in metrics)) else "",
         many=many_views(findings, labels),
         tasks=tasks,
         outcomes=outcomes,
@@ -169,22 +171,6 @@ def _orders(findings: Findings) -> list[list[str]]:
     return [
         [it.metric.name for row in rows if (it := row[index]) is not None] for index in range(len(findings.experiments))
     ]
-
-
-def _points_note(findings: Findings) -> str:
-    """How to read the figures of every run."""
-    beside = "The dot and line beside them: mean and its interval."
-    if len(findings.pairs) == 1:
-        beside = (
-            "The dot and line beside them: mean and one SD to either side. The last column is the difference to the "
-            "baseline with its interval; its zero is the mean of the baseline."
-        )
-    elif findings.pairs:
-        beside = (
-            "The dot and line beside them: mean and one SD to either side. The lower panel has the differences to the "
-            "baseline with their intervals."
-        )
-    return f"Each dot is the score of one run. {beside} No axis is forced to start at zero."
 
 
 def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[Differe
 def not_drawn(findings: Findings, labels: Sequence[str]) -> str:
     """How many bands are not drawn; empty where all are."""
     n_more = len(_with_ends(findings, labels)) - MOST_FIGURES
-    return f"{counted(n_more, 'more band')} not drawn; all are in the data as JSON." if n_more > 0 else ""
+    return f"{counted(n_more, 'more band')} not drawn; --json has them all." if n_more > 0 else ""
 
 
 def curve_line(comparison: Comparison, against: str) -> Iterator[str]:
@@ -77,9 +77,14 @@ def _with_ends(findings: Findings, labels: Sequence[str]) -> list[tuple[Comparis
     return [it for it in curves if any(map(math.isfinite, itertools.chain.from_iterable(it[3].band)))]
 
 
+def _caption(curve: CurveComparison, level: str) -> str:
+    told = f"The line is the difference of the mean curves; the band ({level}) holds at all steps at once."
+    return told if curve.first_difference is None else f"{told} Dotted: the first step at which it leaves 0."
+
+
 def _first_words(curve: CurveComparison) -> str:
     if curve.first_difference is None:
-        return f"differ at none of {counted(len(curve.steps), 'step')}"
+        return f"are told apart at none of {counted(len(curve.steps), 'step')}"
     return f"first differ at step {curve.first_difference}"
 
 
@@ -122,9 +127,9 @@ def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison
         title=f"{name}: {label} less the baseline",
         description=(
             f"Difference of the mean curves of {name}, n = {curve.n[0]} + {curve.n[1]}, with a band that holds at all "
-            f"steps at once ({level}): "
-            f"they {_first_words(curve)}"
+            f"steps at once ({level}): they {_first_words(curve)}"
         ),
+        caption=_caption(curve, level),
         axis=with_unit(f"difference of {name}", f"({unit})" if unit else ""),
         note=f"n = {curve.n[0]} + {curve.n[1]}",
         index=index,

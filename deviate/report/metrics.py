@@ -1,29 +1,24 @@
-"""Metrics as text: per metric its row in the overview, its tables, and the data of its figures."""
+"""Metrics as text: per metric its row in the overview and its tables."""
 
 from collections.abc import Sequence
 
-from deviate.model import Comparison, Description, Findings, Interval, Run, SelectedMetric, Series, Unavailable
+from deviate.model import Comparison, Description, Findings, SelectedMetric
 from deviate.report.compare import (
-    difference_cell,
     metric_name,
     overview_comparison,
-    places_of_difference,
-    verdict_word,
 )
 from deviate.report.describe import cell_of, description_headers, description_row, mean_cell, n_text, unit_of
-from deviate.report.format import clean, confidence_text, difference_unit, name_text, percentage, shorten, with_unit
+from deviate.report.format import clean, name_text, percentage, shorten
+from deviate.report.metric_plots import curve_plot, estimation_plot
 from deviate.report.quantities import quantity_rows
 from deviate.report.shape import shape_rows
 from deviate.report.view import (
     Cell,
-    CurveGroup,
-    CurvePlot,
-    EstimationPlot,
     MetricView,
-    PlottedDifference,
-    PointGroup,
 )
 
+N_OPEN = 8
+"""Metrics whose figures are open on a page; a page of thirty would hide the one that counts."""
 DIRECTIONS = {"max": "higher is better", "min": "lower is better", None: "direction unknown"}
 AGGREGATES = {
     "last": "last value of each run",
@@ -98,16 +93,18 @@ def _metric_view(
     name = next((metric_name(it) for it in comparisons if it is not None), name_text(first.metric.name))
     absent = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
     compared = [it for it in comparisons if it is not None]
-    estimation = _estimation(f"m{index}", name, row, labels, comparisons)
-    curve = _curve(f"m{index}", name, findings, row, labels)
+    estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons)
+    curve = curve_plot(f"m{index}c", name, findings, row, labels)
+    is_primary = first.metric.name == findings.primary
     return MetricView(
         anchor=f"metric-{index}",
         name=name,
-        is_primary=first.metric.name == findings.primary,
-        facts=_facts(first.metric, is_primary=first.metric.name == findings.primary),
+        is_primary=is_primary,
+        is_folded=index >= N_OPEN and not is_primary,
+        facts=_facts(first.metric, is_primary=is_primary),
         overview=tuple(_overview_cell(it, label) for it, label in zip(row, labels, strict=True)),
         overview_n=tuple("" if it is None else f"n = {n_text(it)}" for it in row),
-        cv=cell_of(first.cv, percentage),
+        cv=_cv_cell(row[0], labels[0]),
         overview_comparisons=tuple(None if it is None else overview_comparison(it) for it in comparisons),
         not_compared=tuple(reason if compared else "only one side reports this metric" for reason in absent),
         description_headers=description_headers(next((it for it, _ in described if it.n > 1), first)),
@@ -135,118 +132,14 @@ def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
     return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
 
 
+def _cv_cell(description: Description | None, label: str) -> Cell:
+    """Of the first experiment, by which metrics are ordered."""
+    if description is None:
+        return Cell(f"not reported by {label}", is_reason=True)
+    return cell_of(description.cv, percentage)
+
+
 def _overview_cell(description: Description | None, label: str) -> Cell:
     if description is None:
         return Cell(f"not reported by {label}", is_reason=True)
     return mean_cell(description, unit_of(description.metric))
-
-
-def _estimation(
-    key: str,
-    name: str,
-    row: Sequence[Description | None],
-    labels: Sequence[str],
-    comparisons: Sequence[Comparison | None],
-) -> EstimationPlot | None:
-    described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
-    place = {label: index for index, label in enumerate(labels)}
-    if not any(it.scores for it, _ in described):
-        return None
-    unit = unit_of(described[0][0].metric)
-    differences = tuple(
-        _plotted(it, label) for it, label in zip(comparisons, labels[1:], strict=False) if it is not None
-    )
-    intervals = [it.difference_interval for it in comparisons if it is not None]
-    # An axis has no room for the whole note, which stands in the tables.
-    levels = dict.fromkeys(
-        "CI not valid" if it.note else f"{confidence_text(it.confidence)} CI"
-        for it in intervals
-        if isinstance(it, Interval)
-    )
-    drawn = "; ".join(f"{label} {mean_cell(it, unit).text}, n = {n_text(it)}" for it, label in described)
-    told = [
-        f"difference {difference_cell(it, places_of_difference(it)).text}, verdict {verdict_word(it)}"
-        for it in comparisons
-        if it is not None
-    ]
-    return EstimationPlot(
-        key=f"{key}e",
-        title=name,
-        description=f"Score of every run in {name}: {drawn}. {'; '.join(told)}".strip(),
-        axis=with_unit(name, f"({unit})" if unit else ""),
-        difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
-        groups=tuple(_points(it, label, place[label]) for it, label in described),
-        differences=differences,
-    )
-
-
-def _points(description: Description, label: str, index: int) -> PointGroup:
-    interval = description.mean_interval
-    return PointGroup(
-        index=index,
-        label=label,
-        note=f"n = {n_text(description)}",
-        values=tuple(score.value for score in description.scores),
-        mean=None if isinstance(description.mean, Unavailable) else description.mean,
-        sd=None if isinstance(description.sd, Unavailable) else description.sd,
-        low=interval.low if isinstance(interval, Interval) else None,
-        high=interval.high if isinstance(interval, Interval) else None,
-    )
-
-
-def _plotted(comparison: Comparison, label: str) -> PlottedDifference:
-    interval = comparison.difference_interval
-    return PlottedDifference(
-        label=label,
-        estimate=None if isinstance(comparison.difference, Unavailable) else comparison.difference,
-        low=interval.low if isinstance(interval, Interval) else None,
-        high=interval.high if isinstance(interval, Interval) else None,
-        pairs=_pairs(comparison) if comparison.is_paired else (),
-    )
-
-
-def _pairs(comparison: Comparison) -> tuple[tuple[int, int], ...]:
-    """Places of scores that share their replicate."""
-    place = {score.replicate: index for index, score in enumerate(comparison.candidate.scores)}
-    return tuple(
-        (index, place[score.replicate])
-        for index, score in enumerate(comparison.baseline.scores)
-        if score.replicate in place
-    )
-
-
-def _curve(
-    key: str, name: str, findings: Findings, row: Sequence[Description | None], labels: Sequence[str]
-) -> CurvePlot | None:
-    groups: list[CurveGroup] = []
-    for index, (description, item, label) in enumerate(zip(row, findings.experiments, labels, strict=True)):
-        if description is None:
-            continue
-        metric = description.metric.name
-        counted = {score.replicate for score in description.scores}
-        found = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
-        groups.append(
-            CurveGroup(
-                index=index,
-                label=label,
-                counted=tuple(series for run, series in found if run.replicate in counted),
-                failed=tuple(series for run, series in found if run.replicate not in counted),
-            )
-        )
-    if not any(group.counted or group.failed for group in groups):
-        return None
-    unit = next(unit_of(it.metric) for it in row if it is not None)
-    told = "; ".join(f"{group.label}: {len(group.counted) + len(group.failed)} runs" for group in groups)
-    return CurvePlot(
-        key=f"{key}c",
-        title=name,
-        description=f"{name} of every run over main-loop steps, with the mean and its pointwise band. {told}",
-        axis=with_unit(name, f"({unit})" if unit else ""),
-        confidence=findings.confidence,
-        groups=tuple(groups),
-    )
-
-
-def _has_curve(run: Run, metric: str) -> bool:
-    series: Series | None = run.series.get(metric)
-    return series is not None and sum(step is not None for step in series.steps) > 1

@@ -180,22 +180,26 @@ def _survival_plots(attained: Sequence[tuple[str, int, Description, Attainment]]
             f"{label}: {it.n_reached} of {len(it.steps)} runs, median {cell_of(it.median_steps, _steps).text}"
             for label, _, _, it in those
         )
+        lines = tuple(_survival_line(*it) for it in those)
+        ended = " Each stroke is a run that ended before." if any(line.ended for line in lines) else ""
         yield SurvivalPlot(
             key=f"s{number_of_plot}",
             title=f"{target}: runs not there yet",
             description=f"Share of runs that have not reached {target} after each main-loop step: {told}",
-            lines=tuple(
-                SurvivalLine(
-                    label=label,
-                    note=f"n = {len(it.steps)}, {it.n_reached} reached",
-                    index=index,
-                    points=it.survival,
-                    ended=tuple(sorted(step for _, step, is_there in it.steps if not is_there)),
-                    last=max(step for _, step, _ in it.steps),
-                )
-                for label, index, _, it in those
-            ),
+            caption=f"Kaplan–Meier: a line falls where runs reach the target.{ended}",
+            lines=lines,
         )
+
+
+def _survival_line(label: str, index: int, _description: Description, it: Attainment) -> SurvivalLine:
+    return SurvivalLine(
+        label=label,
+        note=f"n = {len(it.steps)}, {it.n_reached} reached",
+        index=index,
+        points=it.survival,
+        ended=tuple(sorted(step for _, step, is_there in it.steps if not is_there)),
+        last=max(step for _, step, _ in it.steps),
+    )
 
 
 def _lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:

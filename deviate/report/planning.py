@@ -215,6 +215,7 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
             f"On record: {_now_text(plan)}, {_size(plan.now, plan, places)}."
             + (f" The margin is {margin}." if margin else "")
         ),
+        caption=_caption(plan),
         axis=f"detectable difference of {name}" + (f" ({_unit(plan)})" if _unit(plan) else ""),
         n_axis=first,
         index=series,
@@ -229,6 +230,13 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
         margin=plan.margin,
         margin_label=f"margin {margin}" if margin else "",
     )
+
+
+def _caption(plan: Planning) -> str:
+    told = "Each point was computed"
+    if any(row.low is not None and row.high is not None for row in plan.rows):
+        told += f"; the band is for the ends of the {confidence_text(plan.confidence)} interval of the SD"
+    return f"{told}."
 
 
 def _reach(plan: Planning) -> int:

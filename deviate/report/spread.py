@@ -89,10 +89,19 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
         key=f"n{index}f",
         title=f"{name}: spread per variant",
         description=f"SD of {name} over runs of each variant with its interval: {told}",
+        caption=_caption(table.reference if reference else None),
         axis=with_unit(f"SD of {name}", f"({unit})" if unit else ""),
         reference=reference or None,
         rows=rows,
     )
+
+
+def _caption(reference: str | None) -> str:
+    told = (
+        "SD over runs of each variant with its interval; each faint point below is how far one run is from the mean of "
+        "its variant."
+    )
+    return f"{told} Dotted: the SD of {name_text(reference)}." if reference else told
 
 
 def _forest_row(row: NoiseRow) -> ForestRow:

@@ -119,6 +119,8 @@ def _rank_plot(tasks: TaskFindings, level: str) -> RankPlot | None:
         title="Mean ranks over tasks",
         description=f"Mean rank over {len(tasks.tasks)} tasks, 1 is best: {told}. Critical difference "
         f"{ratio(difference)} (Nemenyi, {level}). Not told apart: {groups or 'none'}.",
+        caption="Mean rank of each experiment over the tasks. A bar joins experiments whose ranks are less apart than "
+        "the critical difference.",
         note=f"mean rank over n = {len(tasks.tasks)} tasks, 1 is best",
         ranks=tuple((name_text(name), ratio(rank), rank) for name, rank in ordered),
         difference=difference,

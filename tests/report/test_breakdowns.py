@@ -8,7 +8,7 @@ from experiments import experiment, run, scored, selected, single
 from deviate.model import Experiment
 from deviate.report import build_view, render
 from deviate.report.breakdowns import N_DRAWN, breakdowns_view
-from deviate.report.figures.breakdowns import draw_breakdown
+from deviate.report.figures import page_figure
 from deviate.stats import judge
 
 CLASSES = {"cat": 0.010, "dog": 0.003, "bird": 0.001}
@@ -60,7 +60,7 @@ def test_classes_without_spread_say_so() -> None:
     (section,) = breakdowns_view(judge([classes(n=1)]), ["a"]).sections
     assert section.sentences[0].startswith("No class has a spread")
     assert section.plot is not None
-    assert "<svg" in draw_breakdown(section.plot)
+    assert "<svg" in page_figure(section.plot)
 
 
 def test_a_hundred_classes_are_in_the_table_and_the_widest_in_the_figure() -> None:
@@ -70,7 +70,7 @@ def test_a_hundred_classes_are_in_the_table_and_the_widest_in_the_figure() -> No
     assert section.plot is not None
     assert len(section.plot.lines) == N_DRAWN
     assert "The widest 30 of 100 are drawn." in section.plot.description
-    assert draw_breakdown(section.plot) == draw_breakdown(section.plot)
+    assert page_figure(section.plot) == page_figure(section.plot)
 
 
 def test_the_page_shows_them() -> None:

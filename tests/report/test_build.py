@@ -170,7 +170,7 @@ def test_values_reported_once_have_no_curve_and_say_so() -> None:
     view: View = build_view(judge([scored("a", [1.0, 2.0])]))
     assert view.metrics[0].curve is None
     assert view.metrics[0].no_curve
-    assert view.curves_note
+    assert view.no_curves
 
 
 def test_no_verb_waits_for_statistics_because_it_words_a_number() -> None:

@@ -15,7 +15,7 @@ from studies import noisy_run, study, variant
 
 from deviate.model import Experiment, Findings, Series, Status
 from deviate.report import build_view
-from deviate.report.figures import draw_curves
+from deviate.report.figures import page_figure
 from deviate.report.view import CurveGroup, CurvePlot
 from deviate.stats import judge
 
@@ -151,7 +151,7 @@ def test_curves_that_are_broken_off_are_drawn_by_numbers_alone(values: tuple[flo
     broken, whole = Series(tuple(range(len(values))), values), Series((0, 1, 2), (0.5, 0.5, 0.5))
     for counted, failed in (((broken,), ()), ((broken, whole), ()), ((whole,), (broken,)), ((), (broken, broken))):
         groups = (CurveGroup(0, "a", counted, failed), CurveGroup(1, "b", (), ()))
-        svg = draw_curves(CurvePlot("key", "title", "description", "axis", 0.95, groups), 100)
+        svg = page_figure(CurvePlot("key", "title", "description", "caption", "axis", 0.95, groups), 100)
         assert ET.fromstring(svg).tag.endswith("svg")
         assert list(page_flaws(svg)) == []
 

@@ -10,7 +10,7 @@ from studies import equal, spread, study, usual
 
 from deviate.model import Experiment, Series
 from deviate.report import build_view
-from deviate.report.figures import draw_curves, draw_estimation, draw_forest
+from deviate.report.figures import page_figure
 from deviate.report.figures.bundle import bundle_of
 from deviate.report.figures.thin import Line, line_of, thin
 from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot
@@ -48,12 +48,12 @@ def _n_dots(svg: str) -> int:
 @pytest.mark.parametrize("n_experiments", [1, 2, 3])
 def test_every_score_is_a_dot(n_experiments: int) -> None:
     sides = [scored(f"e{i}", np.random.default_rng(i).normal(90, 1, size=7 + i).tolist()) for i in range(n_experiments)]
-    svg = draw_estimation(_estimation(*sides))
+    svg = page_figure(_estimation(*sides))
     assert _n_dots(svg) == sum(7 + i for i in range(n_experiments))
 
 
 def test_equal_scores_lie_side_by_side() -> None:
-    svg = draw_estimation(_estimation(scored("a", [1.0] * 9)))
+    svg = page_figure(_estimation(scored("a", [1.0] * 9)))
     (path,) = re.findall(r'<path d="([^"]*)"[^>]*opacity: 0.75[;"]', svg)
     starts = re.findall(r"M ([\d.]+) ([\d.]+)", path)
     assert len(set(starts)) == 9
@@ -61,7 +61,7 @@ def test_equal_scores_lie_side_by_side() -> None:
 
 def test_figures_are_well_formed_named_for_screen_readers_and_in_the_ink_of_the_page() -> None:
     a, b = (trained(name, n_runs=5, n_metrics=1, n_points=30, seed=i) for i, name in enumerate("ab"))
-    for svg in (draw_estimation(_estimation(a, b)), draw_curves(_curves(a, b), 50), draw_forest(_forest(*usual()))):
+    for svg in (page_figure(_estimation(a, b)), page_figure(_curves(a, b), 50), page_figure(_forest(*usual()))):
         root = ET.fromstring(svg)
         assert root.tag == f"{SVG}svg"
         assert root.get("role") == "img"
@@ -75,7 +75,7 @@ def test_figures_are_well_formed_named_for_screen_readers_and_in_the_ink_of_the_
 
 def test_n_stands_on_the_labels_of_both_figures() -> None:
     a, b = (trained(name, n_runs=5 + i, n_metrics=1, n_points=30, seed=i) for i, name in enumerate("ab"))
-    estimation, curves = draw_estimation(_estimation(a, b)), draw_curves(_curves(a, b), 50)
+    estimation, curves = page_figure(_estimation(a, b)), page_figure(_curves(a, b), 50)
     for n in (5, 6):
         assert f"n = {n}" in estimation
         assert f"(n = {n})" in curves
@@ -84,7 +84,7 @@ def test_n_stands_on_the_labels_of_both_figures() -> None:
 def test_the_same_figure_has_the_same_bytes_and_leaves_the_settings_of_matplotlib_alone() -> None:
     plot = _curves(trained("a", n_runs=3, n_metrics=1, n_points=30))
     before = dict(mpl.rcParams)
-    assert draw_curves(plot, 50) == draw_curves(plot, 50)
+    assert page_figure(plot, 50) == page_figure(plot, 50)
     assert dict(mpl.rcParams) == before
 
 
@@ -93,7 +93,7 @@ def test_names_with_markup_dollars_and_rare_letters_are_drawn_as_they_are() -> N
     metric = selected(name, is_primary=True)
     runs = [run(i, {name: Series((0, 1), (1.0, 1.0 + i))}) for i in range(3)]
     item = experiment(name, runs, [metric])
-    for svg in (draw_estimation(_estimation(item)), draw_curves(_curves(item), 50)):
+    for svg in (page_figure(_estimation(item)), page_figure(_curves(item), 50)):
         assert "<b>" not in svg
         assert name in "".join(ET.fromstring(svg).itertext())
 
@@ -101,7 +101,7 @@ def test_names_with_markup_dollars_and_rare_letters_are_drawn_as_they_are() -> N
 def test_a_run_that_diverged_is_dashed_and_does_not_flatten_the_others() -> None:
     counted = [run(i, {"loss": Series((0, 1, 2), (1.0, 0.5, 0.25))}) for i in range(3)]
     diverged = run(3, {"loss": Series((0, 1, 2), (1.0, 1e30, float("nan")))}, status="diverged")
-    svg = draw_curves(_curves(experiment("a", [*counted, diverged], [selected("loss")])), 50)
+    svg = page_figure(_curves(experiment("a", [*counted, diverged], [selected("loss")])), 50)
     assert "cut to the runs that count" in svg
     assert "1 failed, dashed" in svg
     assert "stroke-dasharray" in svg
@@ -110,12 +110,12 @@ def test_a_run_that_diverged_is_dashed_and_does_not_flatten_the_others() -> None
 
 def test_values_too_large_to_be_drawn_break_a_curve_and_not_the_report() -> None:
     runs = [run(i, {"loss": Series((0, 1), (3.3e307, 1.1e308))}) for i in range(3)]
-    assert "<svg" in draw_curves(_curves(experiment("a", runs, [selected("loss")])), 50)
+    assert "<svg" in page_figure(_curves(experiment("a", runs, [selected("loss")])), 50)
 
 
 def test_curves_over_magnitudes_say_that_their_axis_is_logarithmic() -> None:
     falling = Series(tuple(range(7)), tuple(10.0**-i for i in range(7)))
-    svg = draw_curves(_curves(experiment("a", [run(i, {"loss": falling}) for i in range(2)], [selected("loss")])), 50)
+    svg = page_figure(_curves(experiment("a", [run(i, {"loss": falling}) for i in range(2)], [selected("loss")])), 50)
     assert "logarithmic" in svg
 
 
@@ -168,7 +168,7 @@ def test_runs_of_unequal_length_count_at_the_steps_that_they_have() -> None:
 
 
 def test_a_forest_has_a_dot_for_each_run_behind_an_sd_and_words_where_there_is_no_spread() -> None:
-    svg = draw_forest(_forest(*usual()))
+    svg = page_figure(_forest(*usual()))
     assert _n_dots(svg) == 10 + 10
     text = "".join(ET.fromstring(svg).itertext())
     assert text.count("n = 10") >= 2
@@ -178,13 +178,13 @@ def test_a_forest_has_a_dot_for_each_run_behind_an_sd_and_words_where_there_is_n
 
 def test_a_forest_is_as_tall_as_it_has_variants() -> None:
     four, five = (_forest(*usual(), *more) for more in ([], [spread("init", [1.0, 2.0, 3.0])]))
-    heights = [int(ET.fromstring(draw_forest(plot)).get("height") or 0) for plot in (four, five)]
+    heights = [int(ET.fromstring(page_figure(plot)).get("height") or 0) for plot in (four, five)]
     assert heights[1] - heights[0] == 44
 
 
 def test_an_interval_that_leaves_the_forest_is_said_to_go_on() -> None:
-    short = draw_forest(_forest(*usual()))
-    long = draw_forest(_forest(*usual(), spread("init", [93.0, 94.0])))
+    short = page_figure(_forest(*usual()))
+    long = page_figure(_forest(*usual(), spread("init", [93.0, 94.0])))
     assert "goes on" not in short
     assert "; arrow: goes on" in long
 
@@ -207,7 +207,7 @@ def test_variants_without_any_spread_leave_no_forest() -> None:
 def test_what_the_labels_of_an_axis_leave_out_stands_with_its_name_and_nowhere_else(
     values: list[float], told: str
 ) -> None:
-    svg = draw_estimation(_estimation(scored("a", values), scored("b", values[::-1])))
+    svg = page_figure(_estimation(scored("a", values), scored("b", values[::-1])))
     texts = ["".join(it.itertext()) for it in ET.fromstring(svg).iter(f"{SVG}text")]
     assert told in texts
     assert max(len(it) for it in texts if re.fullmatch(r"[−\d.]+", it)) < 10

@@ -8,7 +8,7 @@ import pytest
 from experiments import experiment, run, scored, selected, single
 
 from deviate.model import Experiment, Findings
-from deviate.report.figures import draw_profiles, draw_ranks
+from deviate.report.figures import page_figure
 from deviate.report.many import many_views
 from deviate.report.tasks import task_view
 from deviate.report.templates import template
@@ -72,10 +72,8 @@ def _plots(*experiments: Experiment) -> tuple[RankPlot, ProfilePlot]:
 
 def _page(view: ManyView, tasks: TaskView) -> str:
     shown = type("Shown", (), {"many": (view,), "tasks": tasks})
-    figures = {"ranks": "", "profile": ""}
-    return "".join(
-        template(name).render(view=shown, task_figures=figures) for name in ("many.html.j2", "tasks.html.j2")
-    )
+    figures = {"task-ranks": "", "task-profiles": ""}
+    return "".join(template(name).render(view=shown, figures=figures) for name in ("many.html.j2", "tasks.html.j2"))
 
 
 def test_the_lines_name_each_candidate_with_difference_interval_and_p() -> None:
@@ -147,12 +145,12 @@ def test_names_that_would_be_markup_or_codes_are_harmless() -> None:
     assert "&lt;b&gt;&amp;" in page
     assert "\x1b" not in f"{many.lines}{tasks.lines}{page}"
     assert tasks.ranks is not None
-    ET.fromstring(draw_ranks(tasks.ranks))
+    ET.fromstring(page_figure(tasks.ranks))
 
 
 def test_figures_are_well_formed_named_and_in_the_ink_of_the_page() -> None:
     ranks, profile = _plots(*_several(3))
-    for svg in (draw_ranks(ranks), draw_profiles(profile)):
+    for svg in (page_figure(ranks), page_figure(profile)):
         root = ET.fromstring(svg)
         assert root.get("role") == "img"
         named = {element.get("id"): element for element in root.iter() if element.get("id")}
@@ -165,18 +163,18 @@ def test_figures_are_well_formed_named_and_in_the_ink_of_the_page() -> None:
 
 def test_figures_are_the_same_each_time() -> None:
     ranks, profile = _plots(*_several(3))
-    assert draw_ranks(ranks) == draw_ranks(ranks)
-    assert draw_profiles(profile) == draw_profiles(profile)
+    assert page_figure(ranks) == page_figure(ranks)
+    assert page_figure(profile) == page_figure(profile)
 
 
 @pytest.mark.parametrize("n_experiments", [3, 7, 13])
 def test_each_experiment_stands_in_both_figures_with_its_rank_and_its_n(n_experiments: int) -> None:
     ranks, profile = _plots(*_several(n_experiments))
-    text = "".join(ET.fromstring(draw_ranks(ranks)).itertext())
+    text = "".join(ET.fromstring(page_figure(ranks)).itertext())
     for label, rank, _ in ranks.ranks:
         assert f"{label}  {rank}" in text
     assert "n = 3 tasks" in text
-    shown = "".join(ET.fromstring(draw_profiles(profile)).itertext())
+    shown = "".join(ET.fromstring(page_figure(profile)).itertext())
     for index in range(n_experiments):
         assert f"e{index} (n = 18 scores)" in shown
 
@@ -186,17 +184,18 @@ def test_experiments_not_told_apart_are_joined_by_a_bar() -> None:
         "k",
         "t",
         "d",
+        "c",
         "n = 9 tasks",
         (("a", "1.2", 1.2), ("b", "1.9", 1.9), ("c", "2.9", 2.9)),
         0.8,
         "CD",
         ((1.2, 1.9),),
     )
-    assert draw_ranks(plot).count("stroke-width: 4") == 1
-    assert draw_ranks(dataclasses.replace(plot, cliques=())).count("stroke-width: 4") == 0
+    assert page_figure(plot).count("stroke-width: 4") == 1
+    assert page_figure(dataclasses.replace(plot, cliques=())).count("stroke-width: 4") == 0
 
 
 def test_a_critical_difference_longer_than_the_figure_is_said_to_be() -> None:
     ranks = (("a", "1.5", 1.5), ("b", "2.0", 2.0), ("c", "2.5", 2.5))
-    plot = RankPlot("k", "t", "d", "n = 2 tasks", ranks, 40.0, "critical difference 40", ((1.5, 2.5),))
-    assert "longer than the scale" in "".join(ET.fromstring(draw_ranks(plot)).itertext())
+    plot = RankPlot("k", "t", "d", "c", "n = 2 tasks", ranks, 40.0, "critical difference 40", ((1.5, 2.5),))
+    assert "longer than the scale" in "".join(ET.fromstring(page_figure(plot)).itertext())

@@ -11,7 +11,7 @@ from experiments import experiment, run, selected
 from markupsafe import Markup
 
 from deviate.model import Experiment, Findings, SelectedMetric, Series, Status, Unavailable
-from deviate.report.figures.outcomes import draw_difference, draw_survival
+from deviate.report.figures import page_figure
 from deviate.report.outcomes import no_outcomes, outcome_view
 from deviate.report.templates import template
 from deviate.report.view.outcomes import OutcomeView
@@ -148,22 +148,17 @@ def test_no_number_is_missing_from_any_cell(view: OutcomeView) -> None:
 
 def test_figures_are_well_formed_say_n_and_are_the_same_each_time(view: OutcomeView) -> None:
     (survival,), (difference,) = view.survival, view.differences
-    for draw, plot in ((draw_survival, survival), (draw_difference, difference)):
-        text = draw(plot)  # type: ignore[operator]
-        assert text == draw(plot)  # type: ignore[operator]
+    for plot in (survival, difference):
+        text = page_figure(plot)
+        assert text == page_figure(plot)
         assert ET.fromstring(text).tag.endswith("svg")
-    assert "(n = 10, 10 reached)" in draw_survival(survival)
+    assert "(n = 10, 10 reached)" in page_figure(survival)
     assert difference.first is not None
 
 
 def test_the_template_shows_every_table_and_figure(view: OutcomeView) -> None:
-    figures = {
-        **{plot.key: Markup(draw_survival(plot)) for plot in view.survival},
-        **{plot.key: Markup(draw_difference(plot)) for plot in view.differences},
-    }
-    page = template("outcomes.html.j2").render(
-        view=SimpleNamespace(outcomes=view, no_outcomes=""), outcome_figures=figures
-    )
+    figures = {plot.key: Markup(page_figure(plot)) for plot in (*view.survival, *view.differences)}
+    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=view, no_outcomes=""), figures=figures)
     assert page.count("<table ") == page.count("<caption>") == 6
     assert page.count("<svg") == 2
     assert all(line in page for line in view.footnotes)
@@ -177,7 +172,7 @@ def test_where_every_run_completed_and_nothing_else_is_to_tell_its_reason_stands
     assert outcome_view(found, LABELS) is None
     why = no_outcomes(found)
     assert why.startswith("All runs that ended for reasons of their own completed; no metric has a target. Curves are")
-    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=None, no_outcomes=why), outcome_figures={})
+    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=None, no_outcomes=why), figures={})
     assert page.count("<table ") == 0
     assert why in page
 
@@ -190,7 +185,7 @@ def test_the_first_bands_are_drawn_and_the_rest_counted(findings: Findings) -> N
     assert len({plot.key for plot in made.differences}) == len(made.differences) == 6
     assert made.curves is not None
     assert len(made.curves.rows) == 9
-    assert made.footnotes[-1] == "3 more bands not drawn; all are in the data as JSON."
+    assert made.footnotes[-1] == "3 more bands not drawn; --json has them all."
 
 
 def test_a_single_experiment_with_failures_has_its_rate_alone(findings: Findings) -> None:
@@ -212,4 +207,4 @@ def test_few_runs_have_reasons_in_place_of_figures() -> None:
     assert made.worst_rank is None
     note = "test_acc ≥ 90 %, new: 1 failed run (replicate 0) is taken as not there yet when last seen."
     assert note in made.footnotes
-    ET.fromstring(draw_survival(made.survival[0]))
+    ET.fromstring(page_figure(made.survival[0]))

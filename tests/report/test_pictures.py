@@ -15,6 +15,7 @@ from studies import spread, study, usual
 
 from deviate.model import Series
 from deviate.report import View, build_view, render
+from deviate.report.figures import drawing
 from deviate.report.figures.surface import PAGE, Surface, paper, style
 from deviate.report.pictures import Picture, page_svg, paper_pdf, paper_svg, pictures
 from deviate.stats import judge
@@ -165,7 +166,7 @@ def test_no_text_of_any_figure_covers_another_or_leaves_the_figure() -> None:
         for picture in pictures(view):
             for surface in (paper(3.25), PAGE):
                 with style(surface, "x"):
-                    _check_text(picture.draw(surface), surface, picture.name)
+                    _check_text(drawing(picture.plot)(surface), surface, picture.name)
 
 
 def _check_text(figure: Figure, surface: Surface, name: str) -> None:

@@ -11,7 +11,7 @@ from studies import study, usual
 
 from deviate.model import Experiment, Findings
 from deviate.report import build_view
-from deviate.report.figures.planning import draw_planning
+from deviate.report.figures import page_figure
 from deviate.report.planning import planning_view
 from deviate.report.view.planning import PlanningPart
 from deviate.stats import judge
@@ -102,8 +102,8 @@ def test_declared_looks_are_said_to_take_more() -> None:
 def test_the_figure_tells_every_number_that_it_draws() -> None:
     plot = part_of(judge([BASE, NEW])).plot
     assert plot is not None
-    drawn = draw_planning(plot)
-    assert drawn == draw_planning(plot)
+    drawn = page_figure(plot)
+    assert drawn == page_figure(plot)
     assert "on record: 10 + 9 runs" in drawn
     assert "margin 0.2 points" in drawn
     for n, _ in plot.points:
@@ -123,7 +123,7 @@ def test_the_figure_holds_on_any_scale(scale: float) -> None:
     metric = selected(is_primary=True, unit="")
     plot = part_of(judge([scored("base", [scale * it for it in (1.0, 1.5, 3.0)], metric)])).plot
     assert plot is not None
-    assert "<svg" in draw_planning(plot)
+    assert "<svg" in page_figure(plot)
 
 
 def test_the_colour_is_that_of_the_experiment_that_is_planned_by() -> None:

@@ -7,15 +7,9 @@ from deviate.report.figures.panel import add_panel, new_figure
 from deviate.report.figures.reach import limits
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, diameter
-from deviate.report.figures.write import page_svg
 from deviate.report.view.breakdowns import BreakdownPlot
 
 ROW, TOP, BOTTOM = 26, 28, 26
-
-
-def draw_breakdown(plot: BreakdownPlot) -> str:
-    """The rows as an `<svg>` element."""
-    return page_svg(lambda surface: breakdown(plot, surface), plot.key, plot.title, plot.description)
 
 
 def breakdown(plot: BreakdownPlot, surface: Surface) -> Figure:

@@ -13,7 +13,6 @@ from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.paths import Floats
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.thin import Line
-from deviate.report.figures.write import page_svg
 from deviate.report.view import CurvePlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 62, 14, 28
@@ -33,12 +32,8 @@ class _Group:
     failed: Bundle
 
 
-def draw_curves(plot: CurvePlot, n_points: int) -> str:
-    """The curves as an `<svg>` element; each is thinned to about `n_points` points."""
-    return page_svg(lambda surface: curves(plot, surface, n_points), plot.key, plot.title, plot.description)
-
-
 def curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
+    """The figure; each curve is thinned to about `n_points` points."""
     groups = [
         _Group(
             group.index,

@@ -15,7 +15,6 @@ from deviate.report.figures.paths import Floats
 from deviate.report.figures.reach import goes_on, limits, padded
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside, chains, diameter
-from deviate.report.figures.write import page_svg
 from deviate.report.format import MINUS
 from deviate.report.view import EstimationPlot, PlottedDifference, PointGroup
 
@@ -25,14 +24,9 @@ NARROWEST = 62
 """Units for each of several groups side by side; where there are fewer, groups are rows."""
 
 
-def draw_estimation(plot: EstimationPlot) -> str:
-    """The plot as an `<svg>` element."""
-    return page_svg(lambda surface: estimation(plot, surface), plot.key, plot.title, plot.description)
-
-
 def estimation(plot: EstimationPlot, surface: Surface) -> Figure:
     """Gardner-Altman for two experiments, Cumming for more, as rows where they are many, one group alone."""
-    if len(plot.groups) == 2 and len(plot.differences) == 1 and plot.groups[0].mean is not None:
+    if plot.has_shared_axis and plot.groups[0].mean is not None:
         return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
     if (surface.n_units - LEFT - RIGHT) / len(plot.groups) < NARROWEST:
         return rows.rows(plot, surface)
@@ -125,7 +119,7 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
         if group.mean is None or len(group.values) < 2:
             continue
         x = place + 0.36
-        low, high = (group.low, group.high) if draws_interval else one_sd(group)
+        low, high = (group.low, group.high) if draws_interval else group.one_sd
         if low is not None and high is not None:
             is_cut |= panel.upright(x, low, high, group.index, width=1.6)
         panel.mark(x, group.mean, group.index, diameter=5.5)
@@ -166,15 +160,9 @@ def _draw_difference(panel: Panel, x: float, origin: float, difference: PlottedD
 def _scale(panel: Panel, groups: Sequence[PointGroup], ends: Sequence[float]) -> None:
     """Limits from all points; ends of intervals may widen them, not without bound."""
     values = [value for group in groups for value in group.values]
-    reach = [it for group in groups for it in (group.low, group.high, *one_sd(group)) if it is not None]
+    reach = [it for group in groups for it in (group.low, group.high, *group.one_sd) if it is not None]
     panel.axes.set_ylim(*limits(values, [*reach, *ends]) if values else padded(min(ends), max(ends)))
     panel.axes.yaxis.set_major_locator(few_ticks(6))
-
-
-def one_sd(group: PointGroup) -> tuple[float | None, float | None]:
-    if group.mean is None or group.sd is None:
-        return None, None
-    return group.mean - group.sd, group.mean + group.sd
 
 
 def _name_groups(panel: Panel, groups: Sequence[PointGroup], *more: tuple[str, str]) -> None:

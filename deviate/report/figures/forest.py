@@ -10,17 +10,11 @@ from deviate.report.figures.panel import Panel, add_panel, new_figure
 from deviate.report.figures.reach import goes_on
 from deviate.report.figures.surface import Surface
 from deviate.report.figures.swarm import aside
-from deviate.report.figures.write import page_svg
 from deviate.report.view import ForestPlot, ForestRow
 
 ROW, TOP, BOTTOM = 44, 8, 46
 FARTHEST = 4.0
 """The axis ends at so many times the largest SD: an interval from two runs would leave no room for all others."""
-
-
-def draw_forest(plot: ForestPlot) -> str:
-    """The plot as an `<svg>` element."""
-    return page_svg(lambda surface: forest(plot, surface), plot.key, plot.title, plot.description)
 
 
 def forest(plot: ForestPlot, surface: Surface) -> Figure:

@@ -10,20 +10,9 @@ from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import add_panel, few_ticks, new_figure
 from deviate.report.figures.paths import Floats
 from deviate.report.figures.surface import Surface
-from deviate.report.figures.write import page_svg
 from deviate.report.view.outcomes import DifferencePlot, SurvivalLine, SurvivalPlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 62, 16, 28
-
-
-def draw_survival(plot: SurvivalPlot) -> str:
-    """The steps as an `<svg>` element."""
-    return page_svg(lambda surface: survival(plot, surface), plot.key, plot.title, plot.description)
-
-
-def draw_difference(plot: DifferencePlot) -> str:
-    """The difference and its band as an `<svg>` element."""
-    return page_svg(lambda surface: difference(plot, surface), plot.key, plot.title, plot.description)
 
 
 def survival(plot: SurvivalPlot, surface: Surface) -> Figure:

@@ -6,17 +6,11 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.surface import Surface
-from deviate.report.figures.write import page_svg
 from deviate.report.view.planning import PlanningPlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 180, 62, 14, 28, 42
 HIGHEST = 2.5
 """The axis ends at so many times the largest detectable difference: the band of two runs would leave no room."""
-
-
-def draw_planning(plot: PlanningPlot) -> str:
-    """The line as an `<svg>` element."""
-    return page_svg(lambda surface: planning(plot, surface), plot.key, plot.title, plot.description)
 
 
 def planning(plot: PlanningPlot, surface: Surface) -> Figure:

@@ -9,16 +9,10 @@ from matplotlib.figure import Figure
 from deviate.report.figures.legend import Entry, legend
 from deviate.report.figures.panel import Panel, add_panel, few_ticks, new_figure
 from deviate.report.figures.surface import PALETTE, Surface
-from deviate.report.figures.write import page_svg
 from deviate.report.view import ProfileLine, ProfilePlot
 
 PANEL_HEIGHT, LEFT, RIGHT, TOP = 190, 46, 16, 28
 SHAPES_ON_LINE = 3
-
-
-def draw_profiles(plot: ProfilePlot) -> str:
-    """The profiles as an `<svg>` element."""
-    return page_svg(lambda surface: profiles(plot, surface), plot.key, plot.title, plot.description)
 
 
 def profiles(plot: ProfilePlot, surface: Surface) -> Figure:

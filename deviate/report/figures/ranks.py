@@ -8,16 +8,9 @@ from matplotlib.figure import Figure
 
 from deviate.report.figures.panel import Panel, add_panel, new_figure
 from deviate.report.figures.surface import Surface
-from deviate.report.figures.write import page_svg
 from deviate.report.view import RankPlot
 
 SIDE, HEAD, BAR, ROW, FOOT = 14, 84, 10, 20, 8
-LONGEST_NAME = 0.42
-
-
-def draw_ranks(plot: RankPlot) -> str:
-    """The diagram as an `<svg>` element."""
-    return page_svg(lambda surface: ranks(plot, surface), plot.key, plot.title, plot.description)
 
 
 def ranks(plot: RankPlot, surface: Surface) -> Figure:

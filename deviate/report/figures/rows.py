@@ -23,11 +23,12 @@ def rows(plot: EstimationPlot, surface: Surface) -> Figure:
     left, right = names + 12, 14 + (beside + GAP if beside else 0)
     points = add_panel(figure, surface, left=left, bottom=BOTTOM, right=right, top=TOP)
     values = [value for group in plot.groups for value in group.values]
-    ends = [it for group in plot.groups for it in (group.low, group.high) if it is not None]
+    drawn = {group.label: group.one_sd if plot.differences else (group.low, group.high) for group in plot.groups}
+    ends = [it for pair in drawn.values() for it in pair if it is not None]
     points.axes.set_xlim(*limits(values, ends))
     _arrange(points, len(plot.groups))
     size = diameter(max(len(group.values) for group in plot.groups))
-    is_cut = [_draw_group(points, place, group, size) for place, group in enumerate(plot.groups)]
+    is_cut = [_draw_group(points, place, group, drawn[group.label], size) for place, group in enumerate(plot.groups)]
     for place, group in enumerate(plot.groups):
         y = points.height * (1 - (place + 0.5) / len(plot.groups))
         points.text(-12, y + 7, surface.fit(group.label, names), ha="right")
@@ -62,8 +63,10 @@ def _arrange(panel: Panel, n_rows: int) -> None:
     panel.ticks_x(5)
 
 
-def _draw_group(panel: Panel, place: int, group: PointGroup, size: float) -> bool:
-    """Points around the line of their row, the mean with its interval below them; whether that leaves the panel."""
+def _draw_group(
+    panel: Panel, place: int, group: PointGroup, ends: tuple[float | None, float | None], size: float
+) -> bool:
+    """Points around the line of their row, the mean with a line below them; whether that leaves the panel."""
     if group.values:
         at = panel.to_pixels(np.array(group.values, dtype=float), np.full(len(group.values), place - 0.08))
         unit = panel.surface.unit
@@ -72,8 +75,9 @@ def _draw_group(panel: Panel, place: int, group: PointGroup, size: float) -> boo
     if group.mean is None or len(group.values) < 2:
         return False
     y, is_cut = place + 0.36, False
-    if group.low is not None and group.high is not None:
-        is_cut = panel.level(y, group.low, group.high, group.index, width=1.6)
+    low, high = ends
+    if low is not None and high is not None:
+        is_cut = panel.level(y, low, high, group.index, width=1.6)
     panel.mark(group.mean, y, group.index, diameter=5.5)
     return is_cut
 

@@ -5,6 +5,7 @@ import hashlib
 
 from markupsafe import Markup
 
+from deviate.report.pictures import pictures
 from deviate.report.renderers.csv import render_csv
 from deviate.report.renderers.json import embedded_json
 from deviate.report.renderers.registry import Surface, renderer
@@ -21,43 +22,15 @@ FEWEST_POINTS, MOST_POINTS = 24, 400
 def render_html(view: View, surface: Surface) -> str:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
     from deviate.report.data.embedded import embedded_curves
-    from deviate.report.figures import (
-        draw_breakdown,
-        draw_curves,
-        draw_difference,
-        draw_estimation,
-        draw_forest,
-        draw_planning,
-        draw_profiles,
-        draw_ranks,
-        draw_survival,
-    )
+    from deviate.report.figures import page_figure
 
     n_points = _points_per_curve(view)
-    page, script = template(), source(SCRIPT)
-    embedded = embedded_curves(view.findings)
-    return page.render(
+    script, embedded = source(SCRIPT), embedded_curves(view.findings)
+    return template().render(
         view=view,
         policy=_policy(script),
         script=_trusted(script),
-        estimations={it.anchor: _trusted(draw_estimation(it.estimation)) for it in view.metrics if it.estimation},
-        curves={it.anchor: _trusted(draw_curves(it.curve, n_points)) for it in view.metrics if it.curve},
-        forests={
-            it.anchor: _trusted(draw_forest(it.forest)) for it in (view.noise.tables if view.noise else ()) if it.forest
-        },
-        task_figures={
-            name: _trusted(markup)
-            for name, markup in (
-                ("ranks", draw_ranks(view.tasks.ranks) if view.tasks and view.tasks.ranks else ""),
-                ("profile", draw_profiles(view.tasks.profile) if view.tasks and view.tasks.profile else ""),
-            )
-        },
-        outcome_figures={
-            **{it.key: _trusted(draw_survival(it)) for it in (view.outcomes.survival if view.outcomes else ())},
-            **{it.key: _trusted(draw_difference(it)) for it in (view.outcomes.differences if view.outcomes else ())},
-        },
-        breakdown_figures={it.anchor: _trusted(draw_breakdown(it.plot)) for it in view.breakdowns.sections if it.plot},
-        planning_figures={it.anchor: _trusted(draw_planning(it.plot)) for it in view.planning.parts if it.plot},
+        figures={it.key: _trusted(page_figure(it.plot, n_points)) for it in pictures(view)},
         data=_json_in_html(embedded_json(view)),
         curve_data=_json_in_html(embedded.text),
         curve_note=embedded.note,

@@ -22,6 +22,7 @@ class BreakdownPlot:
     key: str
     title: str
     description: str
+    caption: str
     axis: str
     index: int
     lines: tuple[BreakdownLine, ...]

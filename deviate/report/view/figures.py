@@ -22,6 +22,13 @@ class PointGroup:
     low: float | None
     high: float | None
 
+    @property
+    def one_sd(self) -> tuple[float | None, float | None]:
+        """The ends of one SD to either side of the mean."""
+        if self.mean is None or self.sd is None:
+            return None, None
+        return self.mean - self.sd, self.mean + self.sd
+
 
 @dataclass(frozen=True, slots=True)
 class PlottedDifference:
@@ -40,15 +47,24 @@ class PlottedDifference:
 
 @dataclass(frozen=True, slots=True)
 class EstimationPlot:
-    """Raw points of every experiment, the baseline first, and the difference of each candidate to it."""
+    """Raw points of every experiment, the baseline first, and the difference of each candidate to it.
+
+    Here as in every plot, `description` is its numbers in words, and `caption` says what points and lines are.
+    """
 
     key: str
     title: str
     description: str
+    caption: str
     axis: str
     difference_axis: str
     groups: tuple[PointGroup, ...]
     differences: tuple[PlottedDifference, ...]
+
+    @property
+    def has_shared_axis(self) -> bool:
+        """Whether the difference stands beside the points, its zero at the mean of the baseline."""
+        return len(self.groups) == 2 and len(self.differences) == 1 and self.groups[0].mean is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,7 @@ class CurvePlot:
     key: str
     title: str
     description: str
+    caption: str
     axis: str
     confidence: float
     groups: tuple[CurveGroup, ...]
@@ -97,6 +114,7 @@ class ForestPlot:
     key: str
     title: str
     description: str
+    caption: str
     axis: str
     reference: float | None
     rows: tuple[ForestRow, ...]

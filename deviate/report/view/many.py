@@ -50,6 +50,7 @@ class RankPlot:
     key: str
     title: str
     description: str
+    caption: str
     note: str
     ranks: tuple[tuple[str, str, float], ...]
     difference: float

@@ -71,6 +71,7 @@ class MetricView:
     """One metric: its row in the overview, its tables and its figures.
 
     Attributes:
+        is_folded: its figures are there, but folded away.
         overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
         cv: coefficient of variation by which metrics are ordered.
         overview_comparisons: per candidate; None where `not_compared` says why there is none.
@@ -82,6 +83,7 @@ class MetricView:
     anchor: str
     name: str
     is_primary: bool
+    is_folded: bool
     facts: tuple[str, ...]
     overview: tuple[Cell, ...]
     overview_n: tuple[str, ...]

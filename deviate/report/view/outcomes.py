@@ -38,6 +38,7 @@ class SurvivalPlot:
     key: str
     title: str
     description: str
+    caption: str
     lines: tuple[SurvivalLine, ...]
 
 
@@ -54,6 +55,7 @@ class DifferencePlot:
     key: str
     title: str
     description: str
+    caption: str
     axis: str
     note: str
     index: int

@@ -22,7 +22,9 @@ class View:
     Attributes:
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         paste: sentences to paste, one per verdict, or one that describes the single experiment.
-        points_note: how to read the figures of every run.
+        points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
+        no_curves: why there are no curves; empty where there are.
+        folded_metrics: how many metrics have figures that are folded away; empty where none has.
         overview_caption, cv_head: of the table of all metrics.
         limits: what this report does not show.
         many: a metric each, where three or more experiments are compared; tasks: where metrics are tasks.
@@ -45,6 +47,8 @@ class View:
     cv_head: str
     metrics: tuple[MetricView, ...]
     curves_note: str
+    no_curves: str
+    folded_metrics: str
     many: tuple[ManyView, ...]
     tasks: TaskView | None
     outcomes: OutcomeView | None

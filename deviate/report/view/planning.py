@@ -19,6 +19,7 @@ class PlanningPlot:
     key: str
     title: str
     description: str
+    caption: str
     axis: str
     n_axis: str
     index: int
