@@ -408,7 +408,7 @@ def test_arguments_of_the_script_without_dashes_are_explained(project: Path, dev
     assert "after --" in answer.err
 
 
-@pytest.mark.parametrize("verb", ["analyze", "run", "compare", "report", "list"])
+@pytest.mark.parametrize("verb", ["analyze", "run", "compare", "check", "report", "list"])
 def test_every_verb_has_help_with_an_example(verb: str, deviate) -> None:  # type: ignore[no-untyped-def]
     answer = deviate(verb, "--help")
     assert answer.code == 0

@@ -1,6 +1,7 @@
 """`deviate check`: pass or fail, for a pull request or a job that runs every night."""
 
 import os
+import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline
-from deviate.cli import options
-from deviate.cli.app import Aggregate, Confidence, Html, Match, Paired, app, is_coloured, width
+from deviate.cli import complete, options
+from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, app, is_coloured, width
 from deviate.cli.check_sides import RunOptions, run_both_sides
 from deviate.cli.compare import Importer, directions_of
 from deviate.errors import InputError, RecordError
@@ -23,6 +24,7 @@ from deviate.pipeline.check import Gate, check
 from deviate.report import render
 from deviate.report.gate import render_check
 from deviate.report.gate.check import check_view
+from deviate.report.gate.github import shielded
 
 STDOUT = "-"
 
@@ -68,6 +70,7 @@ def check_command(
         list[str] | None,
         typer.Argument(
             metavar="BASELINE CANDIDATE...",
+            autocompletion=complete.sources,
             help="Experiments, NAME:VARIANT, files or patterns, or a baseline saved with --save. "
             "With --ref: SCRIPT [-- ARGS].",
         ),
@@ -90,10 +93,7 @@ def check_command(
     ] = None,
     aggregate: Aggregate = None,
     match: Match = None,
-    direction: Annotated[
-        list[str] | None,
-        typer.Option(metavar="METRIC=max|min", help="Whether more or less of a metric is better. May be repeated."),
-    ] = None,
+    direction: Better = None,
     confidence: Confidence = 0.95,
     paired: Paired = False,
     undecided: Annotated[
@@ -101,7 +101,11 @@ def check_command(
     ] = "pass",
     control: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Further experiment whose control variant has to hold. May be repeated."),
+        typer.Option(
+            metavar="NAME",
+            autocompletion=complete.experiments,
+            help="Further experiment whose control variant has to hold. May be repeated.",
+        ),
     ] = None,
     require_control: Annotated[
         bool, typer.Option("--require-control", help="Fail where no control variant shows that runs are repeatable.")
@@ -208,7 +212,8 @@ def _publish(found: CheckFindings, forms: Forms) -> None:
         text = render(view.report, "html") if name == "html" else render_check(view, name)
         pipeline.write(text, target, sys.stdout)
     people = sys.stderr if forms.takes_stdout else sys.stdout
-    typer.echo(render_check(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False, file=people)
+    told = render_check(view, "terminal", width=width(), is_coloured=is_coloured())
+    typer.echo(shielded(told, secrets.token_hex(16)) if forms.is_on_github else told, nl=False, file=people)
     if forms.is_on_github:
         typer.echo(render_check(view, "github"), nl=False, file=people)
         _summarize(render_check(view, "markdown"))

@@ -35,6 +35,20 @@ def command(level: str, message: str, **properties: str) -> str:
     return f"::{level}{' ' if told else ''}{told}::{_data(message)}"
 
 
+def shielded(text: str, token: str) -> str:
+    r"""Lines for people, of which none is obeyed, though the name of a metric began it like a command.
+
+    Args:
+        token: what no text can have foreseen.
+
+    Source: GitHub, "Stopping and starting workflow commands".
+
+    >>> shielded("::error::is a name\n", "c0ffee")
+    '::stop-commands::c0ffee\n::error::is a name\n::c0ffee::\n'
+    """
+    return f"::stop-commands::{token}\n{text}::{token}::\n"
+
+
 def _level(case: CheckCase) -> str:
     return "error" if case.fails else LEVELS[case.outcome]
 
