@@ -2,7 +2,7 @@
 
 Source: Agarwal et al. (2021), Deep reinforcement learning at the edge of the statistical precipice. Its percentile
 intervals are too short with few runs: by n in place of n - 1, and by normal in place of t. Both are made good here, as
-in Hesterberg (2015), What teachers should know about the bootstrap, section 5.3: for shares by another level of the
+in Hesterberg (2015), What teachers should know about the bootstrap: for shares by another level of the
 percentile, which cannot leave 0 to 1; for scores by a factor, for a far percentile of few runs is too near.
 """
 
@@ -170,7 +170,7 @@ def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
 def _widened(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, df: int) -> Interval | Unavailable:
     """Percentile interval whose ends are as much farther from the estimate as few runs ask for.
 
-    Source: Hesterberg (2015), section 5.3.
+    Source: Hesterberg (2015), the expanded percentile interval.
     """
     low, high = (float(it) for it in np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2)))
     if not low < high:
@@ -185,7 +185,7 @@ def _widened(drawn: np.ndarray, estimate: float, confidence: float, fewest: int,
 def _tail(sizes: Sequence[int], confidence: float) -> float:
     """Level of the lower percentile: that of t in place of normal, and of n - 1 in place of n.
 
-    Source: Hesterberg (2015), section 5.3; degrees of freedom pooled over strata, as each has a mean of its own.
+    Source: Hesterberg (2015); degrees of freedom pooled over strata, as each has a mean of its own.
     """
     fewest, df = min(sizes), sum(sizes) - len(sizes)
     t = float(stats.t.ppf((1 + confidence) / 2, df))
