@@ -71,7 +71,8 @@ def _figures(pictures: Sequence[Picture], *, is_wide: bool) -> Iterator[str]:
         yield r"\begin{figure}"
         yield r"  \centering\emergencystretch=3em"
         yield rf"  \includegraphics{fitted}{{figures/{picture.name}.pdf}}"
-        yield rf"  \caption{{{prose(shorten(picture.title, LONGEST_TITLE))}}}\label{{fig:{picture.name}}}"
+        caption = f"{shorten(picture.title, LONGEST_TITLE)}. {picture.caption}"
+        yield rf"  \caption{{{prose(caption)}}}\label{{fig:{picture.name}}}"
         yield r"\end{figure}"
         yield ""
     yield from [r"\clearpage", ""] if pictures else []
