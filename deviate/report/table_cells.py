@@ -124,7 +124,7 @@ def compared(comparison: Comparison | None, notes: Footnotes) -> Compared:
     """None where a candidate did not report the metric: said in the place of the verdict."""
     if comparison is None:
         dash = TableCell(NOTHING)
-        return Compared(dash, dash, dash, TableCell("not compared", is_figure=False), EMPTY)
+        return Compared(dash, EMPTY, dash, TableCell("not compared", is_figure=False), EMPTY)
     is_withheld = comparison.verdict.word == "withheld"
     word, within, margin = verdict_word(comparison).partition(" within ")
     difference, interval = _difference(comparison, notes)
