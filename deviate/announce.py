@@ -28,8 +28,12 @@ FATES: Mapping[str, str] = MappingProxyType({
 """What becomes of each kind of side effect."""
 
 
-def announcement(prepared: Prepared, request: Request, width: int) -> str:
-    """Several lines for a terminal of that width; the last one is empty, so that the runs stand apart."""
+def announcement(prepared: Prepared, request: Request, width: int, *, name: str | None = None) -> str:
+    """Several lines for a terminal of that width; the last one is empty, so that the runs stand apart.
+
+    Args:
+        name: of the experiment, where it is one of several that are run together.
+    """
     found = prepared.analysis
     told = [
         *_seeds(prepared, request),
@@ -40,14 +44,15 @@ def announcement(prepared: Prepared, request: Request, width: int) -> str:
     if found.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
     lines += [f"Note     {note}" for note in prepared.notes]
-    return "\n".join([*lines, *_commands(prepared, request), ""])
+    return "\n".join([*lines, *_commands(prepared, request, name), ""])
 
 
-def _commands(prepared: Prepared, request: Request) -> Iterator[str]:
+def _commands(prepared: Prepared, request: Request, name: str | None) -> Iterator[str]:
     """What is run, in this order."""
     for words in request.prepare:
         yield f"Prepare  once: {_command(words)}"
-    yield f"Running  {request.runs} x {_command(prepared.target.command)}"
+    whose = f"{clean(name)}: " if name is not None else ""
+    yield f"Running  {whose}{request.runs} x {_command(prepared.target.command)}"
     for words in prepared.target.then:
         yield f"Then     {_command(words)}"
     if request.wrap:
@@ -59,15 +64,14 @@ def _command(words: Sequence[str]) -> str:
 
 
 def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
-    """What becomes of each seed that the script sets."""
+    """What becomes of the seeds that the script sets; the analysis above names them and their places."""
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
     keeping = [variant.name for variant in request.variants if variant.name not in replacing]
-    fates = [("replaced in", replacing), ("kept in", keeping)]
-    told = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
-    for seed in prepared.analysis.seeds:
-        yield f"Seeds    sets {seed.call}({seed.argument}) at {seed.file}:{seed.line}; {told}"
     if prepared.analysis.seeds and replacing:
-        yield f"{INDENT}replaced by a seed for each stream: one for all runs where it is held, else one for each run"
+        how = "one for all runs where it is held, else one for each run"
+        yield f"Seeds    replaced in {', '.join(replacing)} by a seed for each stream: {how}"
+    if prepared.analysis.seeds and keeping:
+        yield f"Seeds    kept in {', '.join(keeping)}"
 
 
 def _outside(analysis: Analysis, request: Request) -> Iterator[str]:

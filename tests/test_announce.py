@@ -32,17 +32,27 @@ def told(prepared: Prepared, *names: str, width: int = 120) -> list[str]:
     return announcement(prepared, Request(3, variants, None, 0), width).splitlines()
 
 
-def test_each_seed_of_the_script_is_told_with_its_place_and_its_fate(prepared: Prepared) -> None:
-    lines = told(prepared, "as-is", "algo", "control")
-    assert "Seeds    sets random.seed(42) at train.py:3; replaced in algo, control; kept in as-is" in lines
-    assert "Seeds    sets numpy.random.default_rng(7) at train.py:4; replaced in algo, control; kept in as-is" in lines
-    assert sum("replaced by a seed for each stream" in line for line in lines) == 1
+def test_each_seed_is_named_once_and_its_fate_is_told(prepared: Prepared) -> None:
+    lines = told(prepared, "as-is", "algo", "control", width=140)
+    how = "one for all runs where it is held, else one for each run"
+    assert [line for line in lines if line.startswith("Seed")] == [
+        "Seed       train.py:3  random.seed(42)",
+        "Seed       train.py:4  numpy.random.default_rng(7)",
+        f"Seeds    replaced in algo, control by a seed for each stream: {how}",
+        "Seeds    kept in as-is",
+    ]
 
 
 def test_a_plain_run_keeps_the_seeds(prepared: Prepared) -> None:
     lines = told(prepared, "as-is")
-    assert "Seeds    sets random.seed(42) at train.py:3; kept in as-is" in lines
+    assert "Seeds    kept in as-is" in lines
     assert not any("replaced" in line for line in lines)
+
+
+def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prepared: Prepared) -> None:
+    request = Request(3, choose_variants(("algo",), prepared.variants), None, 0)
+    assert "\nRunning  train-3.11: 3 x " in announcement(prepared, request, 200, name="train-3.11")
+    assert "\nRunning  3 x " in announcement(prepared, request, 200)
 
 
 def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared: Prepared) -> None:

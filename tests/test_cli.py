@@ -413,3 +413,16 @@ def test_every_verb_has_help_with_an_example(verb: str, deviate) -> None:  # typ
     answer = deviate(verb, "--help")
     assert answer.code == 0
     assert f"Example: deviate {verb}" in answer.out
+
+
+def test_a_misspelt_verb_leads_to_the_help_of_all(deviate) -> None:  # type: ignore[no-untyped-def]
+    done = deviate("analyz")
+    assert done.code == 2
+    assert "Did you mean 'analyze'?" in done.err
+    assert done.err.endswith("  See: deviate --help\n")
+
+
+def test_report_takes_the_option_of_run_for_less_words(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    (project / "scores.csv").write_text("seed,test_acc\n" + "".join(f"{i},{0.9 + i / 100}\n" for i in range(6)))
+    assert deviate("report", "scores.csv").out.startswith("Read     ")
+    assert deviate("report", "scores.csv", "--quiet").out.startswith("Experiment")

@@ -45,14 +45,25 @@ app = typer.Typer(
     help="Run a training script many times under controlled randomness, and say what the differences mean.",
 )
 
-Metric = Annotated[str | None, typer.Option("--metric", help="The primary metric, which decides the verdict.")]
-Aggregate = Annotated[
-    str | None, typer.Option(help="How a run's values become its score: last, best, mean, median, min, max or at:K.")
+Metric = Annotated[
+    str | None, typer.Option("--metric", metavar="METRIC", help="The primary metric, which decides the verdict.")
 ]
-Confidence = Annotated[float, typer.Option(min=0.5, max=0.9999, help="Level of the intervals.")]
-Margin = Annotated[float | None, typer.Option(help="Smallest difference of the primary metric that matters.")]
+Aggregate = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW", help="How a run's values become its score: last, best, mean, median, min, max or at:K."
+    ),
+]
+Confidence = Annotated[float, typer.Option(min=0.5, max=0.9999, metavar="LEVEL", help="Level of the intervals.")]
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X", help="Smallest difference of the primary metric that matters, in its unit: 0.5, without a sign."
+    ),
+]
 Match = Annotated[
-    list[str] | None, typer.Option(help="Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME.")
+    list[str] | None,
+    typer.Option(metavar="NAME=NAME", help="Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME."),
 ]
 Paired = Annotated[
     bool, typer.Option("--paired", help="Runs of both sides share their seeds, replicate by replicate: compare pairs.")
@@ -75,12 +86,17 @@ SpreadRatio = Annotated[
     float | None,
     typer.Option(min=1, metavar="R", help="Largest ratio of SDs, such as 1.5, at which both count as equally steady."),
 ]
-Html = Annotated[Path | None, typer.Option(help="Write the report here ('-' is standard output).")]
-Latex = Annotated[Path | None, typer.Option(help="Write a table for a paper ('-' is standard output).")]
-Markdown = Annotated[Path | None, typer.Option(help="Write a table for a pull request ('-' is standard output).")]
-Json = Annotated[Path | None, typer.Option("--json", help="Write all figures as JSON ('-' is standard output).")]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here ('-' is standard output).")]
+Latex = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table for a paper ('-' is standard output).")]
+Markdown = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a table for a pull request ('-' is standard output).")
+]
+Json = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write all figures as JSON ('-' is standard output).")
+]
 Csv = Annotated[
-    Path | None, typer.Option("--csv", help="Write the score of every run as CSV ('-' is standard output).")
+    Path | None,
+    typer.Option("--csv", metavar="FILE", help="Write the score of every run as CSV ('-' is standard output)."),
 ]
 
 

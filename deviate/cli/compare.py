@@ -92,7 +92,7 @@ def compare_command(
             f"one experiment, {experiments[0].name}, cannot be compared",
             "name the baseline and a candidate, or use: deviate report NAME; methods of one table need a column method",
         )
-    _report_on(experiments, judging, documents, folder)
+    _report_on(experiments, judging, documents, folder, is_quiet=False)
 
 
 @app.command(
@@ -117,6 +117,7 @@ def report_command(
     form: Importer = None,
     confidence: Confidence = 0.95,
     documents: Documents = NO_DOCUMENTS,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No word on how files were read.")] = False,
 ) -> None:
     """Report again from what is on record, without running anything."""
     judging = Judging(
@@ -129,16 +130,20 @@ def report_command(
     folder = pipeline.records_folder(Path.cwd().resolve())
     experiments = pipeline.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
     if len({it.name for it in experiments}) > 1:  # of a file, too, that holds several
-        _report_on(experiments, judging, documents, folder)
+        _report_on(experiments, judging, documents, folder, is_quiet=quiet)
         return
-    _tell_sources(experiments, documents)
+    if not quiet:
+        _tell_sources(experiments, documents)
     publish(pipeline.describe(experiments, judging), experiments, folder, documents)
     pipeline.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=False)
 
 
-def _report_on(experiments: Sequence[Experiment], judging: Judging, documents: Documents, folder: Path) -> None:
+def _report_on(
+    experiments: Sequence[Experiment], judging: Judging, documents: Documents, folder: Path, *, is_quiet: bool
+) -> None:
     """Judge experiments, and publish."""
-    _tell_sources(experiments, documents)
+    if not is_quiet:
+        _tell_sources(experiments, documents)
     publish(pipeline.judge(experiments, judging), experiments, folder, documents)
     pipeline.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
 

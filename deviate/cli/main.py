@@ -35,7 +35,8 @@ def _run(arguments: Sequence[str]) -> int:
         if arguments[:1] in (["run"], ["analyze"]) and "No such option" in error.format_message():
             typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)
         else:
-            typer.echo(f"  See: deviate {' '.join(arguments[:1])} --help", err=True)
+            verb = "" if "No such command" in error.format_message() else " ".join(arguments[:1])
+            typer.echo(f"  See: {' '.join(filter(None, ('deviate', verb, '--help')))}", err=True)
         return WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED

@@ -143,9 +143,9 @@ def run_command(
         is_strict=strict,
     )
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, is_paired=paired)
-    for prepared in contenders.values():
+    for own, prepared in contenders.items():
         if not quiet or dry_run:
-            typer.echo(announcement(prepared, request, width()), file=output.people)
+            typer.echo(announcement(prepared, request, width(), name=own), file=output.people)
         for warning in pipeline.foresee(prepared, judging, growth):
             typer.echo(f"Warning: {warning}", err=True)
     if dry_run:

@@ -1,6 +1,7 @@
 """The plan of an experiment, `experiment.json`: created once, changed by name, with every change kept."""
 
 import dataclasses
+import difflib
 import re
 import shutil
 from pathlib import Path
@@ -130,7 +131,12 @@ def find_experiment(deviate: Path, name: str) -> Path:
     if NAME.fullmatch(name) and experiment_file(folder).exists():
         return folder
     known = sorted(path.parent.name for path in experiments_folder(deviate).glob("*/experiment.json"))
+    near = difflib.get_close_matches(name, known, n=1)
+    told = f"did you mean {near[0]}? " if near else ""
     raise InputError(
         f"no experiment named {name!r} under {deviate}",
-        f"known experiments: {', '.join(known)}" if known else "run one first: deviate run TRAIN.py --name NAME",
+        f"{told}known experiments: {', '.join(known)}"
+        if known
+        else "nothing is on record there: change to the folder of the project, or run one first: "
+        "deviate run TRAIN.py --name NAME",
     )

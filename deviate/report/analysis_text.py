@@ -15,6 +15,10 @@ MOST_OF_A_KIND = 8
 MOST_LOOPS = 3
 MOST_PLACES = 4
 NO_HAZARDS = "Hazards    none found\n"
+HOW_TO_REPORT = (
+    'Next       print the result, as print(f"accuracy {accuracy:.4f}"), or name a value in deviate.toml: '
+    '[metrics.accuracy] where = "FILE:LINE" expression = "accuracy"'
+)
 GAP = "  "
 NEAR_MISSES = ("nothing marks it", "reported before")
 """Beginnings of the reasons for which a value might be a metric after all: shown first."""
@@ -57,7 +61,7 @@ def _loop(loop: Loop | None) -> str:
 def _metrics(analysis: Analysis, selection: Selection, width: int) -> str:
     selected = {item.metric.id: item for item in selection.metrics}
     if not analysis.metrics:
-        return "Metrics    none found\n"
+        return "Metrics    none found\n" + _wrapped(HOW_TO_REPORT, width)
     sinks = Counter(metric.sink for metric in analysis.metrics)
     reported = ", ".join(f"{sink} {count}" for sink, count in sinks.most_common())
     title = f"Metrics    {len(selection.metrics)} selected of {len(analysis.metrics)} found, reported by: {reported}"

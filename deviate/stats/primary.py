@@ -62,4 +62,5 @@ def _ask(reason: str, names: Sequence[str]) -> str:
     if not names:
         return "There is no primary metric, for there is no metric at all: name one in deviate.toml."
     options = " or ".join(f"--metric {shlex.quote(name)}" for name in names)
-    return f"There is no primary metric, so no headline verdict: {reason}. Add {options}."
+    lasting = "for experiments to come: primary = true in its section of deviate.toml"
+    return f"There is no primary metric, so no headline verdict: {reason}. Add {options}; {lasting}."

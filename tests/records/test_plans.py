@@ -79,6 +79,12 @@ def test_an_unknown_name_lists_the_known_ones(experiment: Path, tmp_path: Path) 
     with pytest.raises(InputError, match="nobody") as caught:
         find_experiment(deviate, "nobody")
     assert caught.value.hint == "known experiments: base"
+    with pytest.raises(InputError, match="bsae") as caught:
+        find_experiment(deviate, "bsae")
+    assert caught.value.hint == "did you mean base? known experiments: base"
+    with pytest.raises(InputError, match="base") as caught:
+        find_experiment(tmp_path / "elsewhere" / ".deviate", "base")
+    assert str(caught.value.hint).startswith("nothing is on record there: change to the folder of the project")
     assert [plan.name for plan in list_experiments(deviate)] == ["base"]
 
 

@@ -150,7 +150,7 @@ def test_loops_that_may_be_meant_are_listed_with_reasons() -> None:
 
 def test_nothing_found_is_said() -> None:
     text = render_analysis(Analysis(Path("p"), "train.py", None, (), (), (), ()), Selection(()), 100)
-    assert "Metrics    none found" in text
+    assert "Metrics    none found\nNext       print the result" in text
     assert "sets none" in text
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.report.format import clean
+from deviate.report.format import clean, shorten_middle
 from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
 from deviate.report.renderers.registry import Surface, renderer
 from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, Tone, VerdictView, View
@@ -56,11 +56,19 @@ def _failures(view: View, surface: Surface, width: int) -> list[str]:
         )
         first, *rest = told
         lines += [first.replace("Failed", _painted("Failed", WARNING_CODE, surface), 1), *rest]
-        lines += [cut(f"         | {clean(line)}", width) for line in failure.stderr[-MOST_LAST_WORDS:]]
+        lines += [_last_words(clean(line), width) for line in failure.stderr[-MOST_LAST_WORDS:]]
         # Not broken: a path is there to be copied.
         lines += [f"         {clean(failure.log)}"] if failure.log else []
     left = len(view.failures) - MOST_FAILURES
-    return [*lines, *([f"         … and {left} more: see the report, Failures"] if left > 0 else [])]
+    return [*lines, *(filled(f"… and {left} more: see the report, Failures", width, " " * 9) if left > 0 else [])]
+
+
+def _last_words(line: str, width: int) -> str:
+    """Cut at its end; of a frame of a traceback the path is shortened, for the number of the line stands behind it."""
+    label = "         | "
+    if line.lstrip().startswith('File "'):
+        line = shorten_middle(line, width - len(label))
+    return cut(label + line, width)
 
 
 def _columns(view: View) -> tuple[int, int]:
@@ -119,7 +127,10 @@ def _noise(noise: NoiseView, width: int) -> list[str]:
         if not table.excess.is_reason:
             lines += filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
     left = len(noise.tables) - len(shown)
-    lines += [f"  … and {left} more metric{'s' if left > 1 else ''}: see the report, Noise sources"] if left > 0 else []
+    if left > 0:
+        lines += filled(
+            f"… and {left} more metric{'s' if left > 1 else ''}: see the report, Noise sources", width, "  "
+        )
     lines += _told("Overhead", [noise.overhead], width) if noise.overhead else []
     return [*lines, ""]
 
@@ -140,7 +151,8 @@ def _together(view: View, width: int) -> list[str]:
     lines = [line for table in shown for line in _told("Together", table.lines, width)]
     left = len(view.many) - len(shown)
     if shown and not shown[0].is_primary and left > 0:
-        lines.append(f"           … and {left} more metric{'s' if left > 1 else ''}: see the report, All experiments")
+        told = f"… and {left} more metric{'s' if left > 1 else ''}: see the report, All experiments"
+        lines += filled(told, width, " " * 11)
     lines += _told("Tasks", view.tasks.lines, width) if view.tasks else []
     return [*lines, ""] if lines else []
 

@@ -121,6 +121,16 @@ def test_a_failed_run_from_elsewhere_is_called_as_there_and_has_no_log() -> None
     assert "stderr.log" not in render(build_view(judge([item])), "html")
 
 
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_number_of_the_line_that_failed_is_seen_however_long_its_path_is(width: int) -> None:
+    frame = f'  File "/home/me/{"long/" * 40}train.py", line 61, in main'
+    lost = [run(i, {}, status="crashed", reason="exit code 1", stderr_tail=(frame, "ValueError: no")) for i in range(5)]
+    text = render(build_view(judge([experiment("old", lost, [selected("acc")])])), "terminal", width=width)
+    assert text.count("line 61, in main\n" if width > 40 else "61, in main\n") == 3
+    assert "… and 2 more: see the" in text
+    assert all(len(line) <= width for line in text.splitlines() if "stderr.log" not in line)
+
+
 def test_other_metrics_are_headed_by_the_method_of_their_intervals() -> None:
     sides = [trained(name, n_runs=7, n_metrics=3, n_points=4, seed=i) for i, name in enumerate("ab")]
     assert "CI (Welch)" in render(build_view(judge(sides)), "terminal", width=120)
