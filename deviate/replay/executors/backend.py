@@ -67,5 +67,5 @@ def load(module: str, extra: str) -> Any:
     except ImportError as error:
         raise InputError(
             f"--executor {extra} needs the package {module}, which cannot be imported: {error}",
-            f"pip install 'deviate[{extra}]'",
+            f"pip install '.[{extra}]' in a clone of deviate, into the environment that runs it",
         ) from error

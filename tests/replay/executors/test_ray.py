@@ -99,4 +99,4 @@ def test_without_ray_the_message_says_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match="needs the package ray") as caught:
         ray_executor(())
-    assert caught.value.hint == "pip install 'deviate[ray]'"
+    assert caught.value.hint == "pip install '.[ray]' in a clone of deviate, into the environment that runs it"

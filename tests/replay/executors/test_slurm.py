@@ -76,4 +76,4 @@ def test_without_submitit_the_message_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "submitit", None)
     with pytest.raises(InputError, match="needs the package submitit") as caught:
         slurm_executor(())
-    assert caught.value.hint == "pip install 'deviate[slurm]'"
+    assert caught.value.hint == "pip install '.[slurm]' in a clone of deviate, into the environment that runs it"
