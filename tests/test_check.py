@@ -146,6 +146,11 @@ def test_an_absent_control_is_told_in_one_line_and_fails_where_it_is_required(pr
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "much"), "'much' is no number"),
         (("a.csv", "b.csv", "--metric", "acc", "--margin", "thing=1"), "thing is not checked"),
         (("a.csv", "b.csv", "--metric", "acc", "--metric", "loss", "--margin", "1"), "could be that of acc or loss"),
+        (("a.csv", "b.csv", "--metric", "acc", "--margin", "1", "--margin", "acc=2"), "acc has two margins, 1 and 2"),
+        (("train.py", "--ref", "main", "--metric", "acc", "--margin", "-1"), "--margin -1 is no positive number"),
+        (("train.py", "--ref", "main", "--metric", "acc", "--margin", "loss=1"), "loss is not checked"),
+        (("train.py", "--ref", "main", "--metric", "acc", "--aggregate", "lasst"), "lasst"),
+        (("train.py", "--ref", "main", "--format", "csv"), "--format is for files"),
         (("a.csv", "b.csv", "--runs", "5"), "--runs is for --ref"),
         (("a.csv", "b.csv", "--undecided", "maybe"), "--undecided maybe is none of pass, fail"),
         (("a.csv", "b.csv", "--json", "-", "--junit", "-"), "json and junit cannot both go to standard output"),
@@ -169,6 +174,7 @@ def test_what_cannot_be_checked_is_refused_with_what_to_do(
     assert (refused.code, message in refused.err) == (1, True), refused.both
     assert refused.err.startswith("Error: ")
     assert len(refused.err.splitlines()) == 2
+    assert not (project / ".deviate/experiments").exists(), "nothing is run for a question that cannot be answered"
 
 
 def test_data_that_git_ignores_is_there_at_the_commit_and_stays_as_it_was(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -301,6 +307,10 @@ def test_files_from_elsewhere_are_checked_as_experiments_are(project: Path, devi
     assert deviate("check", "old.csv", "new.csv").code == 4
     assert deviate("check", "new.csv", "old.csv").code == 0
     assert deviate("check", "old.csv", "new.csv", "--margin", "0.5").code == 0
+    for name, tens in (("much", 9), ("little", 8)):
+        (project / f"{name}.csv").write_text("thing\n" + "".join(f"0.{tens}{i}\n" for i in range(8)))
+    assert deviate("check", "much.csv", "little.csv", "--direction", "thing=max").code == 4, "the only one with one"
+    assert deviate("check", "much.csv", "little.csv", "--direction", "thing=min").code == 0
     (project / "third.csv").write_text("test_acc\n" + "".join(f"0.9{i}\n" for i in range(8)))
     both = deviate("check", "old.csv", "new.csv", "third.csv", "--margin", "0.05", "--json", "-")
     found = json.loads(both.out)["metrics"]

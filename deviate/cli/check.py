@@ -158,6 +158,8 @@ def check_command(
     asked = RunOptions(runs, variants, name, seed, python, env, jobs, gpus, timeout)
     if ref is None and (idle := asked.given()):
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
+    if ref is not None and form is not None:
+        raise InputError("--format is for files, which --ref does not read", "leave one of them out")
     folder = pipeline.records_folder(Path.cwd().resolve())
     if save is not None:
         if ref is not None:

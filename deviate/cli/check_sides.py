@@ -20,7 +20,7 @@ from deviate.command import default_python, project_root, refuse_unknown_program
 from deviate.errors import InputError
 from deviate.model import Experiment
 from deviate.pipeline import Begun, Growth, Judging, Request
-from deviate.pipeline.check import Gate, asked_metrics, foresee_check
+from deviate.pipeline.check import Gate, asked_metrics, foresee_check, margins_of
 from deviate.pipeline.refs import checked_out, find_reference, prepare_at
 from deviate.prepare import Prepared
 from deviate.records import Plan
@@ -59,7 +59,8 @@ def run_both_sides(
     """Run what is missing of both sides, replicate by replicate in random order; the commit is the baseline.
 
     Raises:
-        InputError: there is no such commit or script, or nothing can be recorded on one of the sides.
+        InputError: there is no such commit or script, nothing can be recorded on one of the sides, or what is asked
+            of the runs cannot be answered.
     """
     here = Path.cwd().resolve()
     root = project_root(here)
@@ -71,11 +72,11 @@ def run_both_sides(
     request = _request(asked, ours)
     if told := foresee_check(request.runs, is_paired=judging.is_paired):
         typer.echo(f"Warning: {told}", err=True)
-    for name in gate.metrics:
+    names = gate.metrics or asked_metrics(ours.selection.metrics, gate, ours.analysis.script, judging.directions)
+    margins_of(names, gate.margins)
+    for name in names:
         for warning in pipeline.foresee(ours, dataclasses.replace(judging, metric=name), Growth()):
             typer.echo(f"Warning: {warning}", err=True)
-    if not gate.metrics:
-        asked_metrics(ours.selection.metrics, gate, ours.analysis.script)
     folder = records.deviate_folder(root)
     with checked_out(root, reference, folder) as checkout:
         theirs = prepare_at(checkout, words, here, python)

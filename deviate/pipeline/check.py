@@ -9,7 +9,7 @@ from typing import get_args
 
 from deviate import records
 from deviate.errors import InputError, RecordError
-from deviate.model import Experiment, ExperimentFindings, Findings, SelectedMetric, Status
+from deviate.model import Direction, Experiment, ExperimentFindings, Findings, SelectedMetric, Status
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.pipeline.baseline import FORM, facts_of, not_alike
@@ -29,6 +29,9 @@ class Gate:
         metrics: names in the baseline; none for the primary one.
         margins: metric to how much worse is still all right; "" stands for the only metric asked for.
         controls: experiments whose control variant is looked at beside that of baseline and candidates.
+
+    Raises:
+        InputError: a margin is no positive number.
     """
 
     metrics: tuple[str, ...] = ()
@@ -36,6 +39,14 @@ class Gate:
     controls: tuple[str, ...] = ()
     requires_control: bool = False
     fails_undecided: bool = False
+
+    def __post_init__(self) -> None:
+        for name, margin in self.margins.items():
+            if not 0 < margin < float("inf"):
+                raise InputError(
+                    f"--margin {name and f'{name}='}{margin:g} is no positive number",
+                    "without a margin the question is whether the candidate is worse at all",
+                )
 
 
 def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: Judging) -> CheckFindings:
@@ -46,13 +57,15 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
         judging: without a metric and a margin, which the gate has.
 
     Raises:
-        InputError: a metric is not there, has no direction, or was read otherwise on one side; or a margin is none.
+        InputError: a metric is not there, has no direction, or was read otherwise on one side; or whose margin is
+            meant cannot be told.
     """
     # Half a second of scipy, which no verb but those that judge should wait for.
     from deviate.stats.check import check_completion, check_control, check_metrics
 
-    names = asked_metrics(_declared(experiments, judging.matches), gate, f"experiment {experiments[0].name}")
-    margined = _with_margins(experiments, names, gate.margins)
+    declared = _declared(experiments, judging.matches)
+    names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", judging.directions)
+    margined = _with_margins(experiments, margins_of(names, gate.margins))
     _refuse_other_aggregates(margined, names, judging)
     findings = judge(margined, dataclasses.replace(judging, metric=names[0], margin=None))
     _refuse_unasked(findings, names)
@@ -75,8 +88,13 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
     )
 
 
-def asked_metrics(metrics: Sequence[SelectedMetric], gate: Gate, where: str) -> list[str]:
+def asked_metrics(
+    metrics: Sequence[SelectedMetric], gate: Gate, where: str, directions: Mapping[str, Direction]
+) -> list[str]:
     """The names that are checked: those asked for, else the primary metric of a baseline.
+
+    Args:
+        directions: metric to whether more or less of it is better, where that is not what is on record.
 
     Raises:
         InputError: there is no such metric, or which one decides cannot be told.
@@ -88,7 +106,9 @@ def asked_metrics(metrics: Sequence[SelectedMetric], gate: Gate, where: str) -> 
         require_metric(name, known, where)
     if gate.metrics:
         return list(gate.metrics)
-    found, _ = find_primary(metrics)
+    found, _ = find_primary(
+        [dataclasses.replace(it, direction=directions.get(it.name, it.direction)) for it in metrics]
+    )
     if found is None:
         quality = [it.name for it in metrics if it.role == "quality"] or known
         raise InputError(
@@ -116,25 +136,31 @@ def _declared(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> 
     return tuple(dataclasses.replace(it, is_primary=matches.get(it.name, it.name) in declared) for it in own)
 
 
-def _with_margins(
-    experiments: Sequence[Experiment], names: Sequence[str], margins: Mapping[str, float]
-) -> list[Experiment]:
-    """The baseline with its margins as they were asked for; those on record stand where none was."""
+def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, float]:
+    """The margin of each of the metrics that are checked, where one was given.
+
+    Raises:
+        InputError: a margin could be that of several, of none of them, or one has two.
+    """
     if "" in margins and len(names) > 1:
         raise InputError(
             f"--margin {margins['']:g} could be that of {' or '.join(names)}",
             f"name it: --margin {names[0]}={margins['']:g}",
         )
-    for name, margin in margins.items():
-        if not 0 < margin < float("inf"):
-            raise InputError(
-                f"--margin {name and f'{name}='}{margin:g} is no positive number",
-                "without a margin the question is whether the candidate is worse at all",
-            )
-        if name and name not in names:
+    found: dict[str, float] = {}
+    for given, margin in margins.items():
+        name = given or names[0]
+        if name not in names:
             raise InputError(f"--margin {name}={margin:g}: {name} is not checked", f"add --metric {name}")
-    asked = {name or names[0]: margin for name, margin in margins.items()}
-    metrics = tuple(dataclasses.replace(it, margin=asked.get(it.name, it.margin)) for it in experiments[0].metrics)
+        if name in found:
+            raise InputError(f"{name} has two margins, {found[name]:g} and {margin:g}", "give each metric one")
+        found[name] = margin
+    return found
+
+
+def _with_margins(experiments: Sequence[Experiment], margins: Mapping[str, float]) -> list[Experiment]:
+    """The baseline with its margins as they were asked for; those on record stand where none was."""
+    metrics = tuple(dataclasses.replace(it, margin=margins.get(it.name, it.margin)) for it in experiments[0].metrics)
     return [dataclasses.replace(experiments[0], metrics=metrics), *experiments[1:]]
 
 
