@@ -1,6 +1,7 @@
 """Findings become a view: the one place that decides what a report says, in which order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 
 from deviate import __version__
 from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
@@ -242,4 +243,13 @@ def _description_sentence(description: Description, label: str, experiment: Expe
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     sentences = [clean(text) for text in findings.warnings]
     sentences += history.record_warnings([item.experiment for item in findings.experiments], labels)
-    return tuple(dict.fromkeys(sentences))
+    return tuple(dict.fromkeys(_with_short_names(sentences, findings)))
+
+
+def _with_short_names(sentences: Iterable[str], findings: Findings) -> Iterator[str]:
+    """Statistics and records name things whole; a sentence with a name of four thousand letters is read by nobody."""
+    experiments = [item.experiment for item in findings.experiments]
+    names = {name for it in experiments for name in (it.name, it.variant, *(metric.name for metric in it.metrics))}
+    long = sorted((clean(name) for name in names if name_text(name) != clean(name)), key=len, reverse=True)
+    for sentence in sentences:
+        yield reduce(lambda text, name: text.replace(name, name_text(name)), filter(str.strip, long), sentence)

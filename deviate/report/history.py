@@ -10,7 +10,7 @@ from deviate.report.format import clean, counted, duration, instant, replicates
 from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
 from deviate.report.view.changes import ChangesView
 
-OUTCOMES: dict[Status, str] = {
+OUTCOMES: dict[str, str] = {
     "completed": "completed",
     "diverged": "diverged",
     "crashed": "crashed",

@@ -62,6 +62,8 @@ def no_noise(findings: Findings) -> str:
     """Why a report says nothing about sources of spread; empty when it does."""
     if findings.noise is not None:
         return ""
+    if not findings.pairs:
+        return _no_tables(findings)
     asked = f"deviate run --variants {ALL_VARIANTS} separates the sources"
     return f"Experiments are compared here, not the sources of their spread: {asked}."
 

@@ -18,10 +18,10 @@ from deviate.report.compare import metric_name, test_cell, test_text
 from deviate.report.curves import curve_line, curve_table, difference_plots, no_curves, not_drawn
 from deviate.report.describe import cell_of, unit_of
 from deviate.report.format import clean, confidence_text, duration, name_text, number, percentage, with_unit
+from deviate.report.history import OUTCOMES
 from deviate.report.view import Cell
 from deviate.report.view.outcomes import OutcomeTable, OutcomeView, SurvivalLine, SurvivalPlot
 
-STATUS_WORDS = {"timed_out": "timed out", "silent": "never reported"}
 COMPLETION = (
     "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "
     "Interval: Clopper-Pearson."
@@ -96,7 +96,7 @@ def _completion_table(known: Sequence[tuple[str, Completion]], findings: Finding
                 Cell(f"{it.n_completed}/{it.n_runs}", value=it.n_completed),
                 cell_of(it.rate, percentage),
                 _between(it.interval, percentage),
-                Cell(", ".join(f"{n} {STATUS_WORDS.get(status, status)}" for status, n in it.outcomes) or "none ended"),
+                Cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in it.outcomes) or "none ended"),
             ),
         )
         for label, it in known

@@ -43,6 +43,8 @@ def planning_view(findings: Findings, labels: Sequence[str]) -> PlanningView:
 def _no_planning(findings: Findings) -> str:
     if findings.primary is None:
         return NO_PRIMARY
+    if not findings.pairs:
+        return "Nothing is planned for this part of the results: what they could see is in the whole of them."
     return f"No candidate reported {name_text(findings.primary)}, so there is no comparison to plan."
 
 
@@ -110,10 +112,19 @@ def _now_text(plan: Planning) -> str:
     return " + ".join(map(str, plan.n_now)) + " runs" if plan.candidate else f"{plan.n_now[0]} runs of each"
 
 
+def _recorded_text(plan: Planning) -> str:
+    """Of one experiment alone there is one side on record, whatever it is planned for."""
+    return _now_text(plan) if plan.candidate or plan.is_paired else counted(plan.n_now[0], "run")
+
+
+def _power(plan: Planning) -> str:
+    return confidence_text(plan.power)
+
+
 def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
     if isinstance(plan.now, Unavailable):
         return ()
-    size, chance = _size(plan.now, plan, places), f"{100 * plan.power:.0f}% power"
+    size, chance = _size(plan.now, plan, places), f"{_power(plan)} power"
     if plan.candidate:
         told = f"These {_now_text(plan)} could see a true difference of {size} ({chance})"
     else:
@@ -211,8 +222,8 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
         key=f"planning-{index}",
         title=f"Detectable difference of {name} against the number of {first}",
         description=(
-            f"Smallest true difference seen with {100 * plan.power:.0f} % power, by the spread of {label}: {told}. "
-            f"On record: {_now_text(plan)}, {_size(plan.now, plan, places)}."
+            f"Smallest true difference seen with {_power(plan)} power, by the spread of {label}: {told}. "
+            f"On record: {_recorded_text(plan)}, {_size(plan.now, plan, places)}."
             + (f" The margin is {margin}." if margin else "")
         ),
         caption=_caption(plan),
@@ -226,7 +237,7 @@ def _plot(plan: Planning, index: int, series: int, label: str, places: int | Non
             if row.n <= last and row.low is not None and row.high is not None
         ),
         now=(now, plan.now),
-        now_label=f"on record: {_now_text(plan)}",
+        now_label=f"on record: {_recorded_text(plan)}",
         margin=plan.margin,
         margin_label=f"margin {margin}" if margin else "",
     )
@@ -253,7 +264,7 @@ def _footnotes(findings: Findings) -> tuple[str, ...]:
     sentences = [
         (
             f"Detectable is the smallest true difference that a two-sided test at {level} confidence sees with "
-            f"{100 * plan.power:.0f} % power: {test}, noncentral t."
+            f"{_power(plan)} power: {test}, noncentral t."
         ),
         f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal.",
         "All of it goes by the spread alone, never by the observed difference, whose power only repeats its p.",

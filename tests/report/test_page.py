@@ -16,10 +16,10 @@ from deviate.report import build_view, render
 from deviate.stats import judge
 
 ORDER = [
-    *("verdict", "points", "many", "tasks", "metrics", "curves", "noise", "stability", "classes", "outcomes"),
+    *("verdict", "points", "many", "tasks", "metrics", "curves", "noise", "stability", "breakdowns", "outcomes"),
     *("failures", "divergence", "planning", "provenance", "data"),
 ]
-OPTIONAL = {"many", "tasks", "classes"}
+OPTIONAL = {"many", "tasks"}
 CSS = Path(__file__).parents[2] / "templates" / "report.css"
 
 
@@ -217,3 +217,14 @@ def _luminance(colour: str) -> float:
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [it / 12.92 if it <= 0.04045 else ((it + 0.055) / 1.055) ** 2.4 for it in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_warnings_name_long_names_by_their_beginning_and_their_end() -> None:
+    name = "test_" + "long_" * 200 + "end"
+    sides = [scored(it, [1.0, 2.0, 3.0], selected(name, is_primary=True)) for it in ("a", "b")]
+    findings = judge(sides, margin=0.5)
+    told = dataclasses.replace(findings, warnings=(f"{name} of a needs a look",))
+    (warning,) = [it for it in build_view(told).warnings if "needs a look" in it]
+    assert len(warning) < 150
+    assert warning.startswith("test_long_")
+    assert warning.endswith("end of a needs a look")

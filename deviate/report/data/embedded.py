@@ -27,7 +27,10 @@ class _Curve:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """The curves as text of JSON, and a sentence on what they are; both empty where there are none."""
+    """The curves as text of JSON, and a sentence on what they are; both empty where there are none.
+
+    Where they find no room the sentence alone is there, and says so.
+    """
 
     text: str
     note: str
@@ -46,9 +49,11 @@ def embedded_curves(findings: Findings) -> Embedded:
     kept, n_points = _that_fit(by_metric)
     while True:
         left_out = [it for it in by_metric if it not in kept]
+        if not kept:
+            return Embedded("", "The curves of all runs find no room in this page.")
         text = _document(kept, left_out, n_points, by_metric)
-        if len(text) <= MOST_CHARACTERS or not kept:
-            longest = max((len(it.series.values) for name in kept for it in by_metric[name]), default=0)
+        if len(text) <= MOST_CHARACTERS:
+            longest = max(len(it.series.values) for name in kept for it in by_metric[name])
             return Embedded(text, _note(len(kept), len(by_metric), is_thinned=longest > n_points))
         if n_points > FEWEST_POINTS:
             n_points = max(FEWEST_POINTS, n_points * 3 // 4)
@@ -57,10 +62,10 @@ def embedded_curves(findings: Findings) -> Embedded:
 
 
 def _note(n_kept: int, n_metrics: int, *, is_thinned: bool) -> str:
-    told = f"The curves of all runs are in this page too, with {DIGITS} digits"
+    told = f"The curves of all runs are in this page too (element deviate-curves), with {DIGITS} significant digits"
     if n_kept < n_metrics:
         told += f", but for {n_metrics - n_kept} of {n_metrics} metrics, for which there is no room"
-    return f"{told}{'; long ones are thinned to their lowest and highest values' if is_thinned else ''}"
+    return f"{told}{'; long ones are thinned to their lowest and highest values' if is_thinned else ''}."
 
 
 def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:
