@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
 from deviate.report.format import clean, counted, name_text, replicates
-from deviate.report.view import Cell
+from deviate.report.view import Cell, ProofRow
 from deviate.report.view.divergence import DivergenceRow, DivergenceView
 
 CONTROL = "control"
 ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
-EQUAL = {True: "bitwise equal", False: "not equal"}
+EQUAL = {True: "bitwise equal", False: "not equal", None: "not compared"}
+ABSENT = frozenset({"not reached", "not seen"})
 HEADERS = ("runs", "bitwise", "first step that differs", "metric", "values", "final weights")
 
 
@@ -26,6 +27,24 @@ def divergence_view(findings: Findings) -> DivergenceView:
         caption="Where the runs of a variant differ first",
         headers=HEADERS,
         rows=tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False)),
+    )
+
+
+def proof_row(proof: Repeatability) -> ProofRow:
+    """Whether the runs of a variant are bitwise equal, as the part on sources of spread tells it."""
+    metrics = "none reported"
+    if proof.parting is not None:
+        parting = proof.parting
+        metrics = f"{name_text(parting.metric)} differs {_where(parting)}, {replicates(parting.replicates)}"
+    elif proof.n_metrics:
+        metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
+    return ProofRow(
+        variant=name_text(proof.variant),
+        n=str(proof.n),
+        equal=EQUAL[proof.is_equal],
+        metrics=metrics,
+        weights=_agreement(proof.weights, proof),
+        evaluation=_agreement(proof.evaluation, proof),
     )
 
 
@@ -52,7 +71,7 @@ def _row(proof: Repeatability, experiment: Experiment) -> DivergenceRow:
             Cell(_step(parting)) if parting else Cell("none", is_reason=True),
             Cell(name_text(parting.metric)) if parting else Cell("none", is_reason=True),
             Cell(_values(parting)) if parting else Cell("none", is_reason=True),
-            Cell(proof.weights if proof.n > 1 or proof.weights == "not reached" else "not compared"),
+            Cell(_agreement(proof.weights, proof)),
         ),
         note=_note(proof, experiment),
     )
@@ -61,13 +80,21 @@ def _row(proof: Repeatability, experiment: Experiment) -> DivergenceRow:
 def _state(proof: Repeatability) -> str:
     if proof.is_equal is not None:
         return EQUAL[proof.is_equal]
-    return "not compared: " + (
-        "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights on record"
-    )
+    reason = "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights on record"
+    return f"{EQUAL[None]}: {reason}"
 
 
 def _step(parting: Parting) -> str:
     return "outside the main loop" if parting.step is None else f"main-loop step {parting.step}"
+
+
+def _where(parting: Parting) -> str:
+    return _step(parting) if parting.step is None else f"at {_step(parting)}"
+
+
+def _agreement(told: str, proof: Repeatability) -> str:
+    """Of weights or evaluation data; runs can be compared where there are two, and what no run gave is said so."""
+    return told if proof.n > 1 or told in ABSENT else EQUAL[None]
 
 
 def _values(parting: Parting) -> str:
@@ -89,8 +116,7 @@ def _sentence(proof: Repeatability) -> str:
         f"{_value(value)} in replicate {replicate}"
         for value, replicate in zip(parting.values, parting.replicates, strict=True)
     )
-    where = "outside the main loop" if parting.step is None else f"at main-loop step {parting.step}"
-    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {where}: {told}."
+    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {_where(parting)}: {told}."
 
 
 def _note(proof: Repeatability, experiment: Experiment) -> str:

@@ -7,10 +7,10 @@ from deviate.model import (
     NoiseRow,
     NoiseTable,
     Overhead,
-    Repeatability,
     Unavailable,
 )
 from deviate.report.describe import unit_of
+from deviate.report.divergence import proof_row
 from deviate.report.format import (
     between,
     clean,
@@ -18,7 +18,6 @@ from deviate.report.format import (
     decimals,
     name_text,
     ratio,
-    replicates,
     signed,
     with_unit,
 )
@@ -31,10 +30,9 @@ from deviate.report.spread import (
     share_cell,
     varies_words,
 )
-from deviate.report.view import Cell, NoiseRowView, NoiseTableView, NoiseView, ProofRow
+from deviate.report.view import Cell, NoiseRowView, NoiseTableView, NoiseView
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
-EQUAL = {True: "bitwise equal", False: "not equal", None: "not compared"}
 
 
 def is_study(findings: Findings) -> bool:
@@ -52,7 +50,7 @@ def noise_view(findings: Findings) -> NoiseView | None:
         tables=tuple(_table(table, index, findings) for index, table in enumerate(noise.tables)),
         statements=tuple(clean(sentence) for sentence in noise.statements),
         overhead=_overhead(noise.overhead),
-        proofs=tuple(_proof(proof) for proof in noise.repeatability),
+        proofs=tuple(proof_row(proof) for proof in noise.repeatability),
         paste=tuple(_paste(table, findings) for table in shown),
         footnotes=_footnotes(noise, findings.confidence) if noise.tables else (),
     )
@@ -151,24 +149,6 @@ def _overhead(overhead: Overhead | None) -> str:
         bracket = f" [{level} CI {between(interval.low, interval.high, 2)}, {interval.method}]"
     n = f"n = {overhead.n_held} and {overhead.n_free}"
     return f"Determinism costs {ratio(overhead.ratio)}x the time{bracket} ({pair}, {n}; {overhead.note})."
-
-
-def _proof(proof: Repeatability) -> ProofRow:
-    metrics = "none reported"
-    if proof.parting is not None:
-        step = "outside the main loop" if proof.parting.step is None else f"at main-loop step {proof.parting.step}"
-        metrics = f"{name_text(proof.parting.metric)} differs {step}, {replicates(proof.parting.replicates)}"
-    elif proof.n_metrics:
-        metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
-    is_compared = proof.n > 1
-    return ProofRow(
-        variant=name_text(proof.variant),
-        n=str(proof.n),
-        equal=EQUAL[proof.is_equal],
-        metrics=metrics,
-        weights=proof.weights if is_compared or proof.weights == "not reached" else "not compared",
-        evaluation=proof.evaluation if is_compared or proof.evaluation == "not seen" else "not compared",
-    )
 
 
 def _paste(table: NoiseTable, findings: Findings) -> str:

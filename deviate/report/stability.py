@@ -1,7 +1,7 @@
 """Diversity of runs beside their scores: what predictions and weights would tell, and why they do not."""
 
 from deviate.model import Findings
-from deviate.report.view.divergence import StabilityView
+from deviate.report.view.stability import StabilityView
 
 MEASURES = "on how many predictions runs disagree (churn), how far apart and how alike their weights are (L2, CKA)"
 

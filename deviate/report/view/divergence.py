@@ -1,4 +1,4 @@
-"""Where runs part, and what runs leave behind beside scores, as a report shows it."""
+"""Where runs part, as a report shows it."""
 
 from dataclasses import dataclass
 
@@ -28,10 +28,3 @@ class DivergenceView:
     caption: str
     headers: tuple[str, ...]
     rows: tuple[DivergenceRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StabilityView:
-    """Disagreement of predictions, distance and similarity of weights; `no_stability` says why there is none."""
-
-    no_stability: str
