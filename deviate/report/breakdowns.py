@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
 from deviate.report.describe import interval_cell
 from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
-from deviate.report.view import Cell
+from deviate.report.view import Cell, Row
 from deviate.report.view.breakdowns import (
     BreakdownLine,
     BreakdownPlot,
-    BreakdownRow,
     BreakdownSection,
     BreakdownsView,
 )
@@ -64,9 +63,9 @@ def _places(part: BreakdownPart) -> int | None:
     return None if isinstance(part.sd, Unavailable) or not part.n else decimals(part.sd / math.sqrt(part.n))
 
 
-def _row(part: BreakdownPart) -> BreakdownRow:
+def _row(part: BreakdownPart) -> Row:
     places = _places(part)
-    return BreakdownRow(
+    return Row(
         label=name_text(part.part),
         cells=(
             Cell(str(part.n), value=float(part.n)),
@@ -77,7 +76,6 @@ def _row(part: BreakdownPart) -> BreakdownRow:
             if isinstance(part.ratio, Unavailable)
             else Cell(ratio(part.ratio), value=part.ratio),
         ),
-        note="",
     )
 
 

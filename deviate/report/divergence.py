@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
 from deviate.report.format import clean, counted, name_text, replicates
-from deviate.report.view import Cell, ProofRow
-from deviate.report.view.divergence import DivergenceRow, DivergenceView
+from deviate.report.view import Cell, ProofRow, Row
+from deviate.report.view.divergence import DivergenceView
 
 CONTROL = "control"
 ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
@@ -61,9 +61,9 @@ def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experi
     return f"No run was made with everything held, so a difference is no fault: {ASK}."
 
 
-def _row(proof: Repeatability, experiment: Experiment) -> DivergenceRow:
+def _row(proof: Repeatability, experiment: Experiment) -> Row:
     parting = proof.parting
-    return DivergenceRow(
+    return Row(
         label=name_text(proof.variant),
         cells=(
             Cell(str(proof.n), value=float(proof.n)),

@@ -15,7 +15,7 @@ from deviate.report.format import (
     signed,
     with_unit,
 )
-from deviate.report.view import Cell, Fact, ManyRow, ManyView
+from deviate.report.view import Cell, Fact, ManyView, Row
 
 OMNIBUS = (
     ("Welch's analysis of variance, unequal variances", "F"),
@@ -31,11 +31,11 @@ def many_views(findings: Findings, labels: Sequence[str]) -> tuple[ManyView, ...
 
 def pair_matrix(
     names: Sequence[str], contrasts: Sequence[Contrast], texts: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[ManyRow, ...]]:
+) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     """Headers and rows of all pairs: the text of each where its first experiment meets its second."""
     found = {(it.one, it.other): text for it, text in zip(contrasts, texts, strict=True)}
     rows = tuple(
-        ManyRow(name_text(one), tuple(Cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
+        Row(name_text(one), tuple(Cell(found.get((one, other), "")) for other in names[:-1])) for one in names[1:]
     )
     return tuple(name_text(name) for name in names[:-1]), rows
 
@@ -96,9 +96,9 @@ def _pair_text(contrast: Contrast) -> str:
     return contrast_text(contrast, "")
 
 
-def _row(contrast: Contrast) -> ManyRow:
+def _row(contrast: Contrast) -> Row:
     places = _places(contrast)
-    return ManyRow(
+    return Row(
         name_text(contrast.one),
         (
             cell_of(contrast.difference, lambda value: signed(value, places)),

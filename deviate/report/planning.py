@@ -17,8 +17,8 @@ from deviate.report.format import (
     ratio,
     with_unit,
 )
-from deviate.report.view import Cell
-from deviate.report.view.planning import PlanningPart, PlanningPlot, PlanningRowView, PlanningView
+from deviate.report.view import Cell, Row
+from deviate.report.view.planning import PlanningPart, PlanningPlot, PlanningView
 
 N_OPEN = 3
 """Candidates whose planning is open on a page; that of others is folded."""
@@ -174,7 +174,7 @@ def _doubling(plan: Planning, places: int | None) -> tuple[str, ...]:
     )
 
 
-def _row(row: PlanningRow, plan: Planning, places: int | None) -> PlanningRowView:
+def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
     finer = _finer(row.detectable, places)
     ends = Cell("not known", is_reason=True)
     if row.low is not None and row.high is not None:
@@ -182,7 +182,7 @@ def _row(row: PlanningRow, plan: Planning, places: int | None) -> PlanningRowVie
     in_sds = Cell("not known", is_reason=True)
     if not isinstance(plan.sd, Unavailable):
         in_sds = Cell(ratio(row.detectable / plan.sd), value=row.detectable / plan.sd)
-    return PlanningRowView(
+    return Row(
         label=str(row.n),
         cells=(Cell(number(row.detectable, finer), value=row.detectable), ends, in_sds),
         note=_note(row.n, plan),

@@ -7,7 +7,7 @@ from deviate.report.compare import ratio_cell, test_cell
 from deviate.report.describe import cell_of
 from deviate.report.format import between, clean, confidence_text, counted, decimals, name_text, number, p_text, ratio
 from deviate.report.many import pair_matrix
-from deviate.report.view import Cell, Fact, ManyRow, ProfileLine, ProfilePlot, RankPlot, TaskView
+from deviate.report.view import Cell, Fact, ProfileLine, ProfilePlot, RankPlot, Row, TaskView
 
 
 def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
@@ -58,8 +58,8 @@ def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:
     )
 
 
-def _row(it: Aggregated) -> ManyRow:
-    return ManyRow(
+def _row(it: Aggregated) -> Row:
+    return Row(
         name_text(it.name),
         (
             _with_interval(it.iqm, it.iqm_interval),

@@ -13,7 +13,7 @@ from deviate.report.view.figures import (
     PlottedDifference,
     PointGroup,
 )
-from deviate.report.view.many import ManyRow, ManyView, ProfileLine, ProfilePlot, RankPlot, TaskView
+from deviate.report.view.many import ManyView, ProfileLine, ProfilePlot, RankPlot, TaskView
 from deviate.report.view.metrics import (
     DescriptionRow,
     ExperimentSummary,
@@ -35,6 +35,7 @@ from deviate.report.view.page import (
 from deviate.report.view.parts import (
     Cell,
     Fact,
+    Row,
     Tone,
 )
 from deviate.report.view.runs import (
@@ -63,7 +64,6 @@ __all__ = [
     "ForestPlot",
     "ForestRow",
     "HashRow",
-    "ManyRow",
     "ManyView",
     "MetricView",
     "NoiseRowView",
@@ -78,6 +78,7 @@ __all__ = [
     "Provenance",
     "QuantityRow",
     "RankPlot",
+    "Row",
     "RunRow",
     "SeedCallRow",
     "SummaryLine",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Cell
+from deviate.report.view.parts import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,6 @@ class BreakdownPlot:
 
 
 @dataclass(frozen=True, slots=True)
-class BreakdownRow:
-    """One class; the cells follow `BreakdownSection.headers`."""
-
-    label: str
-    cells: tuple[Cell, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
 class BreakdownSection:
     """One measure of one experiment; `plot` is None where no class has a score."""
 
@@ -46,7 +37,7 @@ class BreakdownSection:
     sentences: tuple[str, ...]
     caption: str
     headers: tuple[str, ...]
-    rows: tuple[BreakdownRow, ...]
+    rows: tuple[Row, ...]
     plot: BreakdownPlot | None
     is_folded: bool
 

@@ -2,16 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Cell
-
-
-@dataclass(frozen=True, slots=True)
-class DivergenceRow:
-    """One variant; the cells follow `DivergenceView.headers`."""
-
-    label: str
-    cells: tuple[Cell, ...]
-    note: str
+from deviate.report.view.parts import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +18,4 @@ class DivergenceView:
     sentences: tuple[str, ...]
     caption: str
     headers: tuple[str, ...]
-    rows: tuple[DivergenceRow, ...]
+    rows: tuple[Row, ...]

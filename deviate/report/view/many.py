@@ -2,15 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Cell, Fact
-
-
-@dataclass(frozen=True, slots=True)
-class ManyRow:
-    """A row of a table; the cells follow its headers."""
-
-    label: str
-    cells: tuple[Cell, ...]
+from deviate.report.view.parts import Fact, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +24,11 @@ class ManyView:
     omnibus: tuple[Fact, ...]
     dunnett_caption: str
     dunnett_headers: tuple[str, ...]
-    dunnett: tuple[ManyRow, ...]
+    dunnett: tuple[Row, ...]
     no_dunnett: str
     matrix_caption: str
     matrix_headers: tuple[str, ...]
-    matrix: tuple[ManyRow, ...]
+    matrix: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +88,12 @@ class TaskView:
     lines: tuple[str, ...]
     facts: tuple[Fact, ...]
     headers: tuple[str, ...]
-    rows: tuple[ManyRow, ...]
+    rows: tuple[Row, ...]
     no_rows: str
     ranks: RankPlot | None
     no_ranks: str
     profile: ProfilePlot | None
     no_profile: str
     matrix_headers: tuple[str, ...]
-    matrix: tuple[ManyRow, ...]
+    matrix: tuple[Row, ...]
     footnotes: tuple[str, ...]

@@ -32,3 +32,12 @@ class Fact:
 
     label: str
     cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table; the cells follow its headers, and a note stands below it."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    note: str = ""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.parts import Cell
+from deviate.report.view.parts import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,6 @@ class PlanningPlot:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanningRowView:
-    """A number of runs; the cells follow `PlanningPart.headers`."""
-
-    label: str
-    cells: tuple[Cell, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
 class PlanningPart:
     """One candidate, or the single experiment.
 
@@ -55,7 +46,7 @@ class PlanningPart:
     missing: str
     first: str
     headers: tuple[str, ...]
-    rows: tuple[PlanningRowView, ...]
+    rows: tuple[Row, ...]
     plot: PlanningPlot | None
     is_folded: bool
 
