@@ -24,6 +24,7 @@ from .loops import LoopFinder, Training, Trainings, loop_value
 from .naming import give_names
 from .origin import Origins
 from .project import Project
+from .repeats import find_repeats
 from .reports import GRAPH_SUMMARY
 from .side_effects import find_side_effects
 from .source import read_source
@@ -114,6 +115,7 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
             value, line = item.candidate.value, item.candidate.line
             where = value.function.module.file
             rejected.append(Rejected(value.spelled, where, line, reason, site.id if site else None))
+    found = _without_repeats(found, rejected, graph)
     loops = _loops(trainings, ways, graph)
     survey = Survey(graph)
     hazards, side_effects = (
@@ -136,6 +138,18 @@ def _analyze(graph: CallGraph, root: Path, file: str, shared: Collection[tuple[s
         hazards=hazards,
         side_effects=side_effects,
     )
+
+
+def _without_repeats(found: list[_Found], rejected: list[Rejected], graph: CallGraph) -> list[_Found]:
+    """The metrics that say something new; the others are added to the rejected values."""
+    told = [(item.judged, item.context) for item in found]
+    repeats = find_repeats(told, wanted(told), graph.nodes)
+    for number, earlier in repeats.items():
+        item, first = found[number].judged.candidate, found[earlier].judged.candidate
+        reason = f"repeat: the same value as {first.sink} reports at line {first.line}"
+        file = item.value.function.module.file
+        rejected.append(Rejected(item.value.spelled, file, item.line, reason, found[number].site))
+    return [item for number, item in enumerate(found) if number not in repeats]
 
 
 def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
