@@ -96,6 +96,8 @@ class CheckFindings:
     """All that a gate knows, and the findings it was made of.
 
     Attributes:
+        completions: whether candidates complete as often, one for each.
+        records: one for each side, the baseline first.
         warnings: what a reader must know beside the warnings of the findings.
         fails_undecided: whether undecided fails. requires_control: whether an absent control variant does.
     """

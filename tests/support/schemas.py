@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -13,13 +13,13 @@ Schema = dict[str, Any]
 
 
 @functools.cache
-def validator() -> Draft202012Validator:
-    return Draft202012Validator(report_schema())
+def validator(schema: Callable[[], Schema] = report_schema) -> Draft202012Validator:
+    return Draft202012Validator(schema())
 
 
-def schema_flaws(text: str) -> Iterator[str]:
-    """What of a report as JSON is not as its schema says."""
-    for error in validator().iter_errors(json.loads(text)):
+def schema_flaws(text: str, schema: Callable[[], Schema] = report_schema) -> Iterator[str]:
+    """What of a document as JSON is not as its schema says."""
+    for error in validator(schema).iter_errors(json.loads(text)):
         yield f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
 
 

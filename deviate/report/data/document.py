@@ -30,6 +30,7 @@ from deviate.model import (
     Unavailable,
     Verdict,
 )
+from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
 
 SCHEMA = 5
 # 2026-11-21  1  first format.
@@ -39,6 +40,9 @@ SCHEMA = 5
 # 2026-11-22  4  completion; shape, cross-checks, attainment of descriptions; pairs, equivalence, spread verdict, worst
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 # 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
+
+CHECK_SCHEMA = 1
+# 2026-11-22  1  first format of the JSON of a check.
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -102,6 +106,38 @@ SHAPES: dict[type, Shape] = {
     NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
     BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
     Parting: Shape(unbounded=_but("values")),
+    # The findings are the report of the same runs, which `deviate compare` writes.
+    CheckFindings: Shape(
+        without=_but("findings", "warnings", "fails_undecided", "requires_control", "completions"),
+        also={
+            "outcome": "word",
+            "code": "code",
+            "undecided_fails": "fails_undecided",
+            "control_required": "requires_control",
+            "completion": "completions",
+        },
+    ),
+    MetricCheck: Shape(
+        without=_but("comparison", "needed"),
+        also={
+            "metric": "comparison.metric",
+            "candidate_metric": "comparison.candidate_metric",
+            "direction": "comparison.metric.direction",
+            "unit": "comparison.metric.unit",
+            "aggregate": "comparison.metric.aggregate",
+            "n_baseline": "comparison.baseline.n",
+            "n_candidate": "comparison.candidate.n",
+            "difference": "comparison.difference",
+            "interval": "comparison.difference_interval",
+            "runs_needed": "needed",
+        },
+    ),
+    ControlCheck: Shape(without=_but("name"), also={"experiment": "name"}),
+    RecordsCheck: Shape(
+        without=_but("label", "name"),
+        also={"experiment": "label", "is_complete": "is_complete"},
+        keyed={"failed": ("status", "runs")},
+    ),
 }
 """Every other class goes by its fields. A metric is told by its name, but where an experiment describes it."""
 

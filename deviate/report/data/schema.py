@@ -1,4 +1,4 @@
-"""The JSON Schema of the report as JSON, made from what the model's annotations and docstrings say."""
+"""The JSON Schemas of the report and of the check as JSON, made from what annotations and docstrings say."""
 
 import re
 from dataclasses import is_dataclass
@@ -7,7 +7,8 @@ from types import NoneType, UnionType
 from typing import Literal, Union, get_args, get_origin
 
 from deviate.model import Estimate, Findings, Unavailable
-from deviate.report.data.document import SCHEMA, Json, members
+from deviate.model.check import CheckFindings
+from deviate.report.data.document import CHECK_SCHEMA, SCHEMA, Json, members
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PRIMITIVES: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
@@ -27,12 +28,32 @@ Schema = dict[str, Json]
 
 def report_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of run, compare and report: nothing is optional, nothing else allowed."""
+    return _document_schema(
+        "report",
+        SCHEMA,
+        Findings,
+        "Everything a report says, unrounded. Times are in seconds, points in time in seconds since the "
+        "epoch (UTC), files relative to the project, lines from 1; main-loop steps and replicates count from 0.",
+    )
+
+
+def check_schema() -> Schema:
+    """The schema (draft 2020-12) of `--json` of check: nothing is optional, nothing else allowed."""
+    return _document_schema(
+        "check",
+        CHECK_SCHEMA,
+        CheckFindings,
+        "What a gate was asked and what it answers, unrounded. Differences are candidate minus baseline, in the unit "
+        "of the metric; main-loop steps and replicates count from 0.",
+    )
+
+
+def _document_schema(name: str, number: int, owner: type, description: str) -> Schema:
     classes: dict[type, Schema] = {}
-    _class(Findings, classes)
-    findings = classes.pop(Findings)
-    members_ = findings["properties"]
+    _class(owner, classes)
+    members_ = classes.pop(owner)["properties"]
     properties: Schema = {
-        "schema": {"const": SCHEMA, "description": "Number of this format."},
+        "schema": {"const": number, "description": "Number of this format."},
         "deviate": {"type": "string", "description": "Version of deviate that wrote the document."},
         **(members_ if isinstance(members_, dict) else {}),
         "warnings": {
@@ -43,10 +64,9 @@ def report_schema() -> Schema:
     }
     return {
         "$schema": DIALECT,
-        "$id": f"urn:deviate:report:{SCHEMA}",
-        "title": "Report of deviate",
-        "description": "Everything a report says, unrounded. Times are in seconds, points in time in seconds since the "
-        "epoch (UTC), files relative to the project, lines from 1; main-loop steps and replicates count from 0.",
+        "$id": f"urn:deviate:{name}:{number}",
+        "title": f"{name.capitalize()} of deviate",
+        "description": description,
         "type": "object",
         "properties": properties,
         "required": list(properties),

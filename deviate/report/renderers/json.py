@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import is_dataclass
 
 from deviate import __version__
-from deviate.model import CurveComparison, Findings
+from deviate.model import CurveComparison
 from deviate.report.data.document import SCHEMA, Json, members
 from deviate.report.format import SURROGATE
 from deviate.report.renderers.registry import Surface, renderer
@@ -21,12 +21,17 @@ PER_STEP = frozenset(
 @renderer("json")
 def render_json(view: View, _surface: Surface) -> str:
     """NaN and infinities are strings; `{"unavailable": reason}` stands for a figure that there is not."""
-    return json.dumps(_document(view.findings, view.warnings), allow_nan=False, indent=1) + "\n"
+    return document_text(SCHEMA, view.findings, view.warnings)
+
+
+def document_text(schema: int, findings: object, warnings: Sequence[str]) -> str:
+    """A document of what was found, with the number of its format; warnings are those that people see."""
+    return json.dumps(_document(schema, findings, warnings), allow_nan=False, indent=1) + "\n"
 
 
 def embedded_json(view: View) -> str:
     """The same in one line and without figures per step, which a page has drawn."""
-    document = _document(view.findings, view.warnings, without_steps=True)
+    document = _document(SCHEMA, view.findings, view.warnings, without_steps=True)
     return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
 
 
@@ -45,9 +50,11 @@ def plain(value: object, *, without_steps: bool = False) -> Json:
     return _mapping(value, without_steps=without_steps) if is_dataclass(value) else _text(str(value))
 
 
-def _document(findings: Findings, warnings: Sequence[str], *, without_steps: bool = False) -> dict[str, Json]:
+def _document(
+    schema: int, findings: object, warnings: Sequence[str], *, without_steps: bool = False
+) -> dict[str, Json]:
     found = _mapping(findings, without_steps=without_steps)
-    return {"schema": SCHEMA, "deviate": __version__, **found, "warnings": [_text(it) for it in warnings]}
+    return {"schema": schema, "deviate": __version__, **found, "warnings": [_text(it) for it in warnings]}
 
 
 def _mapping(value: object, *, without_steps: bool) -> dict[str, Json]:

@@ -1,10 +1,11 @@
-"""The published JSON Schema says what a report as JSON is, all of it and no more."""
+"""The published JSON Schemas say what a report and a check as JSON are, all of it and no more."""
 
 import dataclasses
 import functools
 import json
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ from studies import noisy_run, study, variant
 
 from deviate.model import Breakdown, BreakdownPart, Findings, InjectedCode, Interval, Revision, Unavailable
 from deviate.report import build_view, render
-from deviate.report.data.document import SCHEMA
-from deviate.report.data.schema import DIALECT, report_schema
+from deviate.report.data.document import CHECK_SCHEMA, SCHEMA
+from deviate.report.data.schema import DIALECT, check_schema, report_schema
 from deviate.stats import judge
 
-COPY = Path(__file__).parents[3] / "docs" / "reference" / "schemas" / f"report-{SCHEMA}.schema.json"
+COPIES = Path(__file__).parents[3] / "docs" / "reference" / "schemas"
 LARGE = "large"
 """Nothing but more of the same."""
 
@@ -71,10 +72,10 @@ def _classes() -> Findings:
     return dataclasses.replace(judge([scored("a", CASES["eight"])]), breakdowns=(breakdown,))
 
 
-def test_it_is_a_schema_of_the_newest_draft() -> None:
-    schema = report_schema()
-    Draft202012Validator.check_schema(schema)
-    assert (schema["$schema"], schema["$id"]) == (DIALECT, f"urn:deviate:report:{SCHEMA}")
+def test_they_are_schemas_of_the_newest_draft() -> None:
+    for schema, name in ((report_schema(), f"report:{SCHEMA}"), (check_schema(), f"check:{CHECK_SCHEMA}")):
+        Draft202012Validator.check_schema(schema)
+        assert (schema["$schema"], schema["$id"]) == (DIALECT, f"urn:deviate:{name}")
 
 
 @pytest.mark.parametrize("name", [*(it for it in KINDS if it != LARGE), "told", "broken", "paired", "classes"])
@@ -131,11 +132,15 @@ def test_docstrings_say_what_the_members_are() -> None:
     assert schema["$defs"]["Absorption"]["properties"]["n_flipped"]["description"] == "Those with a flip on record."
 
 
-def test_the_published_copy_is_the_schema() -> None:
+@pytest.mark.parametrize(
+    ("name", "number", "schema"), [("report", SCHEMA, report_schema), ("check", CHECK_SCHEMA, check_schema)]
+)
+def test_the_published_copy_is_the_schema(name: str, number: int, schema: Callable[[], object]) -> None:
     """`DEVIATE_GOLDEN=write` writes it."""
-    text = json.dumps(report_schema(), indent=1, ensure_ascii=False) + "\n"
+    copy = COPIES / f"{name}-{number}.schema.json"
+    text = json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
     if os.environ.get("DEVIATE_GOLDEN") == "write":
-        COPY.write_text(text, encoding="utf-8")
-    assert COPY.read_text(encoding="utf-8") == text
-    assert [it.name for it in COPY.parent.glob("report-*")] == [COPY.name]
-    assert f"(schemas/{COPY.name})" in (COPY.parents[1] / "json.md").read_text(encoding="utf-8")
+        copy.write_text(text, encoding="utf-8")
+    assert copy.read_text(encoding="utf-8") == text
+    assert [it.name for it in COPIES.glob(f"{name}-*")] == [copy.name]
+    assert f"(schemas/{copy.name})" in (COPIES.parent / "json.md").read_text(encoding="utf-8")

@@ -7,11 +7,13 @@ import pytest
 from degenerate import CASES
 from experiments import experiment, run, scored, selected, single
 from gates import junit_cases
+from schemas import schema_flaws
 
 from deviate.model import Experiment, SelectedMetric
 from deviate.model.check import CheckFindings
 from deviate.pipeline import Judging
 from deviate.pipeline.check import Gate, check
+from deviate.report.data.schema import check_schema
 from deviate.report.gate import render_check
 from deviate.report.gate.check import check_view
 from deviate.report.gate.forms import CHECK_FORMS
@@ -47,6 +49,7 @@ def test_whatever_the_scores_are_there_is_an_answer_in_every_form(old: str, new:
         assert not re.search(r"\bnan\b|NaN[^ ]|\binf\b", text.replace("only NaN", ""))
     junit_cases(render_check(view, "junit"))
     json.loads(render_check(view, "json"), parse_constant=pytest.fail)
+    assert list(schema_flaws(render_check(view, "json"), check_schema)) == []
     if min(len(CASES[old]), len(CASES[new])) < 5:
         assert view.code in {0, 3}
 
@@ -63,6 +66,7 @@ def test_hostile_names_leave_every_form_whole() -> None:
     assert not any("\x1b" in line or "\r" in line for line in lines)
     assert "<script>" not in render_check(view, "markdown")
     assert json.loads(render_check(view, "json"))["metrics"][0]["outcome"] == "worse"
+    assert list(schema_flaws(render_check(view, "json"), check_schema)) == []
     terminal = render_check(view, "terminal", width=80)
     assert not set("\x1b\r\u202e") & set(terminal)
 
@@ -89,6 +93,8 @@ def test_a_side_without_a_completed_run_is_an_error_and_no_pass() -> None:
     crashed = [run(i, {}, status="crashed") for i in range(3)]
     view = check_view(found(scored("old", [0.1, 0.2, 0.3], metric), experiment("new", crashed, [metric])))
     assert (view.word, view.code) == ("incomplete", 3)
+    assert list(schema_flaws(render_check(view, "json"), check_schema)) == []
+    assert json.loads(render_check(view, "json"))["records"][1]["failed"] == [{"status": "crashed", "runs": 3}]
     assert junit_cases(render_check(view, "junit"))["deviate check.new: records of new are complete"] == "error"
 
 
