@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pypdf import PdfReader
+from studies import study, usual
 
 import deviate
 from deviate.errors import InputError
@@ -106,6 +107,16 @@ def test_each_experiment_shows_its_spread() -> None:
     assert part.verdict == ""
     assert part.to_frame()["mean"].tolist() == pytest.approx([sum(NEW) / len(NEW)])
     assert "<svg" in part._repr_html_()
+
+
+def test_a_variant_of_a_study_alone_says_nothing_of_a_comparison_and_keeps_the_proof_of_its_runs() -> None:
+    whole = Results(study(*usual()))
+    page = whole.experiments["control"].to_html()
+    assert whole.findings.noise is not None
+    assert "Experiments are compared here" not in page
+    assert "No candidate reported" not in page
+    assert "No run was made with everything held" not in page
+    assert page.count("bitwise equal") > 1
 
 
 def test_a_single_experiment_has_no_comparisons_and_one_part() -> None:

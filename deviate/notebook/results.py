@@ -9,7 +9,7 @@ from typing import Any
 
 from deviate import report
 from deviate.errors import InputError
-from deviate.model import Findings
+from deviate.model import Findings, NoiseFindings
 from deviate.notebook import frames
 from deviate.notebook.figure import Figure
 from deviate.notebook.summary import summary_html
@@ -89,8 +89,10 @@ class Results:
         labels = [it.label for it in self._view.experiments]
         return MappingProxyType(
             {
-                label: Results(replace(self._part(), experiments=(it,), pairs=(), planning=()))
-                for label, it in zip(labels, self.findings.experiments, strict=True)
+                label: Results(
+                    replace(self._part(), experiments=(it,), pairs=(), planning=(), noise=self._noise_of(place))
+                )
+                for place, (label, it) in enumerate(zip(labels, self.findings.experiments, strict=True))
             }
         )
 
@@ -159,6 +161,14 @@ class Results:
         plots = [(it.is_primary, it.estimation) for it in self._view.metrics if it.estimation is not None]
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
         return next((it.name for it in self._pictures if keys and it.key == keys[0]), "")
+
+    def _noise_of(self, place: int) -> NoiseFindings | None:
+        """Whether the runs of one variant are equal; the sources of spread take the others."""
+        noise = self.findings.noise
+        if noise is None:
+            return None
+        proofs = noise.repeatability[place : place + 1]
+        return replace(noise, tables=(), statements=(), overhead=None, repeatability=proofs)
 
     def _part(self) -> Findings:
         """The findings without what is about all experiments at once."""
