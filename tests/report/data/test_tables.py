@@ -153,3 +153,11 @@ def test_values_that_json_lacks_are_null() -> None:
     series = Series((0, 1, 2), (0.5, math.nan, math.inf))
     document = json.loads(embedded_curves(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])])).text)
     assert document["curves"][0]["values"] == [0.5, None, None]
+
+
+def test_curves_that_find_no_room_at_all_are_said_to_be_left_out() -> None:
+    name = "long" * (MOST_CHARACTERS // 4)
+    found = experiment("a", [run(0, {name: Series((0, 1), (0.5, 0.25))})], [selected(name)])
+    curves = embedded_curves(judge([found]))
+    assert curves.text == ""
+    assert curves.note == "The curves of all runs find no room in this page."
