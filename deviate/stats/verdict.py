@@ -28,7 +28,7 @@ def decide(comparison: Comparison, *, confidence: float) -> Verdict:
     if isinstance(interval, Unavailable):
         return Verdict("undecided", rates + interval.reason)
     if isinstance(equivalence, Equivalence) and _is_equivalent(equivalence):
-        return Verdict("equivalent", rates + _equivalent(interval, equivalence))
+        return Verdict("equivalent", rates + _equivalent(interval, equivalence) + _sameness(baseline, candidate))
     excludes_zero = interval.low > 0 or interval.high < 0
     p_adjusted = comparison.p_adjusted
     if excludes_zero and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
@@ -37,8 +37,19 @@ def decide(comparison: Comparison, *, confidence: float) -> Verdict:
     if excludes_zero:
         reason = f"{told} excludes 0, but p adjusted for the family is not below alpha"
     else:
-        reason = f"{told} contains 0"
+        reason = f"{told} contains 0{_sameness(baseline, candidate)}"
     return Verdict("undecided", rates + reason + _margin_advice(comparison, confidence))
+
+
+def _sameness(baseline: Description, candidate: Description) -> str:
+    """Scores that are equal pair by pair although they spread: what was changed may not have reached the runs.
+
+    Not "identical", which is a verdict on runs without any spread: these could have differed, for all that is known.
+    """
+    b, a, _ = match(baseline, candidate)
+    if len(b) < len(baseline.scores) or len(a) < len(candidate.scores) or list(b) != list(a):
+        return ""
+    return f"; both scores of all {len(b)} replicates are equal: does what was changed reach the script?"
 
 
 def _without_answer(comparison: Comparison) -> Verdict | None:

@@ -53,6 +53,15 @@ def test_without_a_margin_nothing_is_equivalent() -> None:
     assert compared(0.0, margin=1.0).verdict.word == "equivalent"
 
 
+@pytest.mark.parametrize("margin", [None, 1.0])
+def test_scores_that_are_equal_replicate_by_replicate_ask_whether_the_change_reached_the_script(
+    margin: float | None,
+) -> None:
+    told = "; both scores of all 8 replicates are equal: does what was changed reach the script?"
+    assert told in compared(0.0, margin=margin).verdict.reason
+    assert told not in compared(1e-6, margin=margin).verdict.reason
+
+
 @pytest.mark.parametrize(("direction", "word"), [("max", "better"), (None, "higher")])
 def test_a_difference_beyond_the_margin_says_so(direction: Direction | None, word: str) -> None:
     reason = compared(3.0, margin=1.0, direction=direction).verdict.reason
