@@ -11,7 +11,7 @@ from deviate.report.view import VerdictView, View
 
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
 """An address would notify somebody, which a backslash does not prevent."""
-SPECIAL = re.compile(r"[&<>@\\`*|~#$]|\](?=[(\[:])|\[(?=[\^ xX])|(?<![^\W_])_|_(?![^\W_])|(?<=[a-z])://|(?<=www)\.")
+SPECIAL = re.compile(r"[&<>@\\`*|~#$]|\](?=[(\[:])|\[(?=[\^ xX])|(?<![^\W_])_|_(?![^\W_])|://|(?<=www)\.")
 
 FIRST = re.compile(r"^(\d*)([-+=.)])(?=[-+= ]|$)")
 """What would begin a list or draw a line."""
