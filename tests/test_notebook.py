@@ -280,6 +280,16 @@ def test_files_and_experiments_are_read_and_compared(project: Path) -> None:
     assert list(deviate.describe("old.csv", name="o").to_frame()["experiment"]) == ["o", "o"]
 
 
+def test_what_read_gives_is_compared_as_it_is(project: Path) -> None:
+    (project / "old.csv").write_text("run,acc\n0,0.5\n1,0.52\n2,0.54\n", encoding="utf-8")
+    (project / "new.csv").write_text("run,acc\n0,0.6\n1,0.62\n2,0.63\n", encoding="utf-8")
+
+    apart = deviate.compare(deviate.read("old.csv"), deviate.read("new.csv"))
+
+    assert apart.findings.pairs == deviate.compare("old.csv", "new.csv").findings.pairs
+    assert len(deviate.describe(deviate.read("old.csv")).findings.experiments) == 1
+
+
 def test_what_it_shows_in_a_notebook_is_text_of_the_user_and_no_markup() -> None:
     hostile = "<script>alert(1)</script>&"
     results = deviate.compare({hostile: OLD}, {hostile: NEW}, names=(hostile, "<b>"), direction="max")

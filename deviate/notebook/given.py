@@ -38,6 +38,7 @@ def experiments_of(given: Sequence[object], names: Sequence[str] | None, folder:
     Raises:
         InputError: something is of no kind that is known, or there are other names than experiments.
     """
+    given = [one for it in given for one in (it if _are_experiments(it) else (it,))]
     paths = [fspath(it) for it in given if is_name(it)]
     if len(paths) == len(given):
         experiments = list(pipeline.read_any(folder, paths))
@@ -49,6 +50,11 @@ def experiments_of(given: Sequence[object], names: Sequence[str] | None, folder:
     if isinstance(names, str) or len(names) != len(experiments) or len(set(names)) < len(names):
         raise InputError(f"{len(experiments)} experiments cannot be called {names!r}", "give each a name of its own")
     return tuple(replace(it, name=str(name)) for it, name in zip(experiments, names, strict=True))
+
+
+def _are_experiments(given: object) -> TypeGuard[Sequence[Experiment]]:
+    """Whether it is what `read` gives: experiments one after another."""
+    return isinstance(given, list | tuple) and bool(given) and all(isinstance(it, Experiment) for it in given)
 
 
 def _called(given: Sequence[object]) -> list[tuple[str, str]]:
@@ -144,7 +150,7 @@ def _label(key: object) -> str:
 
 def _numbers(given: object, name: str) -> list[float | None]:
     if is_name(given) or isinstance(given, bytes | Mapping | set | frozenset) or not isinstance(given, Iterable):
-        raise InputError(f"{name} holds a {type(given).__name__}, no scores", f"{ONE_EACH}; known are {KINDS}")
+        raise InputError(f"{name} holds {type(given).__name__}, no scores", f"{ONE_EACH}; known are {KINDS}")
     if getattr(given, "ndim", 1) != 1:
         raise InputError(f"{name} has {getattr(given, 'ndim', 0)} dimensions", f"{ONE_EACH}, for each metric apart")
     return [_number(value, name) for value in given]
@@ -161,7 +167,7 @@ def _number(value: Any, name: str) -> float | None:
     is_number = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
     if not is_number or isinstance(value, str) or "bool" in kind or "complex" in kind:
         hint = f"{ONE_EACH}: leave out what is no metric"
-        raise InputError(f"{name} holds {str(value)[:40]!r}, a {type(value).__name__} and no score", hint)
+        raise InputError(f"{name} holds {str(value)[:40]!r} of type {type(value).__name__}, no score", hint)
     try:
         return float(value)
     except OverflowError:
