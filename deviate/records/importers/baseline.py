@@ -4,6 +4,7 @@ A score per line, so that a change is seen in review; floats keep all bits; noth
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -173,6 +174,8 @@ def _metric(index: int, name: str, document: Mapping[str, Any], path: Path) -> S
     role, direction, margin = document["role"], document["direction"], document["margin"]
     if role not in get_args(Role) or direction not in {*get_args(Direction), None}:
         raise ValueError(f"metric {name}: role {role!r}, direction {direction!r}")
+    if margin is not None and not 0 < float(margin) < math.inf:
+        raise ValueError(f"metric {name}: margin {margin}, which is no positive number")
     metric = Metric(index, name, name, path.name, 0, "baseline", role, direction, ("as it was saved",), None)
     return SelectedMetric(
         name=name,

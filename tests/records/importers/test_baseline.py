@@ -47,6 +47,8 @@ def test_other_json_is_read_as_before(tmp_path: Path) -> None:
         ({"runs": 3}, "is a damaged baseline"),
         ({"runs": [{"replicate": 0, "status": "fine", "seeds": {}, "scores": {}}]}, "outcome 'fine' of a run"),
         ({"metrics": {"a": {"role": "x", "direction": None, "margin": None}}}, "metric a: role 'x'"),
+        ({"metrics": {"a": {"role": "quality", "direction": "max", "margin": -1}}}, "metric a: margin -1"),
+        ({"metrics": {"a": {"role": "quality", "direction": "max", "margin": float("nan")}}}, "metric a: margin nan"),
     ],
 )
 def test_damage_and_newer_formats_are_told(tmp_path: Path, change: dict[str, object], message: str) -> None:
