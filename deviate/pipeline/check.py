@@ -67,7 +67,8 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
     names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", judging.directions)
     margined = _with_margins(experiments, margins_of(names, gate.margins))
     _refuse_other_aggregates(margined, names, judging)
-    findings = judge(margined, dataclasses.replace(judging, metric=names[0], margin=None))
+    sides = _without_unkept(margined, judging.matches) if _is_baseline_file(experiments[0]) else margined
+    findings = judge(sides, dataclasses.replace(judging, metric=names[0], margin=None))
     _refuse_unasked(findings, names)
     controls: list[ControlCheck] = [
         check_control(name, it) for name, it in _controls(folder, experiments, gate.controls)
@@ -162,6 +163,16 @@ def _with_margins(experiments: Sequence[Experiment], margins: Mapping[str, float
     """The baseline with its margins as they were asked for; those on record stand where none was."""
     metrics = tuple(dataclasses.replace(it, margin=margins.get(it.name, it.margin)) for it in experiments[0].metrics)
     return [dataclasses.replace(experiments[0], metrics=metrics), *experiments[1:]]
+
+
+def _without_unkept(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> list[Experiment]:
+    """Candidates without the metrics that a committed baseline was not to keep: nobody means to compare those."""
+    kept = {matches.get(it.name, it.name) for it in experiments[0].metrics}
+    candidates = [
+        dataclasses.replace(it, metrics=tuple(metric for metric in it.metrics if metric.name in kept))
+        for it in experiments[1:]
+    ]
+    return [experiments[0], *candidates]
 
 
 def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], judging: Judging) -> None:
