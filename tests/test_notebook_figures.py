@@ -1,10 +1,12 @@
 """Results as a notebook shows them: a figure inline, parts that show themselves, figures that are saved."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pypdf import PdfReader
@@ -12,9 +14,7 @@ from studies import study, usual
 
 import deviate
 from deviate.errors import InputError
-from deviate.model import Comparison, Experiment
 from deviate.notebook import Results
-from deviate.notebook.display import register
 from deviate.notebook.figure import COLOURS
 
 OLD = [93.1, 93.4, 93.2, 93.6, 93.3, 93.5]
@@ -176,20 +176,42 @@ def test_results_without_scores_show_themselves_without_a_figure() -> None:
         results.figure()
 
 
-def test_experiments_and_comparisons_themselves_are_shown_by_what_a_notebook_is_told() -> None:
-    told: dict[type, Callable[[Any], str]] = {}
+CELLS = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for cell in sys.stdin.read().split("---"):
+    ran = shell.run_cell(cell, silent=False, store_history=False)
+    ran.raise_error()
+    data, _ = shell.display_formatter.format(ran.result)
+    sys.stderr.write(data.get("text/html", "none") + "\\0")
+"""
+"""A notebook without a browser: cells in, what each of them is shown as out."""
 
-    class Formatter:
-        def for_type(self, typ: type, func: Callable[[Any], str]) -> None:
-            told[typ] = func
 
-    register(Formatter())
-    findings = deviate.compare(OLD, NEW, names=("<b>", "new"), direction="max").findings
-    experiment = told[Experiment](findings.experiments[0].experiment)
+def test_experiments_and_comparisons_themselves_are_shown_in_a_notebook(
+    require: Callable[[str], None], tmp_path: Path
+) -> None:
+    require("IPython")
+    cells = (
+        f"import deviate; r = deviate.compare({OLD}, {NEW}, names=('<b>', 'new'), direction='max'); r",
+        "r.findings.experiments[0].experiment",
+        "r.findings.pairs[0].comparisons[0]",
+    )
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", CELLS],
+        input="---".join(cells),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    results, experiment, comparison = done.stderr.split("\0")[:3]
+    assert _Markup(results).names.count("svg") == 1
     assert _Markup(experiment).names.count("svg") == 1
     assert "&lt;b&gt;" in experiment
     assert "93.35" in experiment
-    comparison = told[Comparison](findings.pairs[0].comparisons[0])
     assert _Markup(comparison).names == ["p", "strong"]
     assert "Verdict: better" in comparison
     assert "+0.85" in comparison

@@ -30,12 +30,9 @@ def show_in_notebook() -> None:
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     formatter = getattr(shell, "display_formatter", None)
     if formatter is not None:
-        register(formatter.formatters["text/html"])
-
-
-def register(formatter: Formatter) -> None:
-    formatter.for_type(Experiment, experiment_html)
-    formatter.for_type(Comparison, comparison_html)
+        shown: Formatter = formatter.formatters["text/html"]
+        shown.for_type(Experiment, experiment_html)
+        shown.for_type(Comparison, comparison_html)
 
 
 def experiment_html(experiment: Experiment) -> str:
