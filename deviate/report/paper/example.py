@@ -59,8 +59,10 @@ def _text(view: View, macros: Sequence[Macro]) -> Iterator[str]:
     names = {it.name for it in macros}
     prefixes = [it.name.removesuffix("Mean") for it in macros if it.name.endswith("Mean")]
     whole = [it for it in prefixes if all(f"{it}{ending}" in names for ending in SHOWN)]
+    without_unit = {it.name for it in macros if not it.body}
     for prefix in whole[:MOST_SHOWN]:
-        yield rf"\{prefix}Mean{{}} $\pm$ \{prefix}SD{{}}~\{prefix}Unit{{}} ($n = \{prefix}N$),"
+        unit = "" if f"{prefix}Unit" in without_unit else rf"~\{prefix}Unit{{}}"
+        yield rf"\{prefix}Mean{{}} $\pm$ \{prefix}SD{{}}{unit} ($n = \{prefix}N$),"
     yield rf"see Table~\ref{{{label_of(view)}}}."
 
 
