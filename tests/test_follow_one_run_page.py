@@ -4,7 +4,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from pages import ROOT, Reader, without_clock
+from pages import ROOT, Reader, alone, without_clock
 
 PAGE = ROOT / "docs/explanation/follow-one-run.md"
 CLOCK = re.compile(r"(?<=[\],] )\d+\.\d+(?=[,\]])")
@@ -19,7 +19,7 @@ def without_times(page: str) -> str:
 
 def test_one_run_leaves_what_the_page_shows(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert Reader(tmp_path).follow(page, without_times) == page
+    assert Reader(alone(tmp_path)).follow(page, without_times) == page
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 import tempfile
 from pathlib import Path
 
-from pages import ROOT, Reader, blocks
+from pages import ROOT, Reader, alone, blocks
 
 PAGE = ROOT / "docs/tutorial.md"
 
 
 def test_whoever_follows_the_tutorial_sees_what_it_shows(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert Reader(tmp_path).follow(page) == page
+    assert Reader(alone(tmp_path)).follow(page) == page
 
 
 def test_all_commands_of_the_tutorial_but_the_installation_are_carried_out() -> None:

@@ -52,11 +52,19 @@ def _block(found: re.Match[str]) -> Block:
     return Block(found["language"], found["title"] or "", found["text"], found["shown"], not found["skip"])
 
 
+def alone(folder: Path) -> Path:
+    """A new folder below, with nothing beside it."""
+    below = folder / "apart/reader"
+    below.mkdir(parents=True)
+    return below
+
+
 @dataclass(frozen=True)
 class Reader:
     """Who carries out the blocks of a page in a folder, on two cores at most, so that as many runs go on at a time.
 
     Attributes:
+        folder: with nothing beside it, for what stands there is a part of what runs can reach.
         variables: further variables of the environment.
     """
 
@@ -79,7 +87,8 @@ class Reader:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
             cwd=self.folder,
-            env={**environment, "PATH": f"{scripts}:{environment['PATH']}", **self.variables},
+            # Pages are written for a terminal of this width; workers of pytest say that theirs is narrower.
+            env={**environment, "COLUMNS": "120", "PATH": f"{scripts}:{environment['PATH']}", **self.variables},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,6 +1,7 @@
 """Runs a script in which single streams vary, and tells which of the hashes that it prints do."""
 
 import ast
+import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -9,6 +10,10 @@ from pathlib import Path
 from harness import Child, Result
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+
+
+PARSER = threading.Lock()
+"""Two threads that parse at a time are more than the parser of Python 3.11 can bear."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,8 @@ class Script:
 
     def child(self, folder: Path) -> Child:
         child = Child(folder, self.text)
-        loops = [node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.For)]
+        with PARSER:
+            loops = [node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.For)]
         for loop in loops:
             if ast.unparse(loop.iter) == self.main_loop:
                 child.loop(f"in «{self.main_loop}»:", loop.end_lineno or 0)
