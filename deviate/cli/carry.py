@@ -19,15 +19,15 @@ from deviate.replay import Listeners, Order, Outcome
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where results go, and whether progress is told."""
+    """Whether standard output is a document's, and whether progress is told."""
 
-    documents: Documents
+    takes_stdout: bool
     is_quiet: bool
 
     @property
     def people(self) -> TextIO:
         """What a person reads: standard output, unless a document goes there."""
-        return sys.stderr if self.documents.takes_stdout else sys.stdout
+        return sys.stderr if self.takes_stdout else sys.stdout
 
     def say(self, text: str) -> None:
         if not self.is_quiet:
@@ -68,7 +68,13 @@ def carry_out(
 
 
 def conclude(
-    begun: Sequence[Begun], variants: Sequence[str], judging: Judging, output: Output, *, is_strict: bool = False
+    begun: Sequence[Begun],
+    variants: Sequence[str],
+    judging: Judging,
+    output: Output,
+    documents: Documents,
+    *,
+    is_strict: bool = False,
 ) -> None:
     """Report what is on record now; an exit code of its own where some runs failed."""
     folder = begun[0].folder.parent.parent
@@ -81,7 +87,7 @@ def conclude(
     else:
         experiments = pipeline.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
         findings = pipeline.describe(experiments, judging)
-    publish(findings, experiments, folder, output.documents)
+    publish(findings, experiments, folder, documents)
     pipeline.tell_reported([it.folder for it in begun], is_comparison=len(begun) > 1)
     if begun[0].plan.settings.keep == "best":
         names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate

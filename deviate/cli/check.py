@@ -15,6 +15,7 @@ from deviate.cli import complete, options
 from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, app, is_coloured, width
 from deviate.cli.check_sides import RunOptions, run_both_sides
 from deviate.cli.compare import Importer, directions_of
+from deviate.cli.targets import STDOUT, takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
@@ -25,8 +26,6 @@ from deviate.report import render
 from deviate.report.gate import render_check
 from deviate.report.gate.check import check_view
 from deviate.report.gate.github import shielded
-
-STDOUT = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,7 @@ class Forms:
     is_on_github: bool
 
     def __post_init__(self) -> None:
-        taking = [name for name, target in self.targets().items() if str(target) == STDOUT]
-        if len(taking) > 1:
-            raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
+        takes_stdout(self.targets())
 
     def targets(self) -> dict[str, Path]:
         found = {"json": self.json, "markdown": self.markdown, "junit": self.junit, "html": self.html}
@@ -54,7 +51,7 @@ class Forms:
 
     @property
     def takes_stdout(self) -> bool:
-        return any(str(target) == STDOUT for target in self.targets().values())
+        return takes_stdout(self.targets())
 
 
 @app.command(
@@ -168,7 +165,7 @@ def check_command(
         return
     if ref is not None:
         experiments = run_both_sides(
-            names or (), ref, asked, gate, judging, is_quiet=quiet, people_on_stderr=forms.takes_stdout
+            names or (), ref, asked, gate, judging, is_quiet=quiet, takes_stdout=forms.takes_stdout
         )
     else:
         experiments = _read(names or (), form, folder)

@@ -14,7 +14,6 @@ from deviate.announce import announcement
 from deviate.cli import options
 from deviate.cli.app import width
 from deviate.cli.carry import Output, carry_out
-from deviate.cli.publish import Documents
 from deviate.cli.run import DEFAULT_RUNS, DEFAULT_VARIANT, thread_limit
 from deviate.command import default_python, project_root, refuse_unknown_programs
 from deviate.errors import InputError
@@ -54,7 +53,7 @@ def run_both_sides(
     judging: Judging,
     *,
     is_quiet: bool,
-    people_on_stderr: bool,
+    takes_stdout: bool,
 ) -> tuple[Experiment, ...]:
     """Run what is missing of both sides, replicate by replicate in random order; the commit is the baseline.
 
@@ -64,7 +63,7 @@ def run_both_sides(
     """
     here = Path.cwd().resolve()
     root = project_root(here)
-    output = Output(Documents(json=Path("-") if people_on_stderr else None), is_quiet)
+    output = Output(takes_stdout, is_quiet)
     reference = find_reference(root, ref)
     python = next(iter(options.interpreters([asked.python] if asked.python else None, has_container=False)), None)
     ours = prepare.prepare(prepare.find_target(words, here, python, default=default_python()))

@@ -12,6 +12,7 @@ import typer
 
 from deviate import pipeline, records, report
 from deviate.cli.app import Csv, Html, Json, Latex, Markdown, is_coloured, nearest, width
+from deviate.cli.targets import takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment, Findings
 from deviate.pipeline.paper import refuse_paper_folder, write_paper
@@ -59,13 +60,11 @@ class Documents:
             raise InputError("--column-width is for the figures of a paper", "add --paper FOLDER")
         if self.paper is not None:
             refuse_paper_folder(self.paper)
-        taking = [form for form, target in self.targets().items() if str(target) == "-"]
-        if len(taking) > 1:
-            raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
+        takes_stdout(self.targets())
 
     @property
     def takes_stdout(self) -> bool:
-        return any(str(target) == "-" for target in self.targets().values())
+        return takes_stdout(self.targets())
 
     def targets(self) -> dict[str, Path]:
         """What was asked for, by form."""

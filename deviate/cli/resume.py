@@ -33,7 +33,7 @@ def resume_command(
 
     What is on record is not run again; a run that was cut off begins anew with the same seeds.
     """
-    output = Output(documents, quiet)
+    output = Output(documents.takes_stdout, quiet)
     begun = pipeline.find(pipeline.records_folder(Path.cwd().resolve()), name)
     before = begun.plan.settings
     devices = replay.choose_gpus(gpus) if gpus else before.gpus
@@ -50,4 +50,4 @@ def resume_command(
         output.say(f"Note     {note}")
     carry_out([begun], settings, output, budget_s=options.seconds(budget, "--budget"))
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)
-    conclude([begun], [variant.name for variant in begun.plan.variants], judging, output)
+    conclude([begun], [variant.name for variant in begun.plan.variants], judging, output, documents)

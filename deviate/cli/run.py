@@ -102,7 +102,7 @@ def run_command(
 
     The same command again runs what is missing; with more --runs it adds runs.
     """
-    output = Output(documents, quiet)
+    output = Output(documents.takes_stdout, quiet)
     here = Path.cwd().resolve()
     folder = named_folder(command or (), here)
     if folder is not None:
@@ -163,7 +163,7 @@ def run_command(
         return
     more = pipeline.Further(begun, names, request, judging)
     carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
-    conclude(begun, names, judging, output, is_strict=strict)
+    conclude(begun, names, judging, output, documents, is_strict=strict)
 
 
 def _refuse(contenders: Mapping[str | None, Prepared], request: Request, folder: Path) -> None:
