@@ -26,6 +26,12 @@ grows only at its end, and may end in a torn line. Its name ends in CUT when the
                                              hash of the examples of the first evaluation, whatever their order
     ["flip", framework, parameter, [index, ...], before, after]
                                              one bit of one weight, before the first training step
+    ["artifact", kind, name, step, framework, file, n]
+                                             a whole file below artifacts/; "predictions": name is that of the set, n
+                                             its examples; "weights": name is the moment ("step", "loop", "exit"), n
+                                             the arrays; "profile": name is the framework, n its
+                                             kernels; step of the main loop, -1 outside of it
+    ["not captured", kind, name, reason]     what was asked for and could not be kept
     ["write", path]                          the script wrote outside its work copy
     ["checkpoint", path, reason]             the run started from a file that an earlier training had left
     ["error", where, message]                a fault of the guest, swallowed
@@ -46,7 +52,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 2
 # 2026-11-21  1  first format.
-# 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end.
+# 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end,
+#                artifact, not captured.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""

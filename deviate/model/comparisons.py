@@ -14,7 +14,7 @@ SpreadWord = Literal["steadier", "less steady", "equally steady", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer in one word, and why that one (the rule of statistics.md, 4, in a sentence)."""
+    """The answer in one word, and why that one (the rule that held, in a sentence)."""
 
     word: Word
     reason: str

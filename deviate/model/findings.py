@@ -1,6 +1,6 @@
 """What the runs say: descriptions and comparisons of experiments, where the spread comes from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from deviate.model.breakdowns import Breakdown
@@ -11,6 +11,7 @@ from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Unavai
 from deviate.model.plan import SelectedMetric
 from deviate.model.planning import Planning
 from deviate.model.records import Experiment
+from deviate.model.stability import StabilityFindings
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,7 @@ class Findings:
         evaluation: over the runs of all experiments that do not vary the split.
         planning: one per candidate with the primary metric, or one for a single experiment or study.
         breakdowns: of every experiment, metrics per class or sub-group where names tell that they are such.
+        stability: from captured outputs and weights.
     """
 
     experiments: tuple[ExperimentFindings, ...]
@@ -223,3 +225,4 @@ class Findings:
     tasks: TaskFindings | None = None
     planning: tuple[Planning, ...] = ()
     breakdowns: tuple[Breakdown, ...] = ()
+    stability: StabilityFindings = field(default_factory=StabilityFindings)

@@ -95,6 +95,11 @@ class Spec:
         controls: what the guest does to factors, as in `Variant`; for `one-bit` the seed of the choice.
         then: commands that follow in the same work copy, each once the one before has ended well.
         wrap: the beginning of a command that starts a container; it goes before each command of the run.
+        capture: what the guest keeps beside the events: `predictions` and `weights` "on", `every` the number of
+            main-loop steps between two captures (absent: the end alone), `limit` in bytes of one run, `tta` names of
+            test-time augmentations with commas between, `profile` the steps of the main loop that are profiled, the
+            first one and the first one after, as "1:11"; `trace` and what begins with it, which `deviate diverge` asks
+            for: the level of a trace and its window, as docs/reference/traces.md has them. Empty: nothing.
     """
 
     sources_hash: str
@@ -107,6 +112,7 @@ class Spec:
     controls: tuple[tuple[str, str], ...] = ()
     then: tuple[tuple[str, ...], ...] = ()
     wrap: tuple[str, ...] = ()
+    capture: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

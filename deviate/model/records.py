@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from deviate.model.captures import Artifact
 from deviate.model.plan import SelectedMetric
 
 Status = Literal["completed", "diverged", "crashed", "timed_out", "lost", "cancelled", "silent"]
@@ -106,6 +107,8 @@ class Run:
         device: what the run computed on, such as `GPU 0`; empty where it was given nothing.
         n_sharing: most other runs of ours that shared this device, or the machine where there is none, at a time.
         attempt: number of the attempt that counts, from 1.
+        artifacts: files with outputs and weights, in the order in which they were kept.
+        not_captured: what was asked for and could not be kept, a sentence each.
     """
 
     id: str
@@ -134,6 +137,8 @@ class Run:
     device: str = ""
     n_sharing: int = 0
     attempt: int = 1
+    artifacts: tuple[Artifact, ...] = ()
+    not_captured: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,7 @@ class Experiment:
         tasks: names of metrics that are one measure on several tasks or data sets.
         revision: None where the project is in no repository, or the record does not tell.
         injected: a file each; empty where nothing was put into any, as in what was imported.
+        flags: words under which further runs are like these, such as ("--env", "A=1").
     """
 
     name: str
@@ -213,3 +219,4 @@ class Experiment:
     tasks: tuple[str, ...] = ()
     revision: Revision | None = None
     injected: tuple[InjectedCode, ...] = ()
+    flags: tuple[str, ...] = ()

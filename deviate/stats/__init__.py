@@ -44,6 +44,7 @@ from deviate.stats.noise import noise
 from deviate.stats.omnibus import anova, kruskal_wallis, welch_anova
 from deviate.stats.overhead import overhead
 from deviate.stats.paired import correlation, mean_difference, paired_interval, paired_t, pairing_warnings, wilcoxon
+from deviate.stats.paired_ratio import paired_sd_ratio_bootstrap
 from deviate.stats.power import (
     detectable_difference,
     detectable_effect,
@@ -72,6 +73,21 @@ from deviate.stats.robust import (
 from deviate.stats.sample import Summary
 from deviate.stats.sampling import sampling_error
 from deviate.stats.spread import brown_forsythe, decide_spread, f_test, levene
+from deviate.stats.stability import (
+    calibration_error,
+    difference_over_pairs,
+    disagreement,
+    ensemble_deltas,
+    linear_cka,
+    mean_largest_range,
+    mean_largest_sd,
+    normalised_distances,
+    over_pairs,
+    pearson,
+    relative_range,
+    spearman,
+    stability,
+)
 from deviate.stats.stratified import interquartile_mean, interquartile_mean_interval
 from deviate.stats.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
 from deviate.stats.tasks import compare_tasks
@@ -109,6 +125,7 @@ __all__ = [
     "attainment",
     "benjamini_hochberg",
     "brown_forsythe",
+    "calibration_error",
     "check_aggregate",
     "check_target",
     "cliffs_delta",
@@ -137,9 +154,12 @@ __all__ = [
     "detectable_paired_effect",
     "detectable_paired_interval",
     "difference_bootstrap",
+    "difference_over_pairs",
+    "disagreement",
     "dunnett",
     "dunnett_critical",
     "dunnett_intervals",
+    "ensemble_deltas",
     "equivalence",
     "equivalence_power",
     "error_variation",
@@ -167,11 +187,14 @@ __all__ = [
     "kolmogorov_smirnov",
     "kruskal_wallis",
     "levene",
+    "linear_cka",
     "log_rank",
     "mann_whitney",
     "mean_bootstrap",
     "mean_difference",
     "mean_interval",
+    "mean_largest_range",
+    "mean_largest_sd",
     "mean_percentile",
     "mean_ranks",
     "mean_ratio",
@@ -182,15 +205,19 @@ __all__ = [
     "nemenyi",
     "next_look",
     "noise",
+    "normalised_distances",
     "outliers",
+    "over_pairs",
     "overhead",
     "paired_equivalence",
     "paired_interval",
+    "paired_sd_ratio_bootstrap",
     "paired_t",
     "pairing_warnings",
     "pairs_needed",
     "parse_looks",
     "parse_target",
+    "pearson",
     "permutation_test",
     "power_of",
     "progress",
@@ -199,6 +226,7 @@ __all__ = [
     "rate_interval",
     "rate_test",
     "reached",
+    "relative_range",
     "repeatability",
     "repeated_p",
     "runs_for_effect",
@@ -210,6 +238,8 @@ __all__ = [
     "sd_ratio_bootstrap",
     "sd_ratio_interval",
     "skewness",
+    "spearman",
+    "stability",
     "standard_error",
     "student",
     "summary",

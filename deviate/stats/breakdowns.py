@@ -3,8 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from scipy import integrate, special
-
 from deviate.model import (
     Breakdown,
     BreakdownPart,
@@ -16,6 +14,7 @@ from deviate.model import (
 )
 from deviate.stats.class_names import class_names
 from deviate.stats.effect import sd_ratio
+from deviate.stats.stability.largest import mean_largest_sd
 
 NO_WHOLE = Unavailable("no metric over all of them was reported")
 
@@ -96,16 +95,4 @@ def expected_largest(parts: Sequence[BreakdownPart]) -> Estimate:
     common = math.hypot(*sds) / math.sqrt(len(sds))
     if common == 0:
         return Unavailable("no spread")
-    return common * mean_largest(len(parts), sizes.pop())
-
-
-def mean_largest(n_parts: int, n: int) -> float:
-    """Mean of the largest of so many SDs of `n` normal values each whose true SD is 1."""
-    df = n - 1
-
-    def above(sd: float) -> float:
-        """Chance that the largest is above."""
-        return 1.0 - float(special.chdtr(df, df * sd * sd)) ** n_parts
-
-    highest = math.sqrt(float(special.chdtri(df, 1e-14 / n_parts)) / df)
-    return float(integrate.quad(above, 0.0, highest, limit=200)[0])
+    return common * mean_largest_sd([1.0] * len(parts), sizes.pop())

@@ -3,7 +3,6 @@
 import math
 
 from scipy import special, stats
-from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats import summary
@@ -115,6 +114,8 @@ def superiority_interval(baseline: Values, candidate: Values, *, confidence: flo
         bound = (1 - confidence) ** (1 / min(len(baseline), len(candidate)))
         low, high = (bound, 1.0) if p == 1 else (0.0, 1 - bound)
         return Interval(low, high, confidence, "one-sided bound at complete separation")
+    from statsmodels.stats.nonparametric import rank_compare_2indep  # a third of a second of pandas
+
     ranks = rank_compare_2indep(candidate, baseline)
     se = math.sqrt(float(ranks.var) / ranks.nobs)
     half_width = t_quantile((1 + confidence) / 2, float(ranks.df)) * se / (p * (1 - p))

@@ -28,7 +28,7 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
         n_free=len(fast),
         ratio=ratio,
         interval=mean_ratio_interval(fast, slow, confidence=confidence),
-        note=_note(contention([*_counted(held), *_counted(free)])),
+        note=_note(contention([*counted(held), *counted(free)])),
     )
 
 
@@ -44,10 +44,10 @@ def _pair(experiments: Sequence[Experiment]) -> tuple[Experiment, Experiment] | 
 
 def _times(experiment: Experiment) -> list[float]:
     """Wall times in seconds."""
-    return [run.wall_time_s for run in _counted(experiment)]
+    return [run.wall_time_s for run in counted(experiment)]
 
 
-def _counted(experiment: Experiment) -> list[Run]:
+def counted(experiment: Experiment) -> list[Run]:
     """Completed runs without the first replicate, which fills caches for all that follow."""
     first = min((run.replicate for run in experiment.runs), default=0)
     return [run for run in completed(experiment) if run.replicate != first]

@@ -37,8 +37,12 @@ def variability_reduction(single: Variability, other: Variability) -> float | Un
         (1 - single.correlation, 1 - other.correlation),
         (single.ensemble_delta, other.ensemble_delta),
     )
-    if not all(before > 0 and math.isfinite(before) and math.isfinite(after) for before, after in pairs):
+    if not all(math.isfinite(before) and math.isfinite(after) for before, after in pairs):
+        return Unavailable("a measure has no finite value")
+    if not all(before > 0 for before, _ in pairs[:-1]):
         return Unavailable("single models do not vary in one of the measures")
+    if single.ensemble_delta <= 0:
+        return Unavailable("two single models averaged gain nothing")
     return 100 * math.fsum(1 - after / before for before, after in pairs) / len(pairs)
 
 

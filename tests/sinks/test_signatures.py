@@ -35,6 +35,7 @@ sacred.run.Run().log_scalar | metric_name value step | Scalar metric_name value
 dvclive.Live().log_metric | name val timestamp plot | Scalar name val
 swanlab.log | data step | Record data
 trackio.log | metrics step | Record metrics
+deviate.log | name value | Scalar name value
 azureml.core.Run.get_context().log | name value description step | Scalar name value
 ray.train.report | metrics checkpoint checkpoint_dir_name | Record metrics
 ray.air.session.report | metrics * checkpoint | Record metrics

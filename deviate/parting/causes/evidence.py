@@ -1,0 +1,136 @@
+"""What is known of two runs beside their first difference."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from deviate.model import ControlEvent, Hazard, Run, SeedEvent, SideEffect, Variant
+from deviate.model.divergence import Difference
+
+VARIABLE = "variable "
+"""What facts about variables of the environment begin with."""
+LIBRARIES = frozenset({"random", "numpy", "torch", "tensorflow", "keras", "jax", "sklearn"})
+ALWAYS_TOLD = "CPU"
+"""A fact of each run whose machine is known; such a run tells all variables that are set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of two runs beside their first difference.
+
+    Attributes:
+        variant: of both runs; None where they are of two variants, or nobody knows.
+        frameworks: that the runs have imported, of LIBRARIES.
+        hazards, side_effects: of the static analysis, over all that the script reaches.
+        operations: used without a deterministic version, a phrase each with its place, of either run.
+        uncontrolled: what was drawn or chosen beyond all control, likewise.
+        warnings: of either run.
+        seed_events, control_events: of the first run and of the second.
+        facts: of the environment, of the first run and of the second: name to value, as in `Run.environment`.
+        devices: on which they computed, the first run's and the second's: "cpu", "cuda", "mps", "xpu", "tpu"; empty
+            where nobody knows.
+        n_ranks: processes that trained together.
+        n_steps: complete updates of the first run and of the second; None where nobody knows.
+        seeds: that deviate gave to the first run and to the second, stream to seed; empty where it gave none.
+        above: first differences that rungs above the lowest one showed.
+        runs: what the two are called.
+    """
+
+    variant: Variant | None = None
+    frameworks: frozenset[str] = frozenset()
+    hazards: tuple[Hazard, ...] = ()
+    side_effects: tuple[SideEffect, ...] = ()
+    operations: tuple[str, ...] = ()
+    uncontrolled: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seed_events: tuple[tuple[SeedEvent, ...], tuple[SeedEvent, ...]] = ((), ())
+    control_events: tuple[tuple[ControlEvent, ...], tuple[ControlEvent, ...]] = ((), ())
+    facts: tuple[Mapping[str, str], Mapping[str, str]] = field(default_factory=lambda: ({}, {}))
+    devices: tuple[str, str] = ("", "")
+    n_ranks: int = 1
+    n_steps: tuple[int, int] | None = None
+    seeds: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
+    above: tuple[Difference, ...] = ()
+    runs: tuple[str, str] = ("the first run", "the second run")
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether deviate gives the seeds."""
+        return any(self.seeds) or (self.variant is not None and bool(self.variant.varied or self.variant.held))
+
+    def is_held(self, factor: str) -> bool:
+        """Whether deviate holds this stream or factor."""
+        return self.variant is not None and factor in self.variant.held
+
+    def varies(self, factor: str) -> bool:
+        return self.variant is not None and factor in self.variant.varied
+
+    @property
+    def reseeded(self) -> tuple[str, ...]:
+        """Streams that no variant varies, and for which deviate gave two seeds, or a seed to one run alone."""
+        first, second = self.seeds
+        names = dict.fromkeys((*first, *second))
+        return tuple(it for it in names if first.get(it) != second.get(it) and not self.varies(it))
+
+    def fact(self, name: str) -> tuple[str, str]:
+        """What both runs told; empty where one did not."""
+        first, second = self.facts
+        return first.get(name, ""), second.get(name, "")
+
+    def differing(self, *names: str) -> tuple[str, ...]:
+        """Those facts of these names that are not the same in both runs; of variables, absent is one more value."""
+        first, second = self.facts
+        are_whole = ALWAYS_TOLD in first and ALWAYS_TOLD in second
+        return tuple(
+            name
+            for name in names
+            if first.get(name) != second.get(name)
+            and ((name in first and name in second) or (are_whole and name.startswith(VARIABLE)))
+        )
+
+    @property
+    def device(self) -> str:
+        """On which both runs computed: "cpu", "cuda", …; empty where nobody knows, or where they used two."""
+        if any(self.devices):
+            return self.devices[0] if self.devices[0] == self.devices[1] else ""
+        facts = [it for it in self.facts if it]
+        return "cpu" if facts and not any("GPU" in it for it in facts) else ""
+
+    @property
+    def has_free_kernels(self) -> bool:
+        """Whether kernels may be nondeterministic, as far as is known: not asked for otherwise in both runs."""
+        told = self.fact("torch deterministic algorithms")
+        return told != ("on", "on") if any(told) else not self.is_held("kernels")
+
+
+def gather_evidence(
+    first: Run,
+    second: Run,
+    *,
+    variant: Variant | None,
+    hazards: Sequence[Hazard] = (),
+    side_effects: Sequence[SideEffect] = (),
+    devices: tuple[str, str] = ("", ""),
+    n_ranks: int = 1,
+    n_steps: tuple[int, int] | None = None,
+    above: Sequence[Difference] = (),
+    runs: tuple[str, str] = ("the first run", "the second run"),
+) -> Evidence:
+    """The evidence of two runs on record; what they do not tell is handed in, as in `Evidence`."""
+    return Evidence(
+        variant=variant,
+        frameworks=frozenset({*first.draws, *second.draws, *first.environment, *second.environment} & LIBRARIES),
+        hazards=tuple(hazards),
+        side_effects=tuple(side_effects),
+        operations=tuple(dict.fromkeys((*first.operations, *second.operations))),
+        uncontrolled=tuple(dict.fromkeys((*first.uncontrolled, *second.uncontrolled))),
+        warnings=tuple(dict.fromkeys((*first.warnings, *second.warnings))),
+        seed_events=(first.seed_events, second.seed_events),
+        control_events=(first.control_events, second.control_events),
+        facts=(first.environment, second.environment),
+        devices=devices,
+        n_ranks=n_ranks,
+        n_steps=n_steps,
+        seeds=(first.seeds, second.seeds),
+        above=tuple(above),
+        runs=runs,
+    )

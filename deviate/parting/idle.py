@@ -1,0 +1,52 @@
+"""Random generators that nobody draws from: what state they are in says nothing about what a run computes.
+
+Where a script seeds one library alone, the generators of the others begin in another state in each run. One that is in
+the same state at each update gave no number between them; what was drawn before shows in weights and batches.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deviate.model.divergence import Trace
+from deviate.model.traces import Records, columns
+
+STATE = "state"
+
+
+def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
+    """The same without records of generators that are idle in both runs, and in another state in each."""
+    theirs = {trace.rank: trace for trace in second}
+    idle = {it.rank: _idle(it, theirs[it.rank]) for it in first if it.rank in theirs}
+    mine, others = (
+        tuple(_without(trace, names) if (names := idle.get(trace.rank)) else trace for trace in run)
+        for run in (first, second)
+    )
+    return mine, others
+
+
+def _idle(one: Trace, other: Trace) -> frozenset[str]:
+    mine, theirs = _states(columns(one.records)), _states(columns(other.records))
+    return frozenset(
+        name
+        for name in mine.keys() & theirs.keys()
+        if all(len(digests[name][0]) == 1 and digests[name][1] > 1 for digests in (mine, theirs))
+        and mine[name][0] != theirs[name][0]
+    )
+
+
+def _states(records: Records) -> dict[str, tuple[set[int], int]]:
+    """Generators to the checksums of their states, and the number of records."""
+    numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == STATE}
+    found: dict[str, tuple[set[int], int]] = {}
+    for index, number in enumerate(records.head):
+        if number in numbers:
+            digests, n = found.get(numbers[number], (set(), 0))
+            digests.add(records.digests[index])
+            found[numbers[number]] = digests, n + 1
+    return found
+
+
+def _without(trace: Trace, names: frozenset[str]) -> Trace:
+    records = columns(trace.records)
+    kept = {(kind, name) for kind, name, *_ in records.heads if kind != STATE or name not in names}
+    return replace(trace, records=records.of_names(kept))

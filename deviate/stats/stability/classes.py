@@ -1,0 +1,96 @@
+"""Spread of accuracy per class, and how large the largest of many classes would be by chance and by size alone."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from deviate.model import ClassStability, Estimate, Unavailable
+from deviate.stats.intervals import sd_interval
+from deviate.stats.stability.classified import Classified
+from deviate.stats.stability.figures import SINGLE, mean_of, range_of, ratio_of, sampling_sd, sd_of
+from deviate.stats.stability.largest import mean_largest_range, mean_largest_sd
+
+TOO_WIDE = Unavailable("classes swing too widely for scores to be taken as normal")
+
+
+def class_table(found: Classified, whole_sd: Estimate, confidence: float) -> tuple[ClassStability, ...]:
+    """Every class that has examples, by SD, widest first; empty without true classes.
+
+    Source: Pham et al. (2020) for range and SD per class; Zhuang et al. (2022) for the ratio to that of all.
+    """
+    right = found.is_right
+    if right is None or found.truth is None or found.n_classes is None:
+        return ()
+    sizes = np.bincount(found.truth, minlength=found.n_classes)
+    n_right = np.stack([np.bincount(found.truth[row], minlength=found.n_classes) for row in right])
+    rows = [
+        _class(label, int(n), (n_right[:, label] / n).tolist(), whole_sd, confidence)
+        for label, n in enumerate(sizes)
+        if n
+    ]
+    return tuple(sorted(rows, key=_width))
+
+
+def expected_largest_sd(rows: Sequence[ClassStability]) -> Estimate:
+    """SD that the widest of these classes would have on average, were all equally steady for their size.
+
+    Scores are taken as normal, classes as independent of each other.
+    """
+    return _expected(rows, mean_largest_sd)
+
+
+def expected_largest_range(rows: Sequence[ClassStability]) -> Estimate:
+    """Range over runs that the widest of these classes would have on average, were all equally steady for their size.
+
+    Scores are taken as normal, classes as independent of each other.
+    """
+    expected = _expected(rows, mean_largest_range)
+    return TOO_WIDE if not isinstance(expected, Unavailable) and expected > 1 else expected
+
+
+def equal_spreads(rows: Sequence[ClassStability]) -> list[float] | Unavailable:
+    """SD of each class that varies, were all equally steady for their size.
+
+    The variance of a class is then the same multiple of p (1 - p) / n, the mean of the multiples found: few examples
+    swing more, and so do those that are right half of the time. Between classes of one size and accuracy that is one
+    SD for all, their root mean square.
+    """
+    pairs = [
+        (row.sd, row.sampling_sd)
+        for row in rows
+        if not isinstance(row.sd, Unavailable) and not isinstance(row.sampling_sd, Unavailable)
+    ]
+    if not any(sd for sd, _ in pairs):
+        return Unavailable("no class varies")
+    multiple = math.fsum((sd / unit) ** 2 for sd, unit in pairs) / len(pairs)
+    return [math.sqrt(multiple) * unit for _, unit in pairs]
+
+
+def _expected(rows: Sequence[ClassStability], mean_largest: Callable[[Sequence[float], int], float]) -> Estimate:
+    if not rows:
+        return Unavailable("no class")
+    if len(rows[0].accuracies) < 2:
+        return SINGLE
+    spreads = equal_spreads(rows)
+    return spreads if isinstance(spreads, Unavailable) else mean_largest(spreads, len(rows[0].accuracies))
+
+
+def _class(label: int, n: int, accuracies: Sequence[float], whole_sd: Estimate, confidence: float) -> ClassStability:
+    mean, sd = mean_of(accuracies), sd_of(accuracies)
+    return ClassStability(
+        label=label,
+        n_examples=n,
+        accuracies=tuple(accuracies),
+        mean=mean,
+        range=range_of(accuracies),
+        sd=sd,
+        sd_interval=SINGLE if len(accuracies) == 1 else sd_interval(accuracies, confidence=confidence),
+        ratio=ratio_of(sd, whole_sd),
+        sampling_sd=sampling_sd(mean, n),
+    )
+
+
+def _width(row: ClassStability) -> tuple[bool, float, int]:
+    """Widest first; what has no SD comes last."""
+    return (True, 0.0, row.label) if isinstance(row.sd, Unavailable) else (False, -row.sd, row.label)

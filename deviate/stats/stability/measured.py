@@ -1,0 +1,63 @@
+"""What several parts of stability ask of one set, computed once: scores of runs, and measures of every pair of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deviate.model import Unavailable
+from deviate.stats.published import Variability
+from deviate.stats.sample import moments
+from deviate.stats.stability.classified import Classified, accuracies, cross_entropies
+from deviate.stats.stability.ensembles import ensemble_deltas
+from deviate.stats.stability.figures import NO_TRUTH, SINGLE
+from deviate.stats.stability.pairwise import disagreement, pearson
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Scores one per run, empty where there are none; (R, R) matrices, None where outputs or truth do not give them.
+
+    Attributes:
+        gains, loss_gains: of ensembles of two, in accuracy and in cross-entropy.
+    """
+
+    accuracies: tuple[float, ...]
+    cross_entropies: tuple[float, ...]
+    churn: Matrix | None
+    pearson: Matrix | None
+    gains: Matrix | None
+    loss_gains: Matrix | None
+
+
+def measured(found: Classified) -> Measured:
+    """Everything that the outputs and the truth of a set give."""
+    gains, loss_gains = None, None
+    if found.outputs is not None and found.truth is not None:
+        gains, loss_gains = ensemble_deltas(found.outputs, found.kind, found.truth)
+    return Measured(
+        accuracies(found),
+        cross_entropies(found),
+        None if found.labels is None else disagreement(found.labels),
+        None if found.outputs is None else pearson(found.outputs),
+        gains,
+        loss_gains,
+    )
+
+
+def variability(found: Measured, runs: NDArray[np.intp]) -> Variability | Unavailable:
+    """The five measures of Summers & Dinneen (2021) of these runs alone."""
+    if found.churn is None or found.pearson is None:
+        return Unavailable("outputs are no scores of classes")
+    if found.gains is None:
+        return NO_TRUTH
+    if len(runs) < 2:
+        return SINGLE
+    pairs, upper = np.ix_(runs, runs), np.triu_indices(len(runs), 1)
+    means = [float(it[pairs][upper].mean()) for it in (found.churn, found.pearson, found.gains)]
+    scores = [[it[run] for run in runs] for it in (found.accuracies, found.cross_entropies)]
+    if not np.isfinite([*means, *scores[0], *scores[1]]).all():
+        return Unavailable("one of the measures is no finite number")
+    return Variability(moments(scores[0]).sd, moments(scores[1]).sd, *means)

@@ -1,0 +1,175 @@
+"""What averaging a run's own outputs does to variability: snapshots of it, or augmented copies of its input."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deviate.model import CapturedSet, Estimate, Interval, Measure, Reduction, Unavailable
+from deviate.model.minimum import VERDICT_RUNS
+from deviate.stats.published import variability_reduction
+from deviate.stats.sample import count
+from deviate.stats.stability.classified import classified
+from deviate.stats.stability.figures import jackknife, sd_measure
+from deviate.stats.stability.jackknife import over_pairs
+from deviate.stats.stability.measured import Measured, measured, variability
+
+COPIES = {
+    "flip": 1,
+    "crop25": 25,
+    "crop81": 81,
+    "flip_crop25": 50,
+    "flip_crop81": 162,
+    "crop_mnist": 9,
+    "flip_crop_mnist": 18,
+    "crop_imagenet": 9,
+    "flip_crop_imagenet": 18,
+}
+"""Augmented copies per image; the original is averaged with them. Source: code of Summers & Dinneen (2021), but for
+flipped crops by one pixel."""
+N_SNAPSHOTS = 5
+"""Outputs of a run that a snapshot ensemble averages, the last ones. Source: Summers & Dinneen (2021): 5 cycles."""
+
+
+def reductions(
+    base: CapturedSet,
+    others: Sequence[CapturedSet],
+    by_step: Sequence[CapturedSet],
+    confidence: float,
+    single: Measured | None = None,
+) -> tuple[Reduction, ...]:
+    """Of one set: each augmentation of it, and snapshots of it and of its augmentations, as far as they are there.
+
+    Args:
+        others: the last evaluations of sets named `base+augmentation`.
+        by_step: all sets at steps of the main loop.
+        single: what was measured of the base already.
+    """
+    found = []
+    for other in others:
+        name = other.name.removeprefix(f"{base.name}+")
+        found.append(reduction(base, other, name, _n_members(name), confidence, single))
+    for name in (base.name, *(it.name for it in others)):
+        taken = [it for it in by_step if it.name == name][-N_SNAPSHOTS:]
+        snapshots = _averaged(taken)
+        if snapshots is None:
+            continue
+        augmentation = name.removeprefix(base.name).removeprefix("+")
+        label = f"snapshots+{augmentation}" if augmentation else "snapshots"
+        copies = _n_members(augmentation) if augmentation else 1
+        n_members = None if copies is None else len(taken) * copies
+        found.append(reduction(base, snapshots, label, n_members, confidence, single))
+    return tuple(found)
+
+
+def reduction(
+    base: CapturedSet,
+    other: CapturedSet,
+    name: str,
+    n_members: int | None,
+    confidence: float,
+    single: Measured | None = None,
+) -> Reduction:
+    """How much less runs vary with these averaged outputs than with their single ones, over the runs that have both.
+
+    The interval leaves out one run after the other, of both.
+
+    Args:
+        single: what was measured of all runs of the base already.
+
+    Source: Summers & Dinneen (2021), as recovered from their table (`variability_reduction`).
+    """
+    replicates = [it for it in base.replicates if it in other.replicates]
+    averaged = measured(classified(_of_runs(other, replicates)))
+    if single is None or len(replicates) < len(base.replicates):
+        single = measured(classified(_of_runs(base, replicates)))
+    runs = np.arange(len(replicates))
+    value, interval = _reduced(single, averaged, runs), _interval(single, averaged, runs, confidence)
+    measures = _measures(averaged, confidence)
+    return Reduction(name, n_members, averaged.accuracies, measures, value, interval)
+
+
+def _reduced(single: Measured, averaged: Measured, runs: NDArray[np.intp]) -> Estimate:
+    """As a share, of these runs alone."""
+    before, after = variability(single, runs), variability(averaged, runs)
+    if isinstance(before, Unavailable):
+        return before
+    if isinstance(after, Unavailable):
+        return after
+    percent = variability_reduction(before, after)
+    return percent if isinstance(percent, Unavailable) else percent / 100
+
+
+def _interval(
+    single: Measured, averaged: Measured, runs: NDArray[np.intp], confidence: float
+) -> Interval | Unavailable:
+    value = _reduced(single, averaged, runs)
+    if isinstance(value, Unavailable):
+        return value
+    if len(runs) < VERDICT_RUNS:
+        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {len(runs)}")
+    without = [_reduced(single, averaged, np.delete(runs, run)) for run in runs]
+    shares = [it for it in without if not isinstance(it, Unavailable)]
+    if len(shares) < len(without):
+        return Unavailable("without one of the runs the single models do not vary")
+    return jackknife(value, shares, confidence)
+
+
+def _measures(found: Measured, confidence: float) -> tuple[Measure, ...]:
+    """The five, as far as they are there."""
+    measures = []
+    if found.accuracies:
+        measures.append(sd_measure("accuracy-sd", found.accuracies, confidence))
+    if found.cross_entropies:
+        measures.append(sd_measure("cross-entropy-sd", found.cross_entropies, confidence))
+    if found.churn is not None:
+        measures.append(over_pairs("churn", found.churn, confidence))
+    if found.pearson is not None:
+        measures.append(over_pairs("pearson", found.pearson, confidence))
+    if found.gains is not None:
+        measures.append(over_pairs("ensemble-accuracy", found.gains, confidence))
+    return tuple(measures)
+
+
+def _n_members(augmentation: str) -> int | None:
+    """The original and its copies; None for an augmentation that is not known."""
+    copies = COPIES.get(augmentation)
+    return None if copies is None else 1 + copies
+
+
+def _of_runs(found: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
+    """The set with the outputs of these runs alone."""
+    if list(found.replicates) == list(replicates):
+        return found
+    rows = [found.replicates.index(it) for it in replicates]
+    return replace(
+        found,
+        replicates=tuple(replicates),
+        outputs=None if found.outputs is None else found.outputs[rows],
+        labels=None if found.labels is None else found.labels[rows],
+    )
+
+
+def _averaged(sets: Sequence[CapturedSet]) -> CapturedSet | None:
+    """Mean of the outputs at several steps, of sets that hold the same examples of the same runs in one order."""
+    if len(sets) < 2:
+        return None
+    last = sets[-1]
+    total = None
+    for one in sets:
+        if one.outputs is None or last.outputs is None or one.outputs.shape != last.outputs.shape:
+            return None
+        if (one.replicates, one.kind) != (last.replicates, last.kind) or not _same_truth(one, last):
+            return None
+        total = one.outputs.astype(last.outputs.dtype) if total is None else total + one.outputs
+    if total is None or last.kind == "values":
+        return None
+    total /= len(sets)
+    return replace(last, outputs=total, labels=total.argmax(axis=-1))
+
+
+def _same_truth(one: CapturedSet, other: CapturedSet) -> bool:
+    if one.truth is None or other.truth is None:
+        return one.truth is other.truth
+    return np.array_equal(one.truth, other.truth)

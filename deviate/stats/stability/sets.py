@@ -1,0 +1,150 @@
+"""How alike the runs of one experiment are on one evaluation set: every measure of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from deviate.model import Captured, CapturedSet, Estimate, Measure, SetStability, StepDivergence, Unavailable
+from deviate.stats.bootstrap import Resamples
+from deviate.stats.stability.calibration import calibration_errors
+from deviate.stats.stability.classes import class_table, expected_largest_range, expected_largest_sd
+from deviate.stats.stability.classified import Classified, classified
+from deviate.stats.stability.figures import NO_TRUTH, mean_measure, mean_of, sampling_sd, sd_measure, sd_of
+from deviate.stats.stability.flips import Counts, alike, least_stable, majority_agreement, unstable_share
+from deviate.stats.stability.groups import group_table
+from deviate.stats.stability.jackknife import over_pairs
+from deviate.stats.stability.measured import Measured, measured
+from deviate.stats.stability.pairwise import disagreement, linear_cka, spearman
+from deviate.stats.stability.reductions import reductions
+
+NO_STEP = Unavailable("not kept at this step")
+NO_CLASSES = Unavailable("outputs are no classes")
+PARTS = Unavailable("parts of one example are no draws of their own")
+
+
+def set_stability(
+    found: CapturedSet,
+    captured: Captured,
+    index: int,
+    *,
+    weights_by_step: Mapping[int, Measure],
+    confidence: float,
+    rng: Resamples,
+    columns: Sequence[str] | None,
+) -> SetStability:
+    """Every measure of one set, as far as what was captured allows.
+
+    Args:
+        captured: all of the same experiment: other sets, steps.
+        index: of the experiment among those of the findings.
+        weights_by_step: distances of weights after steps of the main loop.
+        columns: as `groups.group_table` takes them.
+    """
+    if not len(found.positions):
+        return _empty(found, index)
+    classes = classified(found)
+    single = measured(classes)
+    n_alike = None if classes.labels is None else alike(classes.labels)
+    scores, losses = single.accuracies, single.cross_entropies
+    notes = [*found.notes, *classes.notes]
+    if not np.isfinite(losses).all():
+        notes.append("The cross-entropy of some runs is no finite number, so it is not told.")
+        losses = ()
+    table = class_table(classes, sd_of(scores), confidence)
+    has_parts = len(np.unique(found.positions)) < len(found.positions)
+    grouped, group_notes = group_table(found, classes, columns, confidence=confidence, rng=rng)
+    return SetStability(
+        experiment=index,
+        name=found.name,
+        replicates=found.replicates,
+        n_examples=len(found.positions),
+        n_classes=classes.n_classes,
+        kind=found.kind,
+        alignment=found.alignment,
+        measures=tuple(_measures(classes, single, n_alike, losses, confidence)),
+        accuracies=scores,
+        cross_entropies=losses,
+        mean_accuracy_sampling_sd=_sampling_sd(scores, len(found.positions), has_parts=has_parts),
+        disagreement=() if single.churn is None else tuple(tuple(row) for row in single.churn.tolist()),
+        classes=tuple(replace(row, sampling_sd=PARTS) for row in table) if has_parts else table,
+        expected_largest_sd=expected_largest_sd(table) if table else NO_TRUTH,
+        expected_largest_range=expected_largest_range(table) if table else NO_TRUTH,
+        groups=grouped,
+        group_notes=group_notes,
+        unstable=least_stable(found, classes, n_alike),
+        steps=_steps(found.name, captured.by_step, weights_by_step, confidence),
+        reductions=reductions(
+            found, [it for it in captured.sets if base_of(it, captured) is found], captured.by_step, confidence, single
+        ),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _sampling_sd(scores: Sequence[float], n: int, *, has_parts: bool) -> Estimate:
+    """Binomial; pixels of an image, or labels of a text, are right and wrong together, and fewer than they seem."""
+    if not scores:
+        return NO_TRUTH
+    return PARTS if has_parts else sampling_sd(mean_of(scores), n)
+
+
+def _empty(found: CapturedSet, index: int) -> SetStability:
+    notes = (*found.notes, "No example is common to all runs.")
+    kind, alignment = found.kind, found.alignment
+    return SetStability(index, found.name, found.replicates, 0, None, kind, alignment, (), notes=notes)
+
+
+def base_of(found: CapturedSet, captured: Captured) -> CapturedSet | None:
+    """The set whose augmentation this one is; None for a set of its own."""
+    base, plus, _ = found.name.partition("+")
+    return next((it for it in captured.sets if plus and it.name == base), None)
+
+
+def _measures(
+    classes: Classified, found: Measured, n_alike: Counts | None, losses: Sequence[float], confidence: float
+) -> list[Measure]:
+    """In the order of their names; `losses` are the cross-entropies that can be told."""
+    measures = []
+    if classes.labels is not None and found.churn is not None and n_alike is not None:
+        measures.append(over_pairs("churn", found.churn, confidence))
+        measures.append(majority_agreement(n_alike, confidence))
+        measures.append(unstable_share(classes.labels))
+    if classes.outputs is not None and found.pearson is not None:
+        measures.append(over_pairs("pearson", found.pearson, confidence))
+        measures.append(over_pairs("spearman", spearman(classes.outputs), confidence))
+        measures.append(over_pairs("cka", linear_cka(classes.outputs), confidence))
+    if found.gains is not None and found.loss_gains is not None:
+        measures.append(over_pairs("ensemble-accuracy", found.gains, confidence))
+        measures.append(over_pairs("ensemble-cross-entropy", found.loss_gains, confidence))
+    if found.accuracies:
+        measures.append(sd_measure("accuracy-sd", found.accuracies, confidence))
+    if losses:
+        measures.append(sd_measure("cross-entropy-sd", losses, confidence))
+    if errors := calibration_errors(classes):
+        measures.append(mean_measure("ece", errors, confidence))
+        measures.append(sd_measure("ece-sd", errors, confidence))
+    return measures
+
+
+def _steps(
+    name: str, by_step: Sequence[CapturedSet], weights: Mapping[int, Measure], confidence: float
+) -> tuple[StepDivergence, ...]:
+    """Every step at which outputs of the set or weights were kept; empty where outputs were kept at none."""
+    churn = {it.step: _churn(it, confidence) for it in by_step if it.name == name and it.step is not None}
+    if not churn:
+        return ()
+    return tuple(
+        StepDivergence(
+            step,
+            churn.get(step, Measure("churn", NO_STEP, NO_STEP)),
+            weights.get(step, Measure("weight-distance", NO_STEP, NO_STEP)),
+        )
+        for step in sorted({*churn, *weights})
+    )
+
+
+def _churn(found: CapturedSet, confidence: float) -> Measure:
+    labels = classified(found).labels
+    if labels is None:
+        return Measure("churn", NO_CLASSES, NO_CLASSES)
+    return over_pairs("churn", disagreement(labels), confidence)
