@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Iterator, Sequence
+    from typing import Callable, Iterator, Sequence
+
+    from .recorder import Recorder
 
 TRIES = 100
 """NaN and infinities are passed over; where nearly nothing else is left, there is no weight for a bit."""
+
+
+class Moment:
+    """When the bit is flipped: before the first training step, or the first one in a later step of the main loop.
+
+    Args:
+        step: the level of the control `one-bit-step`, a number of the main loop's steps from 0.
+
+    Attributes:
+        is_due: whether that step has begun.
+        at_step: told when it begins, unless it is the first of all.
+    """
+
+    def __init__(self, step: str, recorder: Recorder) -> None:
+        self.step = int(step)
+        self.is_due = not self.step
+        self.recorder = recorder
+        self.at_step: list[Callable[[], object]] = []
+        if self.step:
+            recorder.at_main_step.append(self._reach)
+
+    def _reach(self, step: int) -> None:
+        if step >= self.step and not self.is_due:
+            self.is_due = True
+            self.recorder.tell(self.at_step)
+
+    def missed(self, otherwise: str) -> str:
+        """Why no bit was flipped, in words."""
+        return otherwise if self.is_due else "step %d of the main loop, before which one-bit was to come" % self.step
 
 
 def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -23,6 +53,8 @@ def places(seed: str, shapes: Sequence[Sequence[int]]) -> Iterator[tuple[int, tu
 
     Source: SHA-256 of ("one-bit", seed, k) for the k-th candidate, modulo the number of elements.
     """
+    import hashlib  # loads OpenSSL, and most runs flip nothing
+
     sizes = [_product(shape) if len(shape) >= 2 else 0 for shape in shapes]
     total = sum(sizes)
     for k in range(TRIES if total else 0):

@@ -113,7 +113,7 @@ class Earlier:
             return
         if counted.step > 0 and counted.start > 1:
             known = [place for place in self.read if FOREIGN.isdisjoint(_words(self._shown(place)))]
-            if known:
+            if known and not _is_asked_for(known[-1]):  # a command that says where to go on from means it
                 self._tell(known[-1], CONTINUED % counted.start)
 
     def _note(self, name: str) -> None:

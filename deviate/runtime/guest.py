@@ -9,6 +9,7 @@ import os
 import sys
 
 from . import earlier, imports, source, taps
+from .capture import Capture
 from .editable import Editable
 from .files import Guard
 from .parts import Guest
@@ -16,6 +17,7 @@ from .project import Project
 from .recorder import UNSEEN, Recorder
 from .seeds import Seeding
 from .streams import Streams, route
+from .trace import Trace
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -44,7 +46,10 @@ def start() -> None:
     streams = Streams(dict(spec.get("seeds") or {}), recorder)
     route(streams)
     seeding = Seeding(streams, recorder, project)
-    _guest = Guest(recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}))
+    wanted = dict(spec.get("capture") or {})
+    capture = Capture(wanted, folder, recorder)
+    trace = Trace(wanted, folder, recorder, project)
+    _guest = Guest(recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace)
     recorder.at_close.append(streams.report)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)

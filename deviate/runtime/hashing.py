@@ -59,7 +59,7 @@ class Examples:
             for place, (kind, shape, view) in enumerate(parts):
                 size = len(view) // n
                 _begin(own, str(place), kind, shape)
-                for start, end in _parts(size):
+                for start, end in pieces(size):
                     own.update(view[example * size + start : example * size + end])
             sums[1] += int.from_bytes(own.digest(), "big")
         sums[1] %= 1 << 8 * WIDTH
@@ -74,7 +74,7 @@ class Examples:
         return total.hexdigest()
 
 
-def _parts(size: int) -> list[tuple[int, int]]:
+def pieces(size: int) -> list[tuple[int, int]]:
     """Which bytes count of an array that has so many."""
     if size <= LONGEST:
         return [(0, size)]

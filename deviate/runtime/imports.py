@@ -6,11 +6,15 @@ the adapter put there.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
 from .frameworks import PACKAGES
 from .parts import Guest
+
+OWN = "deviate"
+"""What a script imports to log something itself; it need not be installed where the script runs."""
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -41,6 +45,10 @@ class Finder:
             spec = _other_finders(self, name, path, target)
         finally:
             self.busy.discard(name)
+        if spec is None and name == OWN:
+            from importlib.util import spec_from_file_location
+
+            spec = spec_from_file_location(name, os.path.join(os.path.dirname(os.path.dirname(__file__)), "logs.py"))
         loader = getattr(spec, "loader", None)
         if loader is not None and hasattr(loader, "exec_module") and not isinstance(loader, type):
             self._attend(loader, name)

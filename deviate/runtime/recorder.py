@@ -6,6 +6,7 @@ The hot path of the guest. Costs are bounded by the design: 2 µs per recorded v
 from __future__ import annotations
 
 import os
+from functools import partial
 from threading import RLock, get_ident
 from time import perf_counter, time
 
@@ -83,6 +84,7 @@ class Recorder:
         self.heads = Heads()
         self.error_count = 0
         self.has_stepped = False
+        self.at_main_step: list[Callable[[int], object]] = []
         self.at_main_end: list[Callable[[], object]] = []
         self.at_close: list[Callable[[], object]] = []
         self._reset()
@@ -313,6 +315,8 @@ class Recorder:
         self.buffer.append(f'["step", {loop}, {step}, {self.seconds}]\n')
         if now - self.window >= WINDOW_S or self.in_window < EAGER:
             self._keep_up(now)
+        if self.at_main_step:
+            self.tell([partial(listener, step) for listener in self.at_main_step])
 
     def while_step(self, loop: int, frame: FrameType) -> Running:
         """A condition is evaluated: of a loop that goes on in this frame, or of one that begins."""

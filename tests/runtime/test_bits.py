@@ -5,6 +5,7 @@ import struct
 from collections import Counter
 from itertools import islice
 
+import numpy as np
 import pytest
 
 from deviate.runtime.bits import flipped, places, unravelled
@@ -43,3 +44,18 @@ def test_the_flipped_number_is_a_neighbour_and_a_second_flip_undoes_it(form: str
     assert flipped(flipped(raw)) == raw
     if form == "d":
         assert after in (math.nextafter(before, math.inf), math.nextafter(before, -math.inf))
+
+
+@pytest.mark.parametrize(
+    ("bits", "flip", "next_up", "n_bits"),
+    [(0x3F800000, 0x3F800001, 0x3F800001, 1), (0x3F7FFFFF, 0x3F7FFFFE, 0x3F800000, 24)],
+)
+def test_a_flip_is_one_bit_where_the_next_number_up_may_be_many(
+    bits: int, flip: int, next_up: int, n_bits: int
+) -> None:
+    """Summers & Dinneen take the next number up or down; ours is that of both which one bit makes."""
+    raw = struct.pack("=I", bits)
+    assert struct.unpack("=I", flipped(raw))[0] == flip
+    assert abs(flip - bits) == 1, "the neighbour above or below"
+    up = np.nextafter(np.uint32(bits).view(np.float32), np.float32(np.inf)).view(np.uint32)
+    assert (int(up), (bits ^ int(up)).bit_count()) == (next_up, n_bits)

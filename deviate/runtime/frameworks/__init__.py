@@ -24,6 +24,7 @@ PACKAGES = {
     "lightning": ("lightning",),
     "pytorch_lightning": ("lightning",),
     "h5py": ("hdf5",),
+    "deviate": ("own",),
     "safetensors": ("tensor_files",),
 }
 """Adapters by the packages that their modules lie in."""

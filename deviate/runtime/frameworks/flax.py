@@ -5,10 +5,13 @@ linen: `make_rng(name)`. `init` and `apply` are regions. nnx: see `flax_nnx`.
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from ..parts import Guest
 from ..seeds import dress
 from .flax_nnx import attend_nnx
 from .jax import Parts, parts
+from .jax_weights import is_training
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ def attach(module: Any, guest: Guest) -> None:
 def _attend_scopes(core: Any, guest: Guest, own: Parts) -> None:
     """All models of linen, and what is written with scopes alone, run by `flax.core.apply`."""
     original, streams, evaluation = core.scope.apply, guest.streams, own.weights.evaluation
+    capture = own.weights.capture if guest.capture.wants_predictions else None
 
     def apply(fn: Any, mutable: Any = False, flags: Any = None) -> Any:
         made = original(fn, mutable, flags)
@@ -42,9 +46,14 @@ def _attend_scopes(core: Any, guest: Guest, own: Parts) -> None:
         def applied(variables: Any, *args: Any, **kwargs: Any) -> Any:
             before = streams.enter("init" if is_init else "dropout")
             try:
-                if not is_init:
-                    evaluation.forward(variables, args, dict(kwargs, mutable=mutable))
-                return made(variables, *args, **kwargs)
+                if is_init:
+                    return made(variables, *args, **kwargs)
+                options = dict(kwargs, mutable=mutable)
+                evaluation.forward(variables, args, options)
+                if capture is None or is_training(options):
+                    return made(variables, *args, **kwargs)
+                args = capture.inputs(args)
+                return capture.outputs(args, made(variables, *args, **kwargs), _getframe(1))
             finally:
                 streams.leave(before)
 

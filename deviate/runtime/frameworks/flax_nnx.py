@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
+    from .flax_nnx_capture import NnxCapture
     from .jax_keys import Keys
 
 DRAWING = {"rngs_random_method", "rngs_keyless_initializer"}
@@ -20,10 +21,21 @@ DRAWING = {"rngs_random_method", "rngs_keyless_initializer"}
 
 
 def attend_nnx(nnx: Any, guest: Guest, own: Parts) -> None:
+    capture = None
+    if guest.capture.wants_predictions:
+        from .flax_nnx_capture import NnxCapture  # most runs keep nothing
+
+        capture = NnxCapture(own.weights.capture)
+        capture.attend(nnx)
     if own.keys is not None:
         _attend_names(sys.modules["flax.nnx.rnglib"], own.keys)
-        _attend_modules(nnx.Module, guest)
-    _attend_optimizers(nnx, own)
+    if own.keys is not None or capture is not None:
+        _attend_modules(nnx.Module, guest, capture)
+    _attend_optimizers(nnx, own, capture)
+    if own.weights.tracing is not None:
+        from .flax_trace import NnxTrace  # most runs are not traced
+
+        NnxTrace(own.weights.tracing).attend(nnx.Optimizer)
 
 
 def _attend_names(rnglib: Any, keys: Keys) -> None:
@@ -57,7 +69,7 @@ def _attend_names(rnglib: Any, keys: Keys) -> None:
     attend("__getitem__")
 
 
-def _attend_modules(module: Any, guest: Guest) -> None:
+def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> None:
     """Constructors are `init`, calls `dropout`, as in all libraries."""
     streams, meta = guest.streams, type(module)
     name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
@@ -78,6 +90,8 @@ def _attend_modules(module: Any, guest: Guest) -> None:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             before = streams.enter("dropout")
             try:
+                if capture is not None:
+                    return capture.called(original, self, args, kwargs, sys._getframe(1))
                 return original(self, *args, **kwargs)
             finally:
                 streams.leave(before)
@@ -101,7 +115,7 @@ def _attend_modules(module: Any, guest: Guest) -> None:
         attend(cls)
 
 
-def _attend_optimizers(nnx: Any, own: Parts) -> None:
+def _attend_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None:
     """A model that an optimizer is made for is trained in place, outside of compiled functions at least."""
     original, recorder = nnx.Optimizer.__init__, own.weights.recorder
 
@@ -117,5 +131,7 @@ def _attend_optimizers(nnx: Any, own: Parts) -> None:
         recorder.tell([flip] if own.one_bit.is_pending else [])  # before the optimizer has a look
         original(self, model, *args, **kwargs)
         own.weights.model(model, weights_of)
+        if capture is not None:
+            capture.model(model, weights_of)
 
     nnx.Optimizer.__init__ = dress(__init__, original)

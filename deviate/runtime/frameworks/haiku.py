@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from sys import _getframe
+
 from ..parts import Guest
 from ..seeds import dress
 from .jax import parts
+from .jax_weights import is_training
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -25,13 +28,18 @@ def _attend(transform: Any, guest: Guest) -> None:
     """All of its ways to transform lead through this one."""
     original, streams, evaluation = transform.transform_with_state, guest.streams, parts().weights.evaluation
 
+    capture = parts().weights.capture if guest.capture.wants_predictions else None
+
     def region(function: Any, stream: str) -> Any:
         def called(*args: Any, **kwargs: Any) -> Any:
             before = streams.enter(stream)
             try:
                 if stream == "dropout":
                     evaluation.forward(args[:2], args[3:], kwargs)
-                return function(*args, **kwargs)
+                if stream != "dropout" or capture is None or is_training(kwargs):
+                    return function(*args, **kwargs)
+                args = (*args[:3], *capture.inputs(args[3:]))
+                return capture.outputs(args[3:], function(*args, **kwargs), _getframe(1))
             finally:
                 streams.leave(before)
 

@@ -6,6 +6,7 @@ learns what a function does, and afterwards looks at its results or arguments.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from threading import get_ident
 from types import MethodType
@@ -13,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from ..parts import Guest
 from ..seeds import dress
-from .jax_trees import shape_of
+from .jax_trees import first_leaf, found, shape_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -70,6 +71,12 @@ class Program:
     def trains(self) -> bool:
         return bool(self.updates or self.slopes)
 
+    def place_handed_on(self, args: Any, kwargs: Any) -> int | None:
+        """Which tree of what it gave last are weights: slopes have their shape, but only weights are handed on."""
+        given = {id(first_leaf(tree)) for tree in found((args, kwargs), self.slopes[0])}
+        trees = found(self.latest, self.slopes[0])
+        return next((place for place, tree in enumerate(trees) if id(first_leaf(tree)) in given), None)
+
     def learn(self) -> None:
         """Keep what was seen while it was traced."""
         news, self.news = self.news, []
@@ -85,6 +92,8 @@ class Programs:
     Attributes:
         before: where arguments are to be changed, asked for other ones at each outermost call.
         after: told of each outermost call of a function that trains, or looks at a model.
+        evaluated: told of each outermost call of one that updates nothing, where outputs are to be kept.
+        tracing: told before and after each outermost call, and of gradients, where the run is traced.
     """
 
     def __init__(self, jax: Any, guest: Guest) -> None:
@@ -96,6 +105,9 @@ class Programs:
         self.has_differentiated = False
         self.before: Callable[[Any, Program, Any, Any], Any] | None = None
         self.after: Callable[[Program, Any, Any, Any], object] = lambda *call: None
+        self.evaluated: Callable[[Any, Program, Any, Any, Any, FrameType], object] | None = None
+        self.tracing: Any = None
+        self.options: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.is_clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", lambda: True)
         for name in ("jit", "pmap"):
             setattr(jax, name, self._compiling(getattr(jax, name)))
@@ -133,17 +145,34 @@ class Programs:
             if not callable(made) or self.project.place(sys._getframe(1).f_code) is None:
                 return made
             if hasattr(made, "lower"):
-                return self.observed(made)
-            return dress(lambda *args, **kwargs: self.observed(made(*args, **kwargs)), made)
+                return self.observed(made, kwargs)
+            return dress(lambda *more, **others: self.observed(made(*more, **others), {**kwargs, **others}), made)
 
         return dress(jit, original)
 
-    def observed(self, inner: Any) -> Any:
+    def divided(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
+        """The arguments of a function less those by which it is compiled, and these."""
+        options = self.options.get(inner, {})
+        names, numbers = options.get("static_argnames") or (), options.get("static_argnums") or ()
+        names = {names} if isinstance(names, str) else set(names)
+        places = {numbers} if isinstance(numbers, int) else set(numbers)
+        if names or places:
+            known = list(inspect.signature(inner).parameters)
+            places = {place % len(known) for place in places} | {known.index(each) for each in names if each in known}
+            names |= {known[place] for place in places if place < len(known)}
+        chosen = [each for place, each in enumerate(args) if place not in places]
+        others = {name: each for name, each in kwargs.items() if name not in names}
+        fixed = [each for place, each in enumerate(args) if place in places]
+        return (chosen, others), (*fixed, *[(name, each) for name, each in kwargs.items() if name in names])
+
+    def observed(self, inner: Any, options: Any = None) -> Any:
         """A compiled function under observation; what is known of a function holds however often it is compiled."""
         try:
             program = self.known.setdefault(inner.__wrapped__, Program())
         except (AttributeError, TypeError):  # a function that cannot be referred to weakly
             program = Program()
+        if options and self.evaluated is not None:
+            self.options[inner] = options
         return PjitFunction(inner, program, self)
 
     def _differentiating(self, original: Any) -> Any:
@@ -158,7 +187,10 @@ class Programs:
             def slope(*args: Any, **kwargs: Any) -> Any:
                 if self.traced() and first < len(args):
                     self.see("slope", args[first])
-                return made(*args, **kwargs)
+                result = made(*args, **kwargs)
+                if self.tracing is not None and not self.traced() and self.is_clean() and first < len(args):
+                    self.tracing.slopes(args[first], result, sys._getframe(1))
+                return result
 
             return dress(slope, made)
 
@@ -175,6 +207,8 @@ class Programs:
             _forget(inner)
         if self.before is not None and not running:
             args, kwargs = self.before(inner, program, args, kwargs)
+        is_traced = self.tracing is not None and not running and self.is_clean()
+        taken = self.tracing.before(inner, program, args, kwargs, frame) if is_traced else None
         running.append(program)
         try:
             made = inner(*args, **kwargs)
@@ -187,6 +221,13 @@ class Programs:
                 self.after(program, args, kwargs, made)
             except Exception as error:
                 self.recorder.fault("jax.jit", error)
+        if self.evaluated is not None and not program.updates and not running and self.is_clean():
+            try:
+                self.evaluated(inner, program, args, kwargs, made, frame)
+            except Exception as error:
+                self.recorder.fault("outputs of a function", error)
+        if taken is not None:
+            self.tracing.after(taken, program, args, kwargs, made, frame)
         return made
 
     def trace(self, ask: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:

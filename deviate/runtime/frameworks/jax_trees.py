@@ -52,6 +52,13 @@ def branches(tree: Any) -> list[Any]:
     return below
 
 
+def part_of(tree: Any, way: tuple[int, ...]) -> Any:
+    """The part of a tree at the end of the way."""
+    for number in way:
+        tree = branches(tree)[number]
+    return tree
+
+
 def replaced(tree: Any, way: tuple[int, ...], part: Any) -> Any:
     """The tree with another part at the end of the way."""
     if not way:
@@ -65,6 +72,10 @@ def replaced(tree: Any, way: tuple[int, ...], part: Any) -> Any:
 def named(tree: Any) -> list[tuple[str, Any]]:
     """The leaves of a tree, named by their keys with slashes between."""
     return [("/".join(map(_key, way)), leaf) for way, leaf in _util().tree_flatten_with_path(tree)[0]]
+
+
+def first_leaf(tree: Any) -> Any:
+    return named(tree)[0][1]
 
 
 def _key(entry: Any) -> str:
@@ -81,6 +92,18 @@ def is_concrete(leaf: Any) -> bool:
     if isinstance(leaf, sys.modules["jax"].core.Tracer) or not hasattr(leaf, "is_deleted"):
         return False
     return not leaf.is_deleted() and bool(leaf.is_fully_addressable) and hasattr(leaf.dtype, "char")
+
+
+def is_key(leaf: Any) -> bool:
+    """Whether it is one of the keys of which JAX hides the numbers, and still there."""
+    jax = sys.modules["jax"]
+    is_it = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
+    return is_it and not leaf.is_deleted()
+
+
+def has_rows(leaf: Any) -> bool:
+    """Whether it is an array of numbers with a first dimension."""
+    return bool(getattr(leaf, "ndim", 0)) and hasattr(leaf.dtype, "kind")  # keys have none
 
 
 def buffer(leaf: Any) -> Any:

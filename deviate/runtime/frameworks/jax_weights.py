@@ -11,16 +11,19 @@ import sys
 from functools import partial
 from weakref import ref
 
+from ..arrays import array_of
 from ..bits import flipped, places
 from ..hashing import Examples, weights_digest
 from ..parts import Guest
 from .jax_programs import Program, Programs
-from .jax_trees import buffer, found, is_concrete, is_tree, named, replaced
+from .jax_trees import buffer, found, is_concrete, is_tree, named, part_of, replaced, shape_of
 from .jax_trees import places as places_in
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
+
+    from ..hashing import Array
 
 FRAMEWORK = "jax"
 TRIES = 5
@@ -34,10 +37,25 @@ class Weights:
         self.recorder = guest.recorder
         self.programs = programs
         self.evaluation = Evaluation(guest, programs)
+        self.capture: Any = None
+        if guest.capture.wants_predictions or guest.capture.wants_weights:
+            self._keep(guest)
+        self.tracing: Any = None
+        if guest.trace.asked:
+            from .jax_trace import JaxTrace
+
+            self.tracing = JaxTrace(guest, self)
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], set[int]]] = []
         programs.after = self.after
         guest.recorder.at_main_end.append(lambda: self.tell("loop"))
+
+    def _keep(self, guest: Guest) -> None:
+        from .jax_capture import JaxCapture
+
+        self.capture = JaxCapture(guest, self.programs)
+        if guest.capture.wants_weights:
+            guest.capture.weights_of[FRAMEWORK] = self.arrays
 
     # ------------------------------------------------------------ where they are
 
@@ -49,12 +67,18 @@ class Weights:
         if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
             self.latest = now
             self.evaluation.trained()
+            if self.capture is not None:
+                self.capture.trains([shape_of(before)])
+            if self.tracing is not None:
+                self.tracing.updated(now, sys._getframe(1))
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """A model whose weights are replaced in place by an optimizer that was made for it."""
         try:
             known = {id(leaf) for _, leaf in named(weights_of(model))}
             self.models.append((ref(model), weights_of, known))
+            if self.capture is not None:
+                self.capture.has_models = True
         except Exception as error:
             self.recorder.fault("weights of a model", error)
 
@@ -67,18 +91,28 @@ class Weights:
         if program.updates or program.place is not None:
             program.latest = made
         elif program.tries < TRIES and is_tree(program.slopes[0]):
-            # Slopes have the shape of the weights, but only weights are handed to the next call.
-            given = {id(_first(tree)) for tree in found((args, kwargs), program.slopes[0])}
-            trees = found(program.latest, program.slopes[0])
-            program.place = next((place for place, tree in enumerate(trees) if id(_first(tree)) in given), None)
+            program.place = program.place_handed_on(args, kwargs)
             program.tries += 1
             program.latest = None if program.tries == TRIES and program.place is None else made
+        if self.capture is not None:
+            is_update = bool(program.updates or program.place is not None)
+            self.capture.trains(program.updates or program.slopes, is_update=is_update)
 
     # ------------------------------------------------------------ proof
 
     def tell(self, moment: str) -> None:
         """Tell the hash of the weights as they are now, where they can be reached."""
         self.evaluation.end()
+        leaves = self.leaves()
+        if leaves:
+            count = sum(int(leaf.size) for _, leaf in leaves)
+            digest = weights_digest(
+                (name, (str(leaf.dtype), leaf.shape, partial(buffer, leaf))) for name, leaf in leaves
+            )
+            self.recorder.event("weights", moment, FRAMEWORK, digest, count)
+
+    def leaves(self) -> list[tuple[str, Any]]:
+        """The weights by name; none where not all of them can be had here."""
         trees = [tree for program in self.programs.known.values() for tree in _weights_of(program)]
         if self.latest is not None:
             trees.append(self.latest)
@@ -94,12 +128,16 @@ class Weights:
             for number, tree in enumerate(trees)
             for name, leaf in named(tree)
         ]
-        if leaves and all(is_concrete(leaf) for _, leaf in leaves):
-            count = sum(int(leaf.size) for _, leaf in leaves)
-            digest = weights_digest(
-                (name, (str(leaf.dtype), leaf.shape, partial(buffer, leaf))) for name, leaf in leaves
-            )
-            self.recorder.event("weights", moment, FRAMEWORK, digest, count)
+        return leaves if all(is_concrete(leaf) for _, leaf in leaves) else []
+
+    def arrays(self) -> list[tuple[str, Array]]:
+        """The same for the capture, in types that NumPy has."""
+        return [(name, array_of(leaf)) if leaf.ndim else (name, _single(leaf)) for name, leaf in self.leaves()]
+
+
+def _single(leaf: Any) -> Array:
+    kind, _, data = array_of(leaf.reshape(1))
+    return kind, (), data
 
 
 def _weights_of(program: Program) -> list[Any]:
@@ -117,10 +155,6 @@ def _weights_of(program: Program) -> list[Any]:
     return trees
 
 
-def _first(tree: Any) -> Any:
-    return named(tree)[0][1]
-
-
 class Evaluation:
     """The examples that a model sees for the first time after it has trained, up to when it trains again."""
 
@@ -134,7 +168,7 @@ class Evaluation:
     def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
         """A model is called."""
         try:
-            if self.is_over or _is_training(options):
+            if self.is_over or is_training(options):
                 return
             if self.programs.running:
                 self.programs.see("input", inputs)
@@ -173,7 +207,7 @@ class Evaluation:
             self.is_over = True
 
 
-def _is_training(options: dict[str, Any]) -> bool:
+def is_training(options: dict[str, Any]) -> bool:
     """Whether the arguments of a model say that it trains."""
     for name in ("train", "training", "is_training"):
         if options.get(name):
@@ -193,13 +227,16 @@ class OneBit:
         self.programs = programs
         self.seed = guest.controls.get("one-bit")
         self.is_pending = self.seed is not None
+        self.moment = guest.flip
+        # Where the weights are among the arguments; only before the first step are they told from moments.
+        self.ways: dict[Program, tuple[int, ...]] = {}
         if self.is_pending:
             programs.before = self.before
 
     def flip(self, tree: Any) -> Any:
         """The weights with one bit flipped; the same tree where there is nothing to do."""
         try:
-            return self._flip(tree) if self.is_pending else tree
+            return self._flip(tree) if self.is_pending and self.moment.is_due else tree
         except Exception as error:
             self.recorder.fault("one-bit", error)
             return tree
@@ -229,33 +266,42 @@ class OneBit:
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments of an outermost call: those of the first that trains, with the bit flipped in the weights."""
         try:
-            if self.is_pending:
+            if self.is_pending and (self.moment.is_due or program not in self.ways):
                 return self._before(inner, program, args, kwargs)
         except Exception as error:
             self.recorder.fault("one-bit", error)
         return args, kwargs
 
     def _before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if program not in self.ways:
+            way = self._way(inner, program, args, kwargs)
+            if way is None:
+                return args, kwargs
+            self.ways[program] = way
+        if self.moment.is_due:
+            way = self.ways[program]
+            args, kwargs = replaced((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
+        return args, kwargs
+
+    def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:
+        """Where the weights are among the arguments of a function that trains; None where that is not clear."""
         try:
             made = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
         except Exception:  # the call itself will say so
-            return args, kwargs
+            return None
         shapes = program.updates
         if not shapes and program.slopes and is_tree(program.slopes[0]):
             # A function that gives slopes alone gives one such tree; one that trains gives weights and what it keeps.
             shapes = program.slopes if len(found(made, program.slopes[0])) > 1 else []
         if not shapes:
-            return args, kwargs
-        trees = [(way, tree) for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
-        if len(trees) == 1:
-            way, tree = trees[0]
-            args, kwargs = replaced((args, kwargs), way, self.flip(tree))
-        return args, kwargs
+            return None
+        ways = [way for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
+        return ways[0] if len(ways) == 1 else None
 
     def close(self) -> None:
         """Tell when no weights were reached, in a process that used JAX for training."""
         if self.is_pending and self.programs.has_differentiated:
-            self.recorder.event("uncontrolled", "no weights could be reached for one-bit", "", 0)
+            self.recorder.event("uncontrolled", self.moment.missed("no weights could be reached for one-bit"), "", 0)
 
 
 def _is_zero(tree: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from ..parts import Guest
 from .keras_data import Data
 from .keras_proof import TRAINERS, Watch, watch_of
@@ -40,8 +42,10 @@ PROOF: dict[str, Callable[[Watch, Any], None]] = {
     **dict.fromkeys(TRAINERS, lambda watch, module: watch.attend_trainer(module)),
     "keras.src.optimizers.base_optimizer": lambda watch, module: watch.attend_optimizer(module),
     "keras.src.layers.layer": lambda watch, module: watch.attend_layers(module),
+    "keras.src.metrics.reduction_metrics": lambda watch, module: watch.attend_metrics(module),
 }
 """What attends to them in every variant."""
+TRACED = {*TRAINERS, "keras.src.optimizers.base_optimizer", "keras.src.layers.layer"}
 MODULES = ("keras", SEEDS, *CALLBACKS, *{**STREAMS, **PROOF})
 
 
@@ -58,6 +62,18 @@ def attach(module: Any, guest: Guest) -> None:
         STREAMS[name](keras_of(guest), module)
     if name in PROOF:
         PROOF[name](watch_of(guest), module)
+    if name in TRACED and guest.trace.asked:
+        _trace(module, guest)
+
+
+def _trace(module: Any, guest: Guest) -> None:
+    from .keras_eager_trace import EagerTrace  # most runs are not traced
+    from .keras_trace import trace_of
+
+    if module.__name__ in TRAINERS:
+        trace_of(guest).attend(module)
+    elif sys.modules["keras.src.backend"].backend() == "tensorflow":
+        EagerTrace(trace_of(guest)).attend(module)
 
 
 def _seed_helper(owner: Any, guest: Guest) -> None:

@@ -15,6 +15,9 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
 
+    from .keras_capture import KerasCapture
+    from .tensorflow_capture import Calls
+
 TRAINERS = {
     "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",
     "keras.src.backend.torch.trainer": "TorchTrainer",
@@ -31,6 +34,13 @@ class Watch:
         self.streams = guest.streams
         self.proof = proof_of(guest)
         self.evaluation = Evaluation(guest, self.proof)
+        self.guest = guest
+        self.capture: KerasCapture | None = None
+        self.calls: Calls | None = None
+        if guest.capture.wants_predictions or guest.capture.wants_weights:
+            from .keras_capture import KerasCapture  # most runs keep nothing
+
+            self.capture = KerasCapture(guest, self.proof)
         self.driven = 0
         self.depth = 0
 
@@ -38,12 +48,30 @@ class Watch:
         """A module with the trainer of a backend: it drives models itself."""
         if TRAINERS[module.__name__] == "TorchTrainer":
             self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips it
+            if self.capture is not None:
+                self.guest.capture.taken = self.capture.tensors
         trainer = getattr(module, TRAINERS[module.__name__])
         for name in DRIVEN:
             setattr(trainer, name, self._driving(getattr(trainer, name), name))
+        if self.capture is not None and self.guest.capture.wants_predictions:
+            self._keep(trainer)
         trainer.make_train_function = self._before(
             trainer.make_train_function, lambda model, *args, **kwargs: self.proof.train(model)
         )
+
+    def _keep(self, trainer: Any) -> None:
+        capture: Any = self.capture
+        if trainer.__name__ == "TensorFlowTrainer":
+            from .tensorflow_capture import calls_of
+
+            self.calls = calls_of(self.guest, self.proof)  # with PyTorch, its adapter sees what the script calls
+            capture.attend_trainer(trainer)
+        elif trainer.__name__ == "TorchTrainer":
+            capture.attend_torch(trainer)
+        else:
+            from .keras_jax_capture import JaxSteps
+
+            JaxSteps(capture).attend(trainer)
 
     def attend_optimizer(self, module: Any) -> None:
         """Module `keras.src.optimizers.base_optimizer`."""
@@ -54,26 +82,45 @@ class Watch:
 
         module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, changed)
 
+    def attend_metrics(self, module: Any) -> None:
+        """Module `keras.src.metrics.reduction_metrics`."""
+        owner = module.MeanMetricWrapper
+
+        def update(metric: Any, y_true: Any = None, y_pred: Any = None, *args: Any, **kwargs: Any) -> None:
+            if self.capture is not None:
+                self.capture.scores(y_true, y_pred)
+            if self.calls is not None:
+                self.calls.scores(y_true, y_pred)
+
+        if self.capture is not None:
+            owner.update_state = self._before(owner.update_state, update)
+
     def attend_layers(self, module: Any) -> None:
         """Module `keras.src.layers.layer`: outermost calls of what has weights."""
         original = module.Layer.__call__
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if self.depth or self.driven or get_ident() != self.streams.thread:
-                return original(self_, *args, **kwargs)
-            self._called(self_, args, kwargs)
+                made = original(self_, *args, **kwargs)
+                if self.capture is not None and self_ is self.capture.stepping:
+                    self.capture.called(made)
+                return made
+            is_training = self._called(self_, args, kwargs)
             self.depth += 1
             try:
-                return original(self_, *args, **kwargs)
+                made = original(self_, *args, **kwargs)
             finally:
                 self.depth -= 1
+            if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
+                self.calls.called(self_, args, kwargs, made, sys._getframe(1))
+            return made
 
         module.Layer.__call__ = dress(__call__, original)
 
-    def _called(self, layer: Any, args: Any, kwargs: Any) -> None:
-        """A layer is called by none other and by no trainer."""
+    def _called(self, layer: Any, args: Any, kwargs: Any) -> bool:
+        """A layer is called by none other and by no trainer; gives whether it trains."""
+        is_training = kwargs.get("training")
         try:
-            is_training = kwargs.get("training")
             if is_training is None:
                 is_training = _is_taped()
             if is_training is True:
@@ -85,16 +132,20 @@ class Watch:
                 self.evaluation.call(layer, args)
         except Exception as error:
             self.recorder.fault("call of a model", error)
+        return bool(is_training is None or is_training)
 
     def _driving(self, original: Any, name: str) -> Any:
         """The method of a trainer; layers that it calls are no calls of the script's."""
 
         def drive(model: Any, *args: Any, **kwargs: Any) -> Any:
-            if get_ident() == self.streams.thread:
+            is_home = get_ident() == self.streams.thread
+            if is_home:
                 self._evaluated(model, name, args, kwargs)
             self.driven += 1
             try:
-                return original(model, *args, **kwargs)
+                if self.capture is None or not is_home:
+                    return original(model, *args, **kwargs)
+                return self.capture.drive(original, name, model, args, kwargs, sys._getframe(1))
             finally:
                 self.driven -= 1
 

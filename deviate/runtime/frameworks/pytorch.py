@@ -34,8 +34,26 @@ def attach(module: Any, guest: Guest) -> None:
     proof.attend()
     forwards = Forwards(module, guest, proof)
     forwards.attend()
+    if guest.capture.wants_predictions or guest.capture.wants_weights:
+        from .pytorch_capture import attend_capture  # most runs keep nothing
+
+        attend_capture(module, guest, proof, forwards)
+    if guest.trace.asked:
+        from .pytorch_operations_trace import attend_operations
+        from .pytorch_trace import attend_trace
+
+        tracer = attend_trace(module, guest, forwards, proof)
+        attend_operations(module, guest, tracer.tensors, tracer.layers)
+    if guest.capture.augmentations:
+        from .pytorch_tta import Augmented
+
+        Augmented(module, guest).attend()
     if guest.streams.is_active:
         attend_regions(module, guest)
+    if guest.capture.profile:
+        from .pytorch_profile import attend_profile
+
+        attend_profile(module, guest)
     if "torch.utils.data" in sys.modules:
         attend_loading(sys.modules["torch.utils.data"], guest, forwards, proof)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..bits import places
+from ..bits import Moment, places
 from ..recorder import Recorder
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -21,22 +21,23 @@ WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
 class OneBit:
     """The flip that is to be made, once."""
 
-    def __init__(self, torch: Any, seed: str, trained: Trained, recorder: Recorder) -> None:
+    def __init__(self, torch: Any, seed: str, trained: Trained, moment: Moment, recorder: Recorder) -> None:
         self.torch = torch
         self.seed = seed
         self.trained = trained
+        self.moment = moment
         self.recorder = recorder
 
     def is_done_before(self, module: Any) -> bool:
         """Flip the bit before a training forward pass, as soon as there are weights; gives whether it was done."""
         try:
-            return self._flip(module)
+            return self.moment.is_due and self._flip(module)
         except Exception as error:
             self.recorder.fault("one-bit", error)
             return False
 
     def give_up(self) -> None:
-        self.recorder.event("uncontrolled", "no weight matrix for one-bit", "", 0)
+        self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
 
     def _flip(self, module: Any) -> bool:
         names = {id(tensor): name for name, tensor in self.trained.tensors()}

@@ -32,7 +32,9 @@ def attend_loading(data: Any, guest: Guest, forwards: Forwards, proof: Proof) ->
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _attend_fetcher(getattr(utils.fetch, name), streams, forwards)
     proof.follow(data.dataloader._BaseDataLoaderIter)
-    utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, streams, forwards)
+    if forwards.predictions is not None:
+        forwards.predictions.follow(data.dataloader)
+    utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, guest, forwards)
     if not streams.is_active:
         return
     for name in SAMPLERS:
@@ -162,30 +164,36 @@ class Order:
         return self.next()
 
 
-def _routed_worker(original: Any, streams: Streams, forwards: Forwards) -> Any:
+def _routed_worker(original: Any, guest: Guest, forwards: Forwards) -> Any:
     """A worker draws for `augment` all its life. It seeds itself first: that seed stands, for it comes from the stream.
 
-    Afterwards seeds are the script's again, as those of a `worker_init_fn` are.
+    Afterwards seeds are the script's again, as those of a `worker_init_fn` are. The worker's own are never told as
+    seeds that the script gives: where nothing is seeded they are others in each run, and follow the main process.
     """
-    signature = inspect.signature(original)
+    streams, seeding, signature = guest.streams, guest.seeding, inspect.signature(original)
 
     def worker_loop(*args: Any, **kwargs: Any) -> Any:
         forwards.inside = True
-        if not streams.is_active or "init_fn" not in signature.parameters:
+        guest.trace.leave()
+        if "init_fn" not in signature.parameters:
             return original(*args, **kwargs)
         given = signature.bind(*args, **kwargs).arguments
         own = given["init_fn"]
 
         def init_fn(worker_id: int) -> None:
-            for bank in streams.banks:
-                if bank.library in SEEDED:
-                    bank.settle(AUGMENT)
-            streams.resume()
+            seeding.is_silent = False
+            if streams.is_active:
+                for bank in streams.banks:
+                    if bank.library in SEEDED:
+                        bank.settle(AUGMENT)
+                streams.resume()
             if own is not None:
                 own(worker_id)
 
-        streams.enter(AUGMENT)
-        streams.pause()
+        seeding.is_silent = True
+        if streams.is_active:
+            streams.enter(AUGMENT)
+            streams.pause()
         return original(**dict(given, init_fn=init_fn))
 
     return dress(worker_loop, original)

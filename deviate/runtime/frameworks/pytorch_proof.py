@@ -20,6 +20,8 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
+    from .pytorch_capture import Predictions
+
 FRAMEWORK = "torch"
 
 
@@ -29,12 +31,13 @@ class Proof:
     def __init__(self, torch: Any, guest: Guest) -> None:
         self.torch = torch
         self.recorder = guest.recorder
-        self.trained = Trained()
+        self.trained = Trained(guest)
         self.evaluation: Evaluation | None = Evaluation(torch, self.trained, guest.recorder)
         seed = guest.controls.get("one-bit")
-        self.bit = None if seed is None else OneBit(torch, seed, self.trained, guest.recorder)
+        self.bit = None if seed is None else OneBit(torch, seed, self.trained, guest.flip, guest.recorder)
         self.is_grad_enabled = torch.is_grad_enabled
         self.tracing_state = torch._C._get_tracing_state
+        self.predictions: Predictions | None = None
 
     def attend(self) -> None:
         optimizer, recorder = self.torch.optim.Optimizer, self.recorder
@@ -55,6 +58,8 @@ class Proof:
         is_training = module.training and self.is_grad_enabled()
         if is_training:
             self.trained.add(module)
+            if self.predictions is not None:
+                self.predictions.before(module, args, kwargs)
             if self.bit is not None and self.bit.is_done_before(module):
                 self.bit = None
         if self.evaluation is not None:
@@ -84,7 +89,7 @@ class Proof:
 
     def tell(self, moment: str) -> None:
         """Tell the hash of the weights that were trained and are still there."""
-        tensors = dict(self.trained.tensors())
+        tensors = dict(self.trained.tensors(is_whole=True))
         if tensors:
             parameter = self.torch.nn.Parameter
             n = sum(it.numel() for it in tensors.values() if it.requires_grad or isinstance(it, parameter))
@@ -102,11 +107,19 @@ class Proof:
 class Trained:
     """What has been trained, as long as it is there."""
 
-    def __init__(self) -> None:
+    def __init__(self, guest: Guest) -> None:
+        self.capture = guest.capture
         self.modules: dict[int, tuple[int, Any]] = {}
         self.optimizers: list[Any] = []
         self.weights: set[int] = set()
         self.seen = 0
+
+    def alive(self) -> Iterator[Any]:
+        """The modules that were trained, as long as they are there."""
+        for _, reference in self.modules.values():
+            module = reference()
+            if module is not None:
+                yield module
 
     def add(self, module: Any) -> None:
         """A training forward pass of this module begins."""
@@ -120,9 +133,13 @@ class Trained:
         """Whether weights of the module were in a training forward pass, its own or that of a module around it."""
         return any(id(weight) in self.weights for weight in module.parameters())
 
-    def tensors(self) -> Iterator[tuple[str, Any]]:
-        """Parameters and buffers by name, each once; what optimizers alone know, by its place in them."""
-        told: set[int] = set()
+    def tensors(self, *, is_whole: bool = False) -> Iterator[tuple[str, Any]]:
+        """Parameters and buffers by name, each once; what optimizers alone know, by its place in them.
+
+        Args:
+            is_whole: also those that are kept by the adapter of a framework that stands on PyTorch.
+        """
+        told = set() if is_whole else self.capture.taken()
         for name, tensor in chain(self._in_modules(), self.optimized()):
             if id(tensor) not in told and not hasattr(tensor, "materialize"):  # a lazy module that was never called
                 told.add(id(tensor))

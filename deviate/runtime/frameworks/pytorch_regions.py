@@ -18,7 +18,10 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
+    from .pytorch_capture import Predictions
     from .pytorch_proof import Proof
+    from .pytorch_trace import Tracer
+    from .pytorch_trace_modules import Layers
 
 DROPOUT, AUGMENT = "dropout", "augment"
 DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
@@ -76,16 +79,22 @@ class Forwards:
 
     Attributes:
         inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
+        layers: told of modules that the running one calls, while their outputs are traced.
     """
 
     def __init__(self, torch: Any, guest: Guest, proof: Proof) -> None:
         self.torch = torch
         self.streams = guest.streams
         self.recorder = guest.recorder
+        self.capture = guest.capture
+        self.is_traced = bool(guest.trace.asked)
         self.proof = proof
         self.inside = False
         self.is_in_backward = backward_check(torch)
         self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
+        self.predictions: Predictions | None = None
+        self.trace: Tracer | None = None
+        self.layers: Layers | None = None
 
     def attend(self) -> None:
         module, streams, forwards = self.torch.nn.Module, self.streams, self
@@ -94,17 +103,29 @@ class Forwards:
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             # A compiler reads this as a plain call; other threads draw from whatever is in place.
-            if is_compiling() or forwards.inside or get_ident() != streams.thread:
+            if is_compiling() or get_ident() != streams.thread:
+                return original(self, *args, **kwargs)
+            if forwards.inside:
+                if forwards.layers is not None:
+                    return forwards.layers.call(original, self, args, kwargs)
                 return original(self, *args, **kwargs)
             before = forwards.begin(self, args, kwargs)
             forwards.inside = True
             try:
-                return original(self, *args, **kwargs)
+                output = original(self, *args, **kwargs)
             finally:
                 forwards.inside = False
                 streams.leave(before)
+                if forwards.layers is not None:
+                    forwards.layers.leave()
+                    forwards.layers = None
+            if forwards.predictions is not None or forwards.trace is not None:
+                forwards.end(self, args, kwargs, output)
+            return output
 
         module.__call__ = dress(__call__, original)
+        if not self.is_traced:  # what looks at tensors in a compiled part of the program would be compiled with it
+            _pass_by(self.torch, __call__.__code__)
 
     def begin(self, module: Any, args: Any, kwargs: Any) -> str | None:
         """Of an outermost call; gives what `leave` wants back."""
@@ -116,12 +137,32 @@ class Forwards:
             if self.is_in_backward():
                 return None
             _, stream, has_weights = known
+            if self.trace is not None and self.streams.now != INIT:
+                self.trace.begin(module, args, kwargs, has_weights)
             if has_weights and self.streams.now != INIT:
                 self.proof.forward(module, args, kwargs)
             return None if stream is None else self.streams.enter(stream)
         except Exception as error:
             self.recorder.fault("forward of %s" % type(module).__name__, error)
             return None
+
+    def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        """Of an outermost call that went well; only asked for where outputs are kept or traced."""
+        predictions = self.predictions
+        try:
+            known = self.kinds.get(id(module))
+            if known is None or self.is_in_backward() or self.streams.now == INIT:
+                return
+            if self.trace is not None:
+                self.trace.end(module, output, known[2])
+            if predictions is None:
+                return
+            if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
+                return
+            if known[2] and self.proof.tracing_state() is None:
+                predictions.after(module, args, kwargs, output, module.training and self.torch.is_grad_enabled())
+        except Exception as error:
+            self.recorder.fault("output of %s" % type(module).__name__, error)
 
     def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
         key = id(module)
@@ -133,6 +174,19 @@ class Forwards:
         )
         self.kinds[key] = known
         return known
+
+
+def _pass_by(torch: Any, code: Any) -> None:
+    """Have the compiler pass by a function that it comes upon outside of what it compiles, as it does PyTorch's own.
+
+    It would compile it anew for each kind of layer, and say that these are too many. Source: torch._dynamo.eval_frame.
+    """
+    frames: Any = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    if hasattr(frames, "skip_code"):  # in earlier versions
+        frames.skip_code(code)
+    elif hasattr(frames, "set_code_exec_strategy"):
+        actions = frames._FrameAction
+        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(actions.SKIP, actions.DEFAULT))
 
 
 def _of_weightless(module: Any) -> str | None:

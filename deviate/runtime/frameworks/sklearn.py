@@ -6,9 +6,11 @@ examples there are, train or test, it stays the script's.
 
 from __future__ import annotations
 
+import functools
 from sys import _getframe
 
 from ..parts import Guest
+from ..seeds import dress
 from ..split import Splitting
 from ..streams import spelled
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
 VALIDATION = "sklearn.utils.validation"
 BASE = "sklearn.base"
-MODULES = ("sklearn", VALIDATION, BASE)
+PARAMETERS = "sklearn.utils._param_validation"
+MODULES = ("sklearn", VALIDATION, BASE, PARAMETERS)
 DATA = ("sklearn.model_selection", "sklearn.datasets")
 """What divides the examples, or makes them."""
 ORDER = ("sklearn.utils",)
@@ -30,11 +33,42 @@ def attach(module: Any, guest: Guest) -> None:
     if module.__name__ == "sklearn":
         guest.recorder.event("environment", {"scikit-learn": module.__version__})
     elif module.__name__ == BASE:
-        from .sklearn_proof import Proof
-
-        Proof(guest).attend(module)
+        proof_of(guest).attend(module)
+    elif module.__name__ == PARAMETERS:
+        if guest.capture.wants_predictions:
+            _watch_metrics(module, proof_of(guest).capture)
     else:
         _Checking(guest, module.check_random_state).attend(module)
+
+
+@functools.lru_cache(maxsize=None)
+def proof_of(guest: Guest) -> Any:
+    from .sklearn_proof import Proof
+
+    proof = Proof(guest)
+    if guest.capture.wants_predictions or guest.capture.wants_weights:
+        from .sklearn_capture import Capture
+
+        proof.capture = Capture(guest, proof)
+    return proof
+
+
+def _watch_metrics(module: Any, capture: Any) -> None:
+    """All functions of `sklearn.metrics` are made by one decorator."""
+    original = getattr(module, "validate_params", None)
+    if original is None:  # before version 1.2
+        return
+
+    def validate_params(*args: Any, **kwargs: Any) -> Any:
+        decorate = original(*args, **kwargs)
+
+        def decorated(function: Any) -> Any:
+            made = decorate(function)
+            return capture.metric(made) if function.__module__.startswith("sklearn.metrics") else made
+
+        return decorated
+
+    module.validate_params = dress(validate_params, original)
 
 
 class _Checking:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 
 from ..hashing import weights_digest
@@ -12,7 +13,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
-DEEPEST = 5
+DEEPEST = 6
 
 
 class Proof:
@@ -20,6 +21,12 @@ class Proof:
 
     def __init__(self, guest: Guest) -> None:
         self.recorder = guest.recorder
+        self.capture: Any = None
+        self.tracing: Any = None
+        if guest.trace.asked:
+            from .sklearn_trace import SklearnTrace  # most runs are not traced
+
+            self.tracing = SklearnTrace(guest, _arrays)
         self.fitted: list[Any] = []
         self.inside = 0
         guest.recorder.at_main_end.append(lambda: self.tell("loop"))
@@ -39,13 +46,20 @@ class Proof:
             original = decorate(method)
 
             def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+                if self.capture is not None and not self.inside:
+                    self.recorder.tell([self.capture.fits])
                 self.inside += 1
                 try:
-                    return original(estimator, *args, **kwargs)
+                    if self.tracing is None or self.inside > 1:
+                        return original(estimator, *args, **kwargs)
+                    with self.tracing.step(estimator, args, kwargs, sys._getframe(1)):
+                        return original(estimator, *args, **kwargs)
                 finally:
                     self.inside -= 1
                     if not self.inside:
                         self._note(estimator)
+                    if self.capture is not None:
+                        self.recorder.tell([lambda: self.capture.fitted(estimator)])
 
             return dress(fit, original)
 
@@ -93,5 +107,11 @@ def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
 def _parts(value: Any) -> dict[str, Any]:
     """What an estimator has fitted, and what the tree in one of scikit-learn's is made of."""
     if hasattr(value, "get_params"):
-        return {key: item for key, item in vars(value).items() if key.endswith("_") and not key.startswith("_")}
+        mine = vars(value).items()
+        found = {key: item for key, item in mine if key.endswith("_") and not key.startswith("_")}
+        for key, pairs in mine:  # a pipeline fits its steps themselves, not copies that it keeps in `steps_`
+            for pair in pairs if isinstance(pairs, list) else ():
+                if isinstance(pair, tuple) and len(pair) > 1 and hasattr(pair[1], "get_params"):
+                    found["%s.%s" % (key, pair[0])] = pair[1]
+        return found
     return value.__getstate__() if type(value).__module__.startswith("sklearn.tree") else {}

@@ -45,7 +45,19 @@ def attach(module: Any, guest: Guest) -> None:
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
         tensorflow_callbacks.attend(script_ops.FuncRegistry, guest, purpose, controls.is_deterministic)
     _watch_gradients(guest)
+    if guest.capture.wants_predictions:
+        from .tensorflow_capture import calls_of  # most runs keep nothing
+
+        calls_of(guest, proof_of(guest)).attend()
+    if guest.trace.asked:
+        from .tensorflow_trace import tensorflow_trace_of  # most runs are not traced
+
+        tensorflow_trace_of(guest).attend()
     Sessions(guest).attend()
+    if guest.capture.profile:
+        from .tensorflow_profile import attend_profile
+
+        attend_profile(module, guest)
 
 
 def _watch_gradients(guest: Guest) -> None:

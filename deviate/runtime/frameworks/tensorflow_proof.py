@@ -27,6 +27,8 @@ class Proof:
     def __init__(self, guest: Guest) -> None:
         self.recorder = guest.recorder
         self.bit = guest.controls.get("one-bit")
+        self.moment = guest.flip
+        self.moment.at_step.append(self._flip_later)
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
         self.is_told = False
@@ -38,7 +40,7 @@ class Proof:
     def train(self, model: Any) -> None:
         """A model of Keras is about to be trained."""
         self._remember(self.models, model)
-        if self.bit is not None and model.built:
+        if self.bit is not None and self.moment.is_due and model.built:
             self.flip(model.trainable_variables)
 
     def optimize(self, variables: Any) -> None:
@@ -48,7 +50,7 @@ class Proof:
         found = [variable for variable in variables if hasattr(variable, "assign")]
         for variable in found:
             self._remember(self.variables, variable)
-        if found and self.bit is not None:
+        if found and self.bit is not None and self.moment.is_due:
             self.flip(found)
 
     def _remember(self, references: dict[int, Any], what: Any) -> None:
@@ -102,7 +104,7 @@ class Proof:
 
     def _close(self) -> None:
         if self.bit is not None and (self.models or self.variables):
-            self.recorder.event("uncontrolled", "no weight matrix for one-bit", "", 0)
+            self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
         if self.models or self.variables:
             gc.collect()  # else what is told would depend on when the collector came by
             self.tell("exit")
@@ -127,6 +129,12 @@ class Proof:
                         return
         except Exception as error:
             self.recorder.fault("one-bit", error)
+
+    def _flip_later(self) -> None:
+        """A later step of the main loop begins, with models and variables that have been trained before it."""
+        if self.bit is not None:
+            own = [variable for model in self._live(self.models) for variable in model.trainable_variables]
+            self.flip(own or self._live(self.variables))
 
 
 def flip_element(array: Any, index: tuple[int, ...], assign: Callable[[Any], object]) -> tuple[float, float] | None:

@@ -80,7 +80,7 @@ class Sessions:
 
     def _run(self, session: Any) -> None:
         """One bit is flipped once the weights have values: their initialisation was an earlier run."""
-        if self.bit is None or session.graph not in self.graphs:
+        if self.bit is None or not self.guest.flip.is_due or session.graph not in self.graphs:
             return
         try:
             weights = _weights(session)

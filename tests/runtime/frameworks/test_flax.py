@@ -85,7 +85,7 @@ print("other", digest(jax.random.normal(key, (3,))))
 
 def test_streams_of_linen_are_apart(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("flax")
-    runs = replicates(tmp_path, LINEN, 3)
+    runs = replicates(tmp_path, LINEN, 2)
     assert moved(runs) == {
         "": set(),
         "init": {"init", "final", "weights"},

@@ -136,3 +136,20 @@ for epoch in range(2):
     )
     changed = [{b.split()[0] for a, b in zip(held, lines, strict=True) if a != b} for lines in runs]
     assert changed == [{"split"}, {"order"}, {"other"}]
+
+
+def test_seeds_that_a_worker_gives_itself_are_not_told_as_the_scripts(tmp_path: Path) -> None:
+    text = """\
+import random
+from torch.utils.data import DataLoader
+
+def init_fn(worker):
+    random.seed(6 + worker)
+
+if __name__ == "__main__":
+    print(len(list(DataLoader(range(4), num_workers=1))), len(list(DataLoader(range(4), 4, num_workers=1))))
+    print(len(list(DataLoader(range(4), num_workers=1, worker_init_fn=init_fn))))
+"""
+    result = Script(text, main_loop="").run(tmp_path, {})
+    assert result.stdout == "4 1\n4\n", result.stderr
+    assert [(call, value) for call, value, *_ in result.of("seed")] == [("random.seed", "6")]

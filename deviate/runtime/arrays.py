@@ -1,0 +1,81 @@
+"""Arrays of whatever library as types, shapes and bytes: what a script logs itself may be anything."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+    from .hashing import Array
+
+WHOLE, REAL = "int64", "float64"
+LONGEST = 64
+"""Characters of a text that count: all batches of a set have the same type."""
+
+
+def array_of(value: Any) -> Array:
+    """An array, a tensor of any library, or lists of numbers or texts.
+
+    Raises:
+        ValueError: it has no rows, its rows differ in length, or it holds neither numbers nor texts.
+    """
+    if hasattr(value, "detach"):
+        value = value.detach()
+        if str(value.dtype) in ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2"):
+            value = value.float()
+        value = value.cpu()
+        if "numpy" not in sys.modules:
+            return _of_lists(value.tolist())
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return _of_lists(value)
+    found = numpy.asarray(value)
+    if found.dtype.kind == "O":
+        return _of_lists(found.tolist())
+    if found.dtype.kind == "V":  # bfloat16 of JAX, and its like
+        found = found.astype("float32")
+    if not found.ndim:
+        raise ValueError("a single value has no rows")
+    if found.dtype.kind == "U":
+        return _of_texts(found.ravel().tolist(), found.shape)
+    found = numpy.ascontiguousarray(found, dtype=found.dtype.newbyteorder("="))
+    return found.dtype.name, found.shape, found.tobytes()
+
+
+def _of_lists(value: Any) -> Array:
+    shape: list[int] = []
+    rows = value
+    while isinstance(rows, (list, tuple)):
+        shape.append(len(rows))
+        rows = rows[0] if rows else None
+    if not shape:
+        raise ValueError("a single value has no rows")
+    flat = _flat(value, shape)
+    if any(isinstance(item, str) for item in flat):
+        return _of_texts([str(item) for item in flat], shape)
+    if all(isinstance(item, int) for item in flat):
+        return WHOLE, shape, array("q", flat).tobytes()
+    return REAL, shape, array("d", [float(item) for item in flat]).tobytes()
+
+
+def _flat(value: Any, shape: Sequence[int]) -> list[Any]:
+    if not shape:
+        if isinstance(value, (list, tuple)):
+            raise ValueError("rows of different depth")
+        return [value]
+    if not isinstance(value, (list, tuple)) or len(value) != shape[0]:
+        raise ValueError("rows of different length")
+    return [item for row in value for item in _flat(row, shape[1:])]
+
+
+def _of_texts(texts: Sequence[str], shape: Sequence[int]) -> Array:
+    """Texts of one length, as NumPy keeps them: UTF-32, filled up with zeros."""
+    code = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
+    return (
+        "U%d" % LONGEST,
+        shape,
+        b"".join(text[:LONGEST].ljust(LONGEST, "\0").encode(code, "replace") for text in texts),
+    )

@@ -1,0 +1,262 @@
+"""Captured artifacts: outputs of evaluations and weights, on disk beside the events. Frameworks hand in the bytes.
+
+An evaluation goes through one or more sets of examples; a set has a name, which is the same in all runs. Of each set
+the outputs of the last evaluation are kept, and those of every K-th step of the main loop where that was asked for.
+Nothing here draws a number, changes one, or keeps an array of the program's.
+"""
+
+from __future__ import annotations
+
+import os
+from threading import get_ident
+
+from .examples import Set, fit_name
+from .npz import write_npz
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Callable, Iterable, Sequence
+
+    from .hashing import Array
+    from .recorder import Recorder
+
+FOLDER = "artifacts"
+PREDICTIONS, WEIGHTS = "predictions", "weights"
+SCRIPT = "script"
+"""The framework of what the script logs itself: it is kept whether or not the run captures anything."""
+OUTSIDE = -1
+"""The step of what happens outside the main loop."""
+FULL = "the limit of what is captured of a run is reached"
+
+
+class Capture:
+    """What is kept of this process, as the spec asks for it.
+
+    Args:
+        wanted: `predictions` and `weights` "on"; `every`, a number of steps of the main loop, "0" for the end alone;
+            `limit`, bytes of one run; `tta`, names of test-time augmentations with commas between; `profile`, the first
+            step of the main loop that is profiled and the first one after, as "1:11".
+        folder: of the attempt.
+
+    Attributes:
+        wants_predictions, wants_weights: whether anything of the kind is to be kept.
+        weights_of: gives the weights of a framework by name, as they are now; adapters put themselves in.
+        at_end: told before the sets of an evaluation are closed; adapters put in what still waits on a device.
+        keeper: the framework whose own trainer runs now and whose adapter keeps its outputs; "" where none does. What
+            stands below it keeps nothing then.
+        taken: gives the ids of tensors that the adapter of a framework above theirs keeps.
+    """
+
+    def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder) -> None:
+        self.wants_predictions = PREDICTIONS in wanted
+        self.wants_weights = WEIGHTS in wanted
+        self.every = int(wanted.get("every", "0"))
+        self.left = int(wanted.get("limit", str(1 << 30)))
+        self.augmentations = [name for name in wanted.get("tta", "").split(",") if name]
+        self.profile = wanted.get("profile", "")
+        self.folder = folder
+        self.recorder = recorder
+        self.open: dict[str, Set] = {}
+        self.last: dict[str, Set] = {}
+        self.weights_of: dict[str, Callable[[], Iterable[tuple[str, Array]]]] = {}
+        self.at_end: list[Callable[[], object]] = []
+        self.keeper = ""
+        self.taken: Callable[[], set[int]] = set
+        self.pid = os.getpid()
+        self.thread = get_ident()
+        self.told: set[str] = set()
+        self.digests: dict[str, str] = {}
+        self.latest = OUTSIDE
+        self.n_loops = 0
+        self.columns: dict[str, dict[str, Array]] = {}
+        self.logged: set[str] = set()
+        self.has_begun = False
+        if self.wants_predictions or self.wants_weights:
+            self.begin()
+
+    def begin(self) -> None:
+        """Keep from here on what comes, if only what the script logs itself."""
+        recorder = self.recorder
+        if not self.has_begun:
+            self.has_begun = True
+            recorder.at_main_step.append(self._main_step)
+            recorder.at_main_end.append(lambda: self._finish("loop"))
+            recorder.at_close.append(lambda: self._finish("exit"))
+
+    def is_home(self) -> bool:
+        """Whether this is the process and the thread of the script's own: workers of loaders keep nothing."""
+        return os.getpid() == self.pid and get_ident() == self.thread
+
+    # ------------------------------------------------------------ predictions
+
+    def rows(self, name: str, arrays: dict[str, Array], framework: str, step: int | None = None) -> None:
+        """Rows of an evaluation that goes on: `outputs`, and `truth` and `keys` where they are known.
+
+        Args:
+            name: of the set; the same name in one evaluation is the same set.
+            step: of the main loop in which the rows were computed; the present one unless it is given.
+        """
+        if not self.is_home():
+            return
+        name = fit_name(name)
+        known = self.open.get(name)
+        if framework == SCRIPT and name not in self.logged:
+            self.logged.add(name)
+            self.again(name)
+            known = None
+        elif framework != SCRIPT and name in self.logged:
+            return  # the script logs this set itself
+        if known is None:
+            known = self.open[name] = Set(name, self.step() if step is None else step, framework)
+        if known.why_not:
+            return
+        size = known.add(arrays)
+        self.left -= size
+        if self.left < 0 and not known.why_not:
+            known.why_not = FULL
+        if known.why_not:
+            self.refuse(PREDICTIONS, name, known.why_not)
+            self._drop(known)
+            earlier = self.last.pop(name, None)
+            if earlier is not None:  # it would pass for the last evaluation
+                self._drop(earlier)
+
+    def add_columns(self, name: str, columns: dict[str, Array]) -> None:
+        """What belongs to the examples of a whole set, in their order."""
+        self.columns.setdefault(fit_name(name), {}).update(columns)
+
+    def again(self, name: str) -> None:
+        """The set of this name is gone through anew in the same evaluation: the later pass counts."""
+        known = self.open.pop(fit_name(name), None)
+        if known is not None:
+            self._drop(known)
+
+    def end_evaluation(self) -> None:
+        """Training goes on, or the run ends: the sets of the evaluation are whole."""
+        if not self.is_home():
+            return
+        self.recorder.tell(self.at_end)
+        for name, known in self.open.items():
+            if known.why_not or not known.parts:
+                continue
+            before = self.last.get(name)
+            if before is not None:
+                self._drop(before)
+            self.last[name] = known
+            if self.every and known.step != OUTSIDE and (known.step + 1) % self.every == 0:
+                self._write(known)
+        self.open = {}
+
+    def _drop(self, known: Set) -> None:
+        if not known.is_written:
+            self.left += known.size()
+        known.parts = {}
+
+    def _write(self, known: Set) -> None:
+        if known.is_written or not known.parts:
+            return
+        known.is_written = True
+        file = "%s-%s%s-%x.npz" % (PREDICTIONS, known.name, _place(known.step), self.pid)
+        arrays = known.arrays()
+        rows = arrays[0][1][1][0] if arrays else 0
+        for column, array in self.columns.get(known.name, {}).items():
+            if array[1][0] == rows:
+                arrays.append((column, array))
+            else:
+                reason = "%d rows for %d examples" % (array[1][0], rows)
+                self.refuse("groups", "%s of %s" % (column, known.name), reason)
+        self.left += known.size()
+        known.parts = {}
+        if self._save(PREDICTIONS, known.name, file, arrays, is_compressed=True):
+            self.recorder.event("artifact", PREDICTIONS, known.name, known.step, known.framework, file, rows)
+
+    # ------------------------------------------------------------ weights
+
+    def weights(self, step: int, moment: str) -> None:
+        """Write the weights of every framework that has trained some."""
+        if not self.is_home():
+            return
+        from .hashing import weights_digest
+
+        for framework, give in self.weights_of.items():
+            arrays = list(give())
+            if not arrays:
+                continue
+            if moment != "step" and self.digests.get(framework) == weights_digest(arrays):
+                continue  # nothing has changed since a main loop ended
+            if sum(_bytes(kind, shape) for _, (kind, shape, _) in arrays) > self.left:
+                self.refuse(WEIGHTS, framework, FULL)
+                continue
+            again = "_%d" % (self.n_loops + 1) if self.n_loops and moment != "exit" else ""
+            file = "%s-%s-%s%s%s-%x.npz" % (WEIGHTS, framework, moment, again, _place(step), self.pid)
+            if self._save(WEIGHTS, framework, file, arrays, is_compressed=False):
+                self.recorder.event("artifact", WEIGHTS, moment, step, framework, file, len(arrays))
+                if moment == "loop":
+                    self.digests[framework] = weights_digest(arrays)
+
+    # ------------------------------------------------------------ moments
+
+    def step(self) -> int:
+        """The step of the main loop that this thread is in, OUTSIDE outside of it."""
+        recorder = self.recorder
+        for loop in recorder.running.get(get_ident(), ()):
+            if loop.id in recorder.main_ids:
+                return loop.step
+        return OUTSIDE
+
+    def _main_step(self, step: int) -> None:
+        """The main loop begins this step: what it left after the one before may be wanted."""
+        self.end_evaluation()
+        self.latest = step
+        if self.every and step and step % self.every == 0:
+            self.weights(step - 1, "step")
+
+    def _finish(self, moment: str) -> None:
+        """The main loop has ended, or the process does."""
+        if not self.is_home():
+            return
+        self.end_evaluation()
+        if moment == "exit":
+            for known in self.last.values():
+                self._write(known)
+            self.weights(OUTSIDE, moment)
+            return
+        is_asked_for = self.every and self.latest != OUTSIDE and (self.latest + 1) % self.every == 0
+        self.weights(self.latest if is_asked_for else OUTSIDE, moment)
+        self.latest = OUTSIDE
+        self.n_loops += 1
+
+    # ------------------------------------------------------------ files
+
+    def _save(
+        self, kind: str, name: str, file: str, arrays: Sequence[tuple[str, Array]], *, is_compressed: bool
+    ) -> bool:
+        """Whether a file could be written; what keeps it from being so is told, and the script goes on."""
+        folder = os.path.join(self.folder, FOLDER)
+        path = os.path.join(folder, file)
+        try:
+            os.makedirs(folder, exist_ok=True)
+            before = os.path.getsize(path) if os.path.exists(path) else 0
+            self.left -= write_npz(path, arrays, is_compressed=is_compressed) - before
+        except Exception as error:  # a full disk, or a type that NumPy has not: the others can still be kept
+            self.refuse(kind, name, "it could not be written: %s: %s" % (type(error).__name__, error))
+            return False
+        return True
+
+    def refuse(self, kind: str, name: str, reason: str) -> None:
+        """Tell why something is not kept, once."""
+        text = "%s of %s: %s" % (kind, name, reason)
+        if text not in self.told:
+            self.told.add(text)
+            self.recorder.event("not captured", kind, name, reason)
+
+
+def _place(step: int) -> str:
+    return "" if step == OUTSIDE else "-%d" % step
+
+
+def _bytes(kind: str, shape: Sequence[int]) -> int:
+    size = int("".join(filter(str.isdigit, kind)) or 8) // 8
+    for dimension in shape:
+        size *= int(dimension)
+    return size

@@ -1,0 +1,65 @@
+"""What a script logs by `deviate.log_predictions` and its like; where deviate is not installed, the module for it."""
+
+from __future__ import annotations
+
+from ..arrays import array_of
+from ..capture import SCRIPT
+from ..examples import example_keys
+from ..parts import Guest
+from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping
+
+    from ..hashing import Array
+
+MODULES = ("deviate",)
+
+
+def attach(module: Any, guest: Guest) -> None:
+    own = Logs(guest)
+    for name in ("log_predictions", "log_weights", "log_groups"):
+        setattr(module, name, dress(own.safe(getattr(own, name)), getattr(module, name)))
+
+
+class Logs:
+    """Hands on to the capture what the script logs."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.capture = guest.capture
+        self.recorder = guest.recorder
+        self.weights: list[tuple[str, Array]] = []
+
+    def safe(self, function: Callable[..., None]) -> Callable[..., None]:
+        def logged(*args: Any, **kwargs: Any) -> None:
+            try:
+                function(*args, **kwargs)
+            except Exception as error:
+                self.recorder.fault("deviate.%s" % function.__name__, error)
+
+        return logged
+
+    def log_predictions(
+        self, outputs: Any, truth: Any = None, *, name: str = "test", inputs: Any = None, **columns: Any
+    ) -> None:
+        arrays = {"outputs": array_of(outputs)}
+        if truth is not None:
+            arrays["truth"] = array_of(truth)
+        if inputs is not None:
+            arrays["keys"] = example_keys(array_of(inputs))
+        arrays.update((column, array_of(values)) for column, values in columns.items())
+        rows = {column: array[1][0] for column, array in arrays.items()}
+        if len(set(rows.values())) > 1:
+            told = ", ".join("%s %d" % item for item in rows.items())
+            raise ValueError("rows of one batch differ in number: %s" % told)
+        self.capture.begin()
+        self.capture.rows(name, arrays, SCRIPT)
+
+    def log_groups(self, *, name: str = "test", **columns: Any) -> None:
+        self.capture.add_columns(name, {column: array_of(values) for column, values in columns.items()})
+
+    def log_weights(self, weights: Mapping[str, Any]) -> None:
+        self.weights = [(str(name), array_of(value)) for name, value in weights.items()]
+        self.capture.begin()
+        self.capture.weights_of[SCRIPT] = lambda: self.weights

@@ -1,0 +1,144 @@
+"""Names in the trace of PyTorch: of parameters, buffers and modules, by the outermost modules that were called."""
+
+from __future__ import annotations
+
+import weakref
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "OptimizedModule": "_orig_mod"}
+"""Modules that stand around the user's, and the name under which they hold it."""
+
+
+class Names:
+    """Outermost modules in the order in which they were first called. Nothing is kept alive.
+
+    Names of the first begin with nothing, those of the others with their class, and a number where it is taken.
+    """
+
+    def __init__(self) -> None:
+        self.roots: dict[int, Root] = {}
+        self.counts: dict[str, int] = {}
+        self.weights: dict[int, tuple[Any, str]] = {}
+
+    def root(self, module: Any) -> Root:
+        """The outermost module that was called."""
+        known = self.roots.get(id(module))
+        if known is None or known.reference() is not module:
+            known = self.roots[id(module)] = Root(weak(module, self.roots), module, self._prefix(module))
+        if not known.is_complete:
+            known.is_complete = self._learn(known, module)
+        return known
+
+    def _prefix(self, module: Any) -> str:
+        if not self.counts:
+            self.counts[""] = 1
+            return ""
+        name = type(inner(module)).__name__
+        while True:
+            number = self.counts[name] = self.counts.get(name, 0) + 1
+            own = name if number == 1 else "%s%d" % (name, number)
+            if number == 1 or own not in self.counts:  # a class may be called so
+                self.counts.setdefault(own, 1)
+                return own + "."
+
+    def _learn(self, root: Root, module: Any) -> bool:
+        is_complete = True
+        for name, weight in inner(module).named_parameters():
+            if hasattr(weight, "materialize"):  # a lazy module that was never called
+                is_complete = False
+            elif self.of(weight) is None:
+                self.weights[id(weight)] = (weak(weight, self.weights), root.prefix + name)
+        return is_complete
+
+    def of(self, weight: Any) -> str | None:
+        """Name of a parameter; None of one that no outermost module has."""
+        known = self.weights.get(id(weight))
+        return known[1] if known is not None and known[0]() is weight else None
+
+    def path(self, module: Any, root: Root | None) -> str:
+        """Path of a module in the outermost one that is running, or in any that was; else its class."""
+        if root is not None:
+            return root.path(module)
+        for known in self.roots.values():
+            its = known.paths.get(id(module))
+            if its is not None and its[0]() is module:
+                return its[1]
+        return type(module).__name__
+
+    def alive(self) -> Iterator[tuple[Root, Any]]:
+        """Outermost modules that are still there."""
+        for root in list(self.roots.values()):
+            module = root.reference()
+            if module is not None:
+                yield root, module
+
+
+class Root:
+    """An outermost module.
+
+    Attributes:
+        prefix: what the names of its parts begin with.
+        is_complete: whether all parameters have their names.
+        is_told: whether its weights were recorded before it was first called.
+        has_run: whether it was called since the last update.
+    """
+
+    def __init__(self, reference: Any, module: Any, prefix: str) -> None:
+        self.reference = reference
+        self.prefix = prefix
+        self.name = type(inner(module)).__name__
+        self.is_complete = False
+        self.is_told = False
+        self.has_run = False
+        self.paths: dict[int, tuple[Any, str]] = {}
+
+    def path(self, module: Any) -> str:
+        """Path of a module in this one; the class of one that is no part of it."""
+        known = self.paths.get(id(module))
+        if known is None or known[0]() is not module:
+            self._find_paths()
+            known = self.paths.get(id(module))
+            if known is None or known[0]() is not module:
+                known = self.paths[id(module)] = (weak(module, self.paths), self.prefix + type(module).__name__)
+        return known[1]
+
+    def _find_paths(self) -> None:
+        root = self.reference()
+        if root is not None:
+            for name, part in inner(root).named_modules():
+                self.paths[id(part)] = (weakref.ref(part), self.prefix + name if name else self.name)
+
+    def tensors(self, module: Any) -> Iterator[tuple[str, Any]]:
+        """Parameters and buffers by name, each once."""
+        for name, weight in inner(module).named_parameters():
+            yield self.prefix + name, weight
+        yield from self.buffers(module)
+
+    def buffers(self, module: Any) -> Iterator[tuple[str, Any]]:
+        """Buffers by name."""
+        for name, own in inner(module).named_buffers():
+            yield self.prefix + name, own
+
+
+def weak(target: Any, known: dict[int, Any]) -> Any:
+    """A reference to what is known by its id, until it is gone: some programs make new modules in every step."""
+    key = id(target)
+    return weakref.ref(target, lambda _: known.pop(key, None))
+
+
+def inner(module: Any) -> Any:
+    """The user's module within what compiles it or spreads it over processes."""
+    while type(module).__name__ in WRAPPERS:
+        own = getattr(module, WRAPPERS[type(module).__name__], None)
+        if own is None:
+            break
+        module = own
+    return module
+
+
+def is_closed(module: Any) -> bool:
+    """Whether a module runs as a program that a compiler made, in which no other module is called."""
+    return hasattr(module, "_orig_mod") or hasattr(module, "_c") or vars(module).get("_compiled_call_impl") is not None

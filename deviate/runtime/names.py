@@ -1,0 +1,201 @@
+"""Names of evaluation sets, from what the script itself calls its loaders, data sets and arrays."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable, Iterator
+
+    from .project import Project
+
+NOBODY = "evaluation"
+"""What a set is called of which no name is known."""
+PLAIN = "test"
+"""What a set is called whose name tells no more than that it is data."""
+FIRST = re.compile(
+    r"^(?:(?:get|make|build|create|load|x|y|xs|xb|inputs?|images?|imgs?|features?|feats?|batch|tokenized|encoded)"
+    r"|data_*loaders?|loaders?|dl|iterators?|data_*sets?|datasets?|ds|sets?|df|data)_+(?!\d+$)"
+)
+JOINED = re.compile(r"^(?:x|inputs?|images?|imgs?|features?|data)(?=(?:train|val|test|dev|eval|hold))")
+LAST = re.compile(
+    r"(?:_+(?:dl|ds|it|iter|x|xs|inputs?|images?|imgs?|features?|feats?|tensors?|arrays?|df|gen|batch(?:es)?|split)"
+    r"|_*(?:data_*loaders?|loaders?|iterators?|data_*sets?|datasets?|data|sets?)\d*)$"
+)
+GENERIC = {
+    "a", "arg", "args", "array", "b", "batch", "batches", "d", "data", "dl", "ds", "feature", "features", "gen",
+    "generator", "i", "ids", "idx", "image", "images", "img", "imgs", "input", "input_ids", "inputs", "item", "it",
+    "iter", "iterator", "loader", "obj", "sample", "samples", "self", "seq", "split", "src", "tensor", "text", "texts",
+    "tokens", "v", "value", "x", "x_batch", "xb", "xs",
+}  # fmt: skip
+"""Names that tell of data, but not of which."""
+WORDS = re.compile(r"(?:^|_)(test|testing|val|valid|validate|validation|dev|eval|holdout)(?:_|$)")
+"""What functions are called that evaluate a set of this name."""
+SPLITS = re.compile(r"(?:train|training|test|testing|val|valid|validation|dev|eval|holdout)")
+"""Values of variables that tell which data a function goes through."""
+OF_SPLIT = re.compile(r"split|phase|mode|stage|subset|partition|part|flag|which|name|kind")
+HOLDS = re.compile(r"loader|(?<!cr)iter|data|dl$|ds$|set$|batches|gen$|generator")
+"""Names of what a function is given to go through."""
+IS_OPTIMIZED = 1
+"""The flag of code whose local names are no dictionary."""
+MOST_NAMES = 5000
+MOST_PARTS = 64
+
+
+def set_name(name: str) -> str:
+    """The name of a set in that of what holds it; "" where it tells nothing.
+
+    >>> [set_name(name) for name in ("test_loader", "X_test", "valLoader", "val_ds", "testset", "loader", "images")]
+    ['test', 'test', 'val', 'val', 'test', '', '']
+    >>> [set_name(name) for name in ("dataloader_test", "ds_val", "data_loader_dev", "dataset_1")]
+    ['test', 'val', 'dev', 'dataset_1']
+    """
+    plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
+    before = ""
+    while plain != before and plain not in GENERIC:
+        before = plain
+        plain = LAST.sub("", JOINED.sub("", FIRST.sub("", plain))).strip("_")
+    return "" if plain in GENERIC else plain
+
+
+def find(frame: FrameType | None, project: Project, is_it: Callable[[Any], bool], untold: str = PLAIN) -> str:
+    """The name of a set by what the script calls a thing in its outermost frame that has a telling name for it.
+
+    Args:
+        frame: where the thing is in use; its callers are asked as well.
+        is_it: whether a value is the thing.
+
+    Returns:
+        `untold` where all names are plain, "" where nothing of the script's holds it.
+    """
+    best = ""
+    while frame is not None:
+        if project.place(frame.f_code) is not None:
+            with_names = [set_name(name) for name in _held(frame, is_it)]
+            told = next((name for name in with_names if WORDS.search(name)), "") or next(filter(None, with_names), "")
+            best = told or (best if best != untold else "") or (untold if with_names else best)
+        frame = frame.f_back
+    return best
+
+
+def of_function(frame: FrameType | None, project: Project) -> str:
+    """The name of a set in that of the innermost function that tells of one: `test`, `validate`."""
+    while frame is not None:
+        if project.place(frame.f_code) is not None:
+            match = WORDS.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", frame.f_code.co_name).lower())
+            if match:
+                word = match.group(1)
+                return {"testing": "test", "validate": "val", "validation": "val", "eval": NOBODY}.get(word, word)
+        frame = frame.f_back
+    return NOBODY
+
+
+def of_argument(frame: FrameType | None, project: Project) -> str:
+    """The name of a set in what the innermost function of the script was given: a word, or what its caller calls it.
+
+    >>> of_argument(None, None)
+    ''
+    """
+    frame = project.innermost(frame) if frame is not None else None
+    names = {} if frame is None else variables(frame)
+    for name, value in names.items():
+        if type(value) is str and OF_SPLIT.search(name.lower()) and SPLITS.fullmatch(value):
+            return value
+    for name, value in names.items():
+        if HOLDS.search(name.lower()) and not isinstance(value, (str, int, float, bool, type(None))):
+            told = find(frame, project, lambda other, value=value: other is value, "")  # type: ignore[misc]
+            if told:
+                return told
+    return ""
+
+
+def beside(frame: FrameType | None, project: Project, is_it: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
+    """What the innermost frame of the script that holds a thing has beside it: names and values, as labels by inputs.
+
+    First the name of the thing itself, then that of each of its neighbours: in the frame, or in the object.
+    """
+    while frame is not None:
+        if project.place(frame.f_code) is not None:
+            names = variables(frame)
+            for around in (names, *(_attributes(value) for value in names.values())):
+                for name, value in list(around.items()):
+                    parts = (
+                        value if around is names and type(value) in (tuple, list) and len(value) <= MOST_PARTS else ()
+                    )
+                    if isinstance(name, str) and (_is(is_it, value) or any(_is(is_it, part) for part in parts)):
+                        yield name, value
+                        yield from around.items()
+                        return
+        frame = frame.f_back
+
+
+def variables(frame: FrameType) -> dict[str, Any]:
+    """A copy of the names of a frame; none of the values is kept alive by having been looked at."""
+    names = frame.f_locals
+    found = dict(names)
+    # Up to Python 3.12 a function's frame keeps the dictionary that it made for us, and all values with it.
+    if frame.f_code.co_flags & IS_OPTIMIZED and type(names) is dict and sys.getrefcount(names) <= _UNSHARED:
+        names.clear()
+    return found
+
+
+def _held(frame: FrameType, is_it: Callable[[Any], bool]) -> Iterator[str]:
+    """Names of a thing in a frame: of its own, then as an item, then as an attribute."""
+    names = variables(frame)
+    if len(names) > MOST_NAMES:
+        return
+    for name, value in names.items():
+        if _is(is_it, value):
+            yield name
+    for name, value in names.items():
+        if type(value) is dict or isinstance(value, (list, tuple)):
+            for key, item in _items(name, value):
+                if _is(is_it, item):
+                    yield key
+    for own, value in names.items():
+        for name, item in _attributes(value).items():
+            if _is(is_it, item):
+                yield name if isinstance(name, str) and set_name(name) else own
+
+
+def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, item in list(value.items())[:MOST_NAMES]:
+            yield (key if isinstance(key, str) else name), item
+    elif len(value) <= MOST_PARTS:
+        for item in value:
+            yield name, item
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """What an object keeps in a dictionary of its own; no code of its class is run for it."""
+    if isinstance(value, (type, type(sys))):
+        return {}
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if type(found) is dict and len(found) <= MOST_NAMES else {}
+
+
+def _is(is_it: Callable[[Any], bool], value: Any) -> bool:
+    try:
+        return is_it(value)
+    except Exception:  # values of others' classes
+        return False
+
+
+def _measure() -> int:
+    """How many references there are to the dictionary of a frame that nobody else holds."""
+
+    def probe() -> int:
+        names = sys._getframe().f_locals
+        return sys.getrefcount(names)
+
+    return probe() if hasattr(sys, "getrefcount") else -1
+
+
+_UNSHARED = _measure()

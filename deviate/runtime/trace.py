@@ -1,0 +1,267 @@
+"""The trace of a process: what it computed, record by record as checksums, so that two runs can be laid side by side.
+
+A record tells what was computed and a checksum of it, never the numbers themselves but those that were asked for. How
+much is recorded is the level, the rung of the ladder that the trace is for. Nothing here draws a number, starts a
+thread, or keeps an array of the program's.
+
+Steps count the updates of weights that are complete: what stands before the first one is of step 0. Where no framework
+tells of updates, they are those of the main loop.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from time import perf_counter
+
+from .seeds import dress
+from .trace_file import TraceFile, record_line
+from .trace_levels import LOSS, MODULES, OPERATIONS, STEPS, Levels
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Callable
+
+    from .hashing import Array
+    from .project import Project
+    from .recorder import Recorder
+    from .trace_file import Digest
+
+LEVELS = {"loss": LOSS, "module": MODULES, "module-gradient": MODULES, "operation": OPERATIONS}
+"""From which level on records of a kind are made; of all others it is STEPS."""
+WINDOW_S = 0.25
+"""Records wait at most so long in memory, or up to the end of the step …"""
+MOST_WAITING = 20000
+"""… or until there are so many."""
+UNKNOWN = ""
+"""Stands for a file whose place in the project was not asked for yet."""
+
+
+class Trace:
+    """What is traced of this process, as the spec asks for it.
+
+    Args:
+        wanted: of `Spec.capture`: `trace`, the level; `trace-from` and `trace-until`, the first step at that level and
+            the first one after, where the process ends (absent: all steps); `trace-next`, levels with commas between
+            whose costs are to be measured; `trace-keep`, the kind, the name and the ordinal within its step, with "|"
+            between, of records whose arrays are kept.
+
+    Attributes:
+        level: of the records that are wanted now; 0 for none, as before the trace was opened and in forked processes.
+        step: updates that are complete.
+        has_sums: whether records of numbers tell sums as well, by which two environments are compared.
+        rank: gives the number of this process among those that train together; a framework puts its own in.
+        at_level: told whenever the level changes, between two steps; adapters put themselves in.
+        at_flush: told before records are written; adapters fetch what waits on accelerators, all at once.
+        at_boundary: told where the main loop goes on or ends, and where the process does: an update of which nothing
+            else tells that it is complete is so by now.
+        asked, next: the level of the window, and those whose costs are measured.
+    """
+
+    def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:
+        self.levels = Levels(wanted)
+        self.asked = self.levels.asked
+        self.next = self.levels.next
+        kind, _, rest = wanted.get("trace-keep", "").partition("|")
+        name, _, ordinal = rest.rpartition("|")
+        self.keep = (kind, name)
+        self.keep_ordinal = int(ordinal or 0)
+        self.has_sums = wanted.get("trace-sums") == "on"
+        self.recorder = recorder
+        self.project = project
+        self.pid = os.getpid()
+        self.file = TraceFile(folder, self.pid, self._facts)
+        self.rank: Callable[[], int] = _rank_of_environment
+        self.at_level: list[Callable[[int], object]] = []
+        self.at_flush: list[Callable[[], object]] = []
+        self.at_boundary: list[Callable[[], object]] = []
+        self.level = 0
+        self.step = 0
+        self.has_updates = False
+        self.is_closing = False
+        self.is_dropped = False
+        self.files: dict[str, str | None] = {}
+        self.places: dict[tuple[str, int], int] = {}
+        self.ended: set[str] = set()
+        self.n_kept = 0
+        self.began = self.stepped = perf_counter()
+        self.flushed = 0.0
+        if self.asked:
+            recorder.at_main_step.append(self._main_step)
+            recorder.at_main_end.append(self._main_end)
+            recorder.at_close.append(self.close)
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=self.leave)
+            self._close_before_exit()
+            self.is_dropped = self.levels.is_dropped(0)
+            self.level = self.levels.at(0)
+
+    # ------------------------------------------------------------ records
+
+    def record(
+        self,
+        kind: str,
+        name: str,
+        digest: Digest,
+        form: str = "",
+        place: int = -1,
+        give: Callable[[], Array] | None = None,
+        **more: object,
+    ) -> None:
+        """One record.
+
+        Args:
+            kind: one of those that docs/reference/traces.md lists.
+            name: what is recorded: a parameter, the path of a module, an operation.
+            digest: checksum of type, shape and bytes; None where it is not to be compared; or what gives it, and what
+                else is known, when the record is written.
+            form: type and shape, such as "float32[512,10]".
+            place: number of the place in the user's program, as `place` gives it.
+            give: gives the array, for records that are kept.
+            more: what else is known, as JSON has it; values that are not to be compared.
+        """
+        if self.is_dropped and LEVELS.get(kind, STEPS) > self.asked:
+            return
+        self.file.lines.append(record_line(kind, name, digest, form, place, more))
+        if name == self.keep[1] and kind == self.keep[0] and give is not None and self.level == self.asked:
+            if self.n_kept == self.keep_ordinal:
+                self.file.keep("step-%d" % self.step, give())
+            self.n_kept += 1
+
+    def place(self, frame: FrameType | None) -> int:
+        """Number of the nearest place in the project, from `frame` on outwards; -1 where there is none."""
+        files = self.files
+        while frame is not None:
+            name = frame.f_code.co_filename
+            file = files.get(name, UNKNOWN)
+            if file == UNKNOWN:
+                file = files[name] = self.project.file(name)
+            if file is not None:
+                return self._number_of(file, frame.f_lineno)
+            frame = frame.f_back
+        return -1
+
+    def _number_of(self, file: str, line: int) -> int:
+        known = self.places.get((file, line))
+        if known is None:
+            known = self.places[file, line] = len(self.places)
+            self.file.add("place", known, file, line)
+        return known
+
+    def ends(self, framework: str, level: int, reason: str) -> None:
+        """Say once that a framework shows nothing above a level, and why, in words for the user."""
+        if self.level and framework not in self.ended:
+            self.ended.add(framework)
+            self.file.add("ends", framework, level, reason)
+
+    # ------------------------------------------------------------ steps
+
+    def tick(self) -> None:
+        """An update of the weights is complete: the step ends, and the next one begins."""
+        if self.level:
+            self.has_updates = True
+            self._end_step()
+
+    def _main_step(self, step: int) -> None:
+        """The main loop begins a step: noted, and an update where nothing else has told of one since the last."""
+        if not self.level or self.pid != os.getpid():
+            return
+        self.recorder.tell(self.at_boundary)
+        if step and not self.has_updates:
+            self._end_step()
+        self.has_updates = False
+        self.file.add("main", step)
+
+    def _main_end(self) -> None:
+        """The main loop has ended; what it trained is still there, which it need not be when the process ends."""
+        if self.level and self.pid == os.getpid():
+            self.recorder.tell(self.at_boundary)
+
+    def _end_step(self) -> None:
+        try:
+            self._tick()
+        except Exception as error:
+            self.recorder.fault("trace", error)
+            self.leave()
+
+    def _tick(self) -> None:
+        now = perf_counter()
+        self.levels.took(self.step, self.level, now - self.stepped)
+        self.step += 1
+        self.n_kept = 0
+        self.file.add("step", self.step, round(now - self.began, 6))
+        if now - self.flushed >= WINDOW_S or len(self.file.lines) >= MOST_WAITING or self.file.kept:
+            self.flushed = now
+            self.flush()
+        if self.levels.is_last(self.step) and not self.is_closing:
+            self.stop()
+        self.is_dropped = self.levels.is_dropped(self.step)
+        self._set(self.levels.at(self.step))
+        self.stepped = perf_counter()
+
+    def _set(self, level: int) -> None:
+        if level != self.level:
+            self.level = level
+            self.recorder.tell([partial(listener, level) for listener in self.at_level])
+
+    # ------------------------------------------------------------ the file
+
+    def flush(self) -> None:
+        """Write what waits: whole steps, so that a process that is killed leaves whole ones."""
+        self.recorder.tell(self.at_flush)
+        self.file.write(self.step)
+
+    def _facts(self) -> dict[str, object]:
+        levels = self.levels
+        window = {"level": levels.asked, "from": levels.first, "until": levels.until}
+        return {"rank": self.rank(), "pid": self.pid, **window}
+
+    def close(self) -> None:
+        """The process ends, or has seen all that was asked for."""
+        if not self.level or self.pid != os.getpid():
+            return
+        self.is_closing = True
+        self.recorder.tell(self.at_boundary)
+        self._set(0)
+        for level, traced, plain, n in self.levels.costs():
+            self.file.add("cost", level, round(traced, 9), round(plain, 9), n)
+        self.file.add("end", self.step, round(perf_counter() - self.began, 6))
+        if self.step or len(self.file.lines) > 1:
+            self.flush()
+
+    def _close_before_exit(self) -> None:
+        """Programs whose libraries hang at the end call os._exit, which asks nobody."""
+        original = os._exit
+
+        def _exit(status: int) -> None:
+            self.recorder.tell([self.close])
+            original(status)
+
+        os._exit = dress(_exit, original)
+
+    def stop(self) -> None:
+        """End the process: the rest of the training would tell nothing."""
+        self.close()
+        self.recorder.close()
+        processes = sys.modules.get("multiprocessing")
+        for child in [] if processes is None else processes.active_children():
+            child.terminate()  # those that load data would wait some seconds until they miss their parent
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except Exception:  # closed by the program
+                pass
+        os._exit(0)
+
+    def leave(self) -> None:
+        """Trace no more: a forked process computes for its parent, and what it does shows there."""
+        self._set(0)
+        del self.file.lines[:]
+
+
+def _rank_of_environment() -> int:
+    """Source: environment variables of torchrun."""
+    rank = os.environ.get("RANK", "")
+    return int(rank) if rank.isdecimal() else 0

@@ -1,0 +1,89 @@
+"""The file of a trace: lines that wait and are written some at a time, and arrays that are kept beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import partial
+
+from .npz import write_npz
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Union
+
+    from .hashing import Array
+
+    Digest = Union[int, None, Callable[[], "tuple[int | None, dict[str, object]]"]]
+
+SCHEMA = 1
+FOLDER = "artifacts"
+MOST_KEPT = 1 << 28
+"""Bytes of arrays that are kept of one process."""
+
+
+class TraceFile:
+    """What one process tells; the file is made when the first lines are written.
+
+    Attributes:
+        lines: those that wait, as texts, or as what will give them when they are written.
+        kept: arrays that wait, by name.
+    """
+
+    def __init__(self, folder: str, pid: int, facts: Callable[[], dict[str, object]]) -> None:
+        self.folder = os.path.join(folder, FOLDER)
+        self.pid = pid
+        self.facts = facts
+        self.path = ""
+        self.lines: list[str | Callable[[], str]] = []
+        self.kept: list[tuple[str, Array]] = []
+        self.left = MOST_KEPT
+
+    def add(self, *items: object) -> None:
+        """A line that is no record."""
+        self.lines.append(json.dumps(items))
+
+    def keep(self, name: str, array: Array) -> None:
+        """Keep an array, as long as there is room."""
+        kind, shape, buffer = array
+        data = bytes(buffer)
+        self.left -= len(data)
+        if self.left >= 0:
+            self.kept.append((name, (kind, shape, data)))
+
+    def write(self, step: int) -> None:
+        """Write what waits; `step` numbers the file of arrays. Raises OSError where the disk does not take it."""
+        begin = []
+        if not self.path:
+            os.makedirs(self.folder, exist_ok=True)
+            self.path = os.path.join(self.folder, "trace-%x.jsonl" % self.pid)
+            begin.append(json.dumps(["start", SCHEMA, self.facts()]))
+        lines = self.lines[:]
+        del self.lines[:]
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write("".join([(line if isinstance(line, str) else line()) + "\n" for line in begin + lines]))
+        if self.kept:
+            kept, self.kept = self.kept, []
+            write_npz(os.path.join(self.folder, "kept-%x-%d.npz" % (self.pid, step)), kept, is_compressed=False)
+
+
+def record_line(
+    kind: str, name: str, digest: Digest, form: str, place: int, more: dict[str, object]
+) -> str | Callable[[], str]:
+    """The text of a record, by hand: it is most of what a record costs beside its checksum."""
+    if callable(digest):
+        return partial(_later_line, kind, name, digest, form, place, more)
+    checksum: Any = "null" if digest is None else digest
+    text = json.dumps(more, default=str) if more else "{}"
+    return f'["{kind}", {_quoted(name)}, {checksum}, "{form}", {place}, {text}]'
+
+
+def _later_line(kind: str, name: str, digest: Any, form: str, place: int, more: dict[str, object]) -> str:
+    known, late = digest()
+    return str(record_line(kind, name, known, form, place, dict(more, **late)))
+
+
+try:
+    from _json import encode_basestring_ascii as _quoted
+except ImportError:  # other interpreters than CPython
+    from json import dumps as _quoted

@@ -1,0 +1,124 @@
+"""The trace files of TensorFlow's profiler, `*.xplane.pb`, read without protobuf: how long each operation took itself.
+
+Source: tensorflow/tsl/profiler/protobuf/xplane.proto for the numbers of the fields; the encoding of Protocol Buffers.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
+PLANES, NAME, LINES, EVENT_NAMES = 1, 2, 3, 4
+EVENTS, EVENT_NAME_ID, OFFSET, DURATION = 4, 1, 2, 3
+KEY, VALUE = 1, 2
+PICOSECONDS = 1e12
+OPERATION = re.compile(r"[^:\s]+:(\w+)")
+"""An operation of a graph, `path/of/its/name:Kind`; what the runtime itself does is named otherwise."""
+GPU, STREAM = "/device:GPU", "Stream"
+MEMORY = ("Memcpy", "memcpy", "Memset", "memset")
+
+
+def read_device(data: bytes) -> dict[str, list[float]]:
+    """Kernels that ran on a GPU, by their names; copies and fills of memory left out."""
+    return _read(data, GPU, STREAM, lambda name: "" if name.startswith(MEMORY) else name)
+
+
+def read_host(data: bytes) -> dict[str, list[float]]:
+    """Operations that ran on the CPU, by their kind."""
+
+    def kind(name: str) -> str:
+        found = OPERATION.fullmatch(name)
+        return found.group(1) if found else ""
+
+    return _read(data, "/host:CPU", "", kind)
+
+
+def _read(data: bytes, plane: str, line: str, known_as: Callable[[str], str]) -> dict[str, list[float]]:
+    """Of planes and lines whose names begin so; what is known as nothing is left out."""
+    times: dict[str, list[float]] = {}
+    for number, content in _fields(memoryview(data)):
+        if number == PLANES:
+            parts = list(_fields(content))
+            if _text(parts, NAME).startswith(plane):
+                names = dict(_event_name(it) for place, it in parts if place == EVENT_NAMES)
+                known = {number: known_as(name) for number, name in names.items()}
+                for place, its in parts:
+                    if place == LINES:
+                        fields = list(_fields(its))
+                        if _text(fields, NAME).startswith(line):
+                            _add(times, [it for at, it in fields if at == EVENTS], known)
+    return times
+
+
+def _add(times: dict[str, list[float]], events: list[memoryview], known: dict[int, str]) -> None:
+    """The events of one thread or stream: what lies within another one is no time of that one's own."""
+    found = []
+    for content in events:
+        event = {number: value for number, value in _fields(content) if isinstance(value, int)}
+        name = known.get(event.get(EVENT_NAME_ID, 0), "")
+        if name:
+            found.append((event.get(OFFSET, 0), -event.get(DURATION, 0), name))
+    around: list[tuple[int, str]] = []
+    for begin, minus, name in sorted(found):
+        while around and around[-1][0] <= begin:
+            around.pop()
+        entry = times.setdefault(name, [0, 0.0])
+        entry[0] += 1
+        entry[1] -= minus / PICOSECONDS
+        if around:
+            times[around[-1][1]][1] += minus / PICOSECONDS
+        around.append((begin - minus, name))
+
+
+def _event_name(entry: memoryview) -> tuple[int, str]:
+    """An entry of a map: the key is the id, the value holds the name."""
+    key, name = 0, ""
+    for number, value in _fields(entry):
+        if number == KEY and isinstance(value, int):
+            key = value
+        elif number == VALUE:
+            name = _text(list(_fields(value)), NAME)
+    return key, name
+
+
+def _text(fields: list[tuple[int, Any]], number: int) -> str:
+    return next((bytes(value).decode("utf-8", "replace") for at, value in fields if at == number), "")
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
+    """Number and value of each field: an integer, or the bytes of what has a length.
+
+    Raises:
+        ValueError: it is no message.
+        IndexError: it is cut off.
+    """
+    at, end = 0, len(message)
+    while at < end:
+        key, at = _varint(message, at)
+        number, kind = key >> 3, key & 7
+        if kind == VARINT:
+            value, at = _varint(message, at)
+            yield number, value
+        elif kind == BYTES:
+            length, at = _varint(message, at)
+            yield number, message[at : at + length]
+            at += length
+        elif kind in (EIGHT_BYTES, FOUR_BYTES):
+            at += 8 if kind == EIGHT_BYTES else 4
+        else:
+            raise ValueError("not a message of Protocol Buffers")
+
+
+def _varint(message: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = message[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
