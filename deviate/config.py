@@ -13,9 +13,10 @@ from typing import Literal, cast, get_args
 from deviate.errors import InputError
 from deviate.model import Direction, Place, Role
 
-PARTS = ("experiment", "metrics", "snapshot", "statements", "variants")
+PARTS = ("capture", "experiment", "metrics", "snapshot", "statements", "variants")
 EXPERIMENT_KEYS = ("train", "command", "then", "runs", "variants", "main_loop")
 SNAPSHOT_KEYS = ("fresh",)
+CAPTURE_KEYS = ("keep", "every", "limit", "tta")
 VARIANT_KEYS = ("vary", "hold", "set", "description")
 AGGREGATES = ("last", "best", "mean", "median", "min", "max")
 AT = re.compile(r"at:(\d+)")
@@ -56,6 +57,16 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
+class Keeping:
+    """The `[capture]` section, as it is written. None where the user said nothing; what it means is not asked."""
+
+    keep: tuple[str, ...] | None = None
+    every: int | None = None
+    limit: str | None = None
+    tta: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """A whole `deviate.toml`. None where the user said nothing.
 
@@ -64,6 +75,7 @@ class Config:
         metrics: None without a metrics part: then every metric that was found is selected.
         definitions: variants of the user's own.
         fresh: folders that start empty in each run.
+        capture: what runs are to keep beside their metrics.
         statements: what stood at the places of the metrics part when it was saved, by "file:line".
     """
 
@@ -76,6 +88,7 @@ class Config:
     metrics: tuple[Wish, ...] | None = None
     definitions: tuple[Definition, ...] = ()
     fresh: tuple[str, ...] = ()
+    capture: Keeping = Keeping()
     statements: Mapping[Place, str] = dataclasses.field(default_factory=dict)
 
     def is_for(self, script: str) -> bool:
@@ -124,6 +137,8 @@ def parse(text: str, file: str) -> Config:
     main_loop = experiment.text("main_loop")
     snapshot = _Section(f"{file} [snapshot]", _table(content, "snapshot", file))
     _refuse_unknown(snapshot.values, SNAPSHOT_KEYS, snapshot.title)
+    capture = _Section(f"{file} [capture]", _table(content, "capture", file))
+    _refuse_unknown(capture.values, CAPTURE_KEYS, capture.title)
     metrics, variants = _table(content, "metrics", file), _table(content, "variants", file)
     statements = _Section(f"{file} [statements]", _table(content, "statements", file))
     return Config(
@@ -136,6 +151,7 @@ def parse(text: str, file: str) -> Config:
         metrics=_wishes(metrics, file) if "metrics" in content else None,
         definitions=tuple(_definition(name, _table(variants, name, f"{file} [variants]"), file) for name in variants),
         fresh=snapshot.texts("fresh") or (),
+        capture=Keeping(capture.texts("keep"), capture.count("every"), capture.text("limit"), capture.texts("tta")),
         statements={_place(key, statements.title): statements.text(key) or "" for key in statements.values},
     )
 

@@ -64,8 +64,8 @@ def freeze(
         tree.warnings += [warning] if warning else []
         snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
         _copy_guest(destination / "guest")
-        _write_json(destination / "guest" / GUEST / "manifest.json", _guest_manifest(analysis, destination, edits))
-        _write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, is_tapped=is_tapped))
+        write_json(destination / "guest" / GUEST / "manifest.json", _guest_manifest(analysis, destination, edits))
+        write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, is_tapped=is_tapped))
     except OSError as error:
         raise RecordError(
             f"freezing {root} into {destination}: {error}", "check free space and permissions there"
@@ -151,7 +151,8 @@ def _copy_guest(guest: Path) -> None:
         (guest / GUEST).mkdir(parents=True)
         (guest / GUEST / "__init__.py").touch()
         shutil.copy2(package / "runtime" / "sitecustomize.py", guest)
-        shutil.copy2(package / "eventlog.py", guest / GUEST)
+        for name in ("eventlog.py", "logs.py"):
+            shutil.copy2(package / name, guest / GUEST)
         for part in ("runtime", "sinks"):
             shutil.copytree(package / part, guest / GUEST / part, ignore=without)
     except FileNotFoundError as error:
@@ -204,7 +205,7 @@ def _guest_manifest(analysis: Analysis, destination: Path, edits: dict[str, Inst
     }
 
 
-def _write_json(path: Path, document: dict[str, object]) -> None:
+def write_json(path: Path, document: dict[str, object]) -> None:
     """Written whole or not at all: a manifest that is there says that the snapshot is complete."""
     partial = path.with_name(path.name + ".part")
     partial.write_text(json.dumps(document, allow_nan=False), encoding="utf-8", errors="surrogateescape")

@@ -68,7 +68,7 @@ class Tree:
 
     Attributes:
         links: symbolic links of the project and where they point in the tree.
-        emptied: outputs that were there and start empty or absent.
+        emptied: outputs that were there and start empty or absent, this command's own among them.
         warnings: what could not be taken, for the user.
     """
 
@@ -88,11 +88,13 @@ class Survey:
         heavy: folders that are linked whole.
         crowds: kinds of data files, None for all of them, whose files are too many to copy them for each run.
         is_bulky: whether the crowds are too large to copy them even once.
+        own_output: device and inode of the files that this command's output goes to: they grow while it runs.
     """
 
     heavy: frozenset[str]
     crowds: frozenset[str] | None
     is_bulky: bool
+    own_output: frozenset[tuple[int, int]]
 
     def has_in_crowd(self, name: str) -> bool:
         kind = data_kind(name)
@@ -177,7 +179,18 @@ def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, l
     crowds = frozenset(kind for kind, n in n_files.items() if n > crowd_above and kind is not None)
     n_others = sum(n for kind, n in n_files.items() if kind not in crowds and kind is not None)
     size = sum(n_bytes[kind] for kind in n_files if kind is not None and (kind in crowds or n_others > crowd_above))
-    return Survey(frozenset(heavy), None if n_others > crowd_above else crowds, size > crowd_bytes)
+    crowded = None if n_others > crowd_above else crowds
+    return Survey(frozenset(heavy), crowded, size > crowd_bytes, _own_output())
+
+
+def _own_output() -> frozenset[tuple[int, int]]:
+    """By what the files are known to which a shell has sent standard output and standard error."""
+    found = set()
+    for number in (1, 2):
+        with contextlib.suppress(OSError):  # closed
+            facts = os.fstat(number)
+            found.add((facts.st_dev, facts.st_ino))
+    return frozenset(found)
 
 
 def _size(entry: os.DirEntry[str]) -> int:
@@ -215,8 +228,11 @@ def _freeze_folder(
                 os.mkdir(place)
                 tree.folders.append(name)
                 _freeze_folder(root, target, f"{name}/", tree, survey, without, copy_below)
-            elif stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
-                tree.files[name] = _freeze_file(entry, place, survey, copy_below)
+            elif stat.S_ISREG((facts := entry.stat(follow_symlinks=False)).st_mode):
+                if (facts.st_dev, facts.st_ino) in survey.own_output and data_kind(name) is not None:
+                    tree.emptied.append(name)
+                else:
+                    tree.files[name] = _freeze_file(entry, place, survey, copy_below)
         except OSError as error:
             tree.warnings.append(f"{name} could not be taken into the snapshot: {error.strerror or error}")
 

@@ -21,6 +21,7 @@ from deviate.records.plans import (
     tell_reported,
 )
 from deviate.records.read import log_end, read_experiment, stderr_tail
+from deviate.records.traces import kept_arrays, read_traces
 
 __all__ = [
     "Change",
@@ -42,6 +43,7 @@ __all__ = [
     "find_experiment",
     "folder_names",
     "free_place",
+    "kept_arrays",
     "list_experiments",
     "locked",
     "log_end",
@@ -52,6 +54,7 @@ __all__ = [
     "read_experiment",
     "read_files",
     "read_plan",
+    "read_traces",
     "snapshot_folder",
     "stderr_tail",
     "tell_reported",

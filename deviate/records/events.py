@@ -3,15 +3,15 @@
 A file is read piece by piece and folded at once, so memory grows with the number of steps, not of events.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
 from deviate.eventlog import SCHEMA, decode, number
-from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Stream, Weights
+from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Stream, Weights
 from deviate.records.columns import NO_STEP
+from deviate.records.json_lines import BAD, json_lines
 from deviate.records.process_log import Points, ProcessLog, Source
 
 UNKNOWN_MAIN = -1
@@ -21,8 +21,6 @@ VALUES = frozenset({"value", "named"})
 PIECE_CHARACTERS = 1 << 14
 """How much of a file is read at a time: so few events that the garbage collector does not begin to look at them, which
 would take longer than all the rest."""
-BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
-"""What a line that is no event raises where it is taken apart."""
 
 
 class _Steps:
@@ -101,31 +99,15 @@ def read_events(path: Path, main_loop: int | None, name: Callable[[Source], str 
 
 
 def _events(path: Path, log: ProcessLog) -> Iterator[list[Any]]:
-    """The events of a file in order; what is no line of JSON, and a line that was cut off, is counted in the log.
+    """The events of a file in order; what is no line of JSON, and a line that was cut off, is counted in the log."""
 
-    A piece of many lines is taken apart at once, which takes a third of the time that its lines would take one by one.
-    """
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        while lines := file.readlines(PIECE_CHARACTERS):
-            if not lines[-1].endswith("\n"):
-                log.n_torn += 1
-                lines.pop()
-            try:
-                events = json.loads(f"[{','.join(lines)}]")
-            except (ValueError, RecursionError):
-                events = None
-            if events is not None and len(events) == len(lines):
-                yield from events
-            else:
-                yield from _one_by_one(lines, log)
+    def count_bad() -> None:
+        log.n_bad += 1
 
+    def count_torn() -> None:
+        log.n_torn += 1
 
-def _one_by_one(lines: list[str], log: ProcessLog) -> Iterator[list[Any]]:
-    for line in lines:
-        try:
-            yield decode(line)
-        except BAD:
-            log.n_bad += 1
+    return json_lines(path, piece=PIECE_CHARACTERS, on_bad=count_bad, on_torn=count_torn, decode=decode)
 
 
 def _origin(kind: str, origin: int | str) -> tuple[int | None, str | None]:
@@ -219,6 +201,19 @@ def _phrase(what: str, file: str, line: int) -> str:
     return f"{what} ({file}:{int(line)})" if file else str(what)
 
 
+def _artifact(event: list[Any], log: ProcessLog) -> None:
+    _, kind, name, step, framework, file, n = event
+    if kind not in {"predictions", "weights", "profile"} or Path(file).name != file:
+        raise ValueError("no artifact of ours")
+    place = None if int(step) < 0 else int(step)
+    log.artifacts.append(Artifact(kind, str(name), place, str(framework), Path(file), int(n)))
+
+
+def _not_captured(event: list[Any], log: ProcessLog) -> None:
+    _, kind, name, reason = event
+    log.not_captured.append(f"{kind} of {name}: {reason}")
+
+
 def _write(event: list[Any], log: ProcessLog) -> None:
     log.writes.append(str(event[1]))
 
@@ -248,6 +243,8 @@ RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
     "weights": _weights,
     "evaluation": _evaluation,
     "flip": _flip,
+    "artifact": _artifact,
+    "not captured": _not_captured,
     "write": _write,
     "checkpoint": _checkpoint,
     "error": _error,

@@ -1,12 +1,19 @@
 """From processes to a run: whose word counts for what happened in it."""
 
+import dataclasses
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar, get_args
 
-from deviate.model import Stream
+from deviate.model import Artifact, Spec, Stream
+from deviate.records.layout import artifacts_folder
 from deviate.records.process_log import ProcessLog
 
 T = TypeVar("T")
+UNSEEN = {
+    "predictions": "no evaluation of a model was seen; deviate.log_predictions keeps what is out of reach",
+    "weights": "no model was seen in training; deviate.log_weights keeps what is out of reach",
+}
 
 
 def that_counts(logs: Sequence[ProcessLog]) -> ProcessLog | None:
@@ -58,3 +65,41 @@ def draws(logs: Sequence[ProcessLog]) -> dict[str, tuple[str, ...]]:
         for library, streams in log.draws.items():
             found.setdefault(library, set()).update(streams)
     return {library: tuple(sorted(found[library], key=order.index)) for library in sorted(found)}
+
+
+def not_captured(spec: Spec, kept: Sequence[Artifact], logs: Sequence[ProcessLog]) -> tuple[str, ...]:
+    """What a whole run was to keep and did not, a sentence each: what the guest told, and what it never came to see."""
+    told = told_by_all(logs, lambda log: log.not_captured)
+    wanted = dict(spec.capture)
+    unseen = tuple(
+        f"{kind}: {why}"
+        for kind, why in UNSEEN.items()
+        if kind in wanted and not any(it.kind == kind for it in kept) and not any(it.startswith(kind) for it in told)
+    )
+    return (*told, *unseen)
+
+
+def artifacts(logs: Sequence[ProcessLog], attempts: Sequence[Path]) -> tuple[Artifact, ...]:
+    """What was kept, in order of time: of attempts that follow one another, and within them of processes.
+
+    Steps count on from one attempt to the next, as those of metrics do.
+
+    Args:
+        attempts: to which of them each log belongs, in order of time.
+    """
+    found: list[Artifact] = []
+    offset = 0
+    for attempt in dict.fromkeys(attempts):
+        own = [log for log, its in zip(logs, attempts, strict=True) if its == attempt]
+        for log in sorted(own, key=lambda log: (log.started, log.pid)):
+            found += [
+                dataclasses.replace(
+                    it,
+                    path=artifacts_folder(attempt) / it.path,
+                    step=None if it.step is None else it.step + offset,
+                    rank=log.rank,
+                )
+                for it in log.artifacts
+            ]
+        offset = max([offset, *(offset + points.last + 1 for log in own for points in log.points.values())])
+    return tuple(found)

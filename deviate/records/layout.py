@@ -4,7 +4,7 @@
                             snapshot/
                             runs/<run id>/spec.json
                                           attempt-<k>/claim.json  events-*.jsonl  stdout.log  stderr.log
-                                                      result.json  work/<parent>/<root>/
+                                                      result.json  work/<parent>/<root>/  artifacts/*.npz
 """
 
 from pathlib import Path
@@ -60,6 +60,11 @@ def result_file(attempt: Path) -> Path:
 
 def event_files(attempt: Path) -> tuple[Path, ...]:
     return tuple(sorted(attempt.glob("events-*.jsonl")))
+
+
+def artifacts_folder(attempt: Path) -> Path:
+    """Outputs and weights that were kept of a run."""
+    return attempt / "artifacts"
 
 
 def log_files(attempt: Path) -> tuple[Path, Path]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.model import Selection, Settings, Spending, Variant
+from deviate.model.sweep import SweptValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class Plan:
         reported: when results were shown, with the number of runs that had been planned by then.
         imported: sentences on what was read from elsewhere; empty where deviate runs the experiment.
         tasks: names of metrics that are one measure on several tasks or data sets.
+        capture: what the runs keep beside their metrics, as in `Spec.capture`; empty for nothing.
+        sweep: which value of which argument this is, where it is one of a sweep.
     """
 
     name: str
@@ -92,6 +95,8 @@ class Plan:
     reported: tuple[Reported, ...] = ()
     imported: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    capture: tuple[tuple[str, str], ...] = ()
+    sweep: SweptValue | None = None
 
     @property
     def n_runs(self) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.model import SelectedMetric, Selection, Settings, Variant
+from deviate.model.sweep import SweptValue
 from deviate.records.manifest import metric_from
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 
@@ -34,6 +35,8 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "reported": [dataclasses.asdict(it) for it in plan.reported],
         "imported": list(plan.imported),
         "tasks": list(plan.tasks),
+        "capture": dict(plan.capture),
+        "sweep": None if plan.sweep is None else dataclasses.asdict(plan.sweep),
     }
 
 
@@ -71,7 +74,13 @@ def from_document(document: dict[str, Any]) -> Plan:
         ),
         imported=tuple(map(str, document.get("imported", []))),
         tasks=tuple(map(str, document.get("tasks", []))),
+        capture=_levels_from(document.get("capture", {})),
+        sweep=_swept_from(document.get("sweep")),
     )
+
+
+def _swept_from(entry: dict[str, Any] | None) -> SweptValue | None:
+    return None if entry is None else SweptValue(str(entry["sweep"]), str(entry["argument"]), str(entry["value"]))
 
 
 def _commands_from(entries: list[list[str]]) -> tuple[tuple[str, ...], ...]:

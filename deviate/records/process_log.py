@@ -3,7 +3,7 @@
 from array import array
 from dataclasses import dataclass, field
 
-from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
+from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records.columns import NO_STEP
 
 
@@ -71,6 +71,8 @@ class ProcessLog:
         checkpoints: files of an earlier training that the run started from, each with what told so.
         draws: library to the streams from which numbers were drawn.
         operations, uncontrolled: phrases, each with its place.
+        artifacts: files with outputs and weights, with their names alone as paths.
+        not_captured: what was to be kept and could not be, a sentence each.
     """
 
     pid: int = 0
@@ -95,3 +97,5 @@ class ProcessLog:
     flips: list[Flip] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
     uncontrolled: list[str] = field(default_factory=list)
+    artifacts: list[Artifact] = field(default_factory=list)
+    not_captured: list[str] = field(default_factory=list)

@@ -8,12 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.model import Experiment, InjectedCode, Revision, Run, SelectedMetric, Selection, Spec, Status, value_text
+from deviate.model import (
+    Artifact,
+    Experiment,
+    InjectedCode,
+    Revision,
+    Run,
+    SelectedMetric,
+    Selection,
+    Spec,
+    Status,
+    value_text,
+)
 from deviate.records.attempts import STALE_S, Result, is_intact, read_claim, read_result
 from deviate.records.changes import injected, revision
 from deviate.records.environment import facts_of
 from deviate.records.events import read_events
-from deviate.records.gather import draws, environment, told_by_all, told_by_one
+from deviate.records.flags import flags_of
+from deviate.records.gather import artifacts, draws, environment, not_captured, told_by_all, told_by_one
 from deviate.records.layout import (
     attempt_folder,
     attempt_number,
@@ -31,6 +43,9 @@ from deviate.records.plans import read_plan
 from deviate.records.process_log import ProcessLog
 from deviate.records.specs import read_spec
 from deviate.redaction import redacted_words
+
+TAP_FAILED = "a tap failed, the script was not disturbed"
+"""How a run begins to tell of a fault of what watches it."""
 
 TAIL_LINES = 20
 TAIL_BYTES = 16_384
@@ -59,9 +74,20 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
     metrics = _that_stand(catalog, [run for _, runs, _ in read for run in runs])
     snapshot = snapshot_folder(folder)
     frozen = revision(snapshot, manifest.git), injected(snapshot)
+    ladder = _ladder(plan)
     return tuple(
-        _experiment(folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *warnings), frozen)
+        _experiment(folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *ladder, *warnings), frozen)
         for variant, runs, warnings in read
+    )
+
+
+def _ladder(plan: Plan) -> tuple[str, ...]:
+    """What to know of runs that end where they have been looked at."""
+    until = dict(plan.capture).get("trace-until")
+    if until is None:
+        return ()
+    return (
+        f"runs of deviate diverge, which end soon after update {until}: what they report is no result of a training",
     )
 
 
@@ -108,6 +134,7 @@ def _experiment(
         tasks=plan.tasks,
         revision=frozen[0],
         injected=frozen[1],
+        flags=redacted_words(tuple(flags_of(plan, variant))),
     )
 
 
@@ -175,8 +202,9 @@ def continued(attempt: Path) -> tuple[Path, ...]:
 def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
     spec, attempt, result, started = found.spec, found.attempt, found.result, found.started
     chain = continued(attempt)
-    files = [(path, attempt_number(part) or 1) for part in chain for path in event_files(part)]
+    files = [(path, part) for part in chain for path in event_files(part)]
     logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
+    kept = artifacts(logs, [part for _, part in files])
     goes_on = [f"goes on from attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
     return Run(
@@ -188,13 +216,13 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         started=started,
         wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
         folder=attempt,
-        series=measure(logs, attempt, attempts=[number for _, number in files]),
+        series=measure(logs, attempt, attempts=[attempt_number(part) or 1 for _, part in files]),
         seeds=dict(spec.seeds),
         seed_events=told_by_all(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **environment(logs)},
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
-        warnings=(*(result.warnings if result else ()), *goes_on, *_warnings(logs)),
+        warnings=(*(result.warnings if result else ()), *goes_on, *_warnings(logs), *_missing(kept)),
         controls=dict(spec.controls),
         control_events=told_by_all(logs, lambda log: log.controls),
         draws=draws(logs),
@@ -206,6 +234,8 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         device=result.device if result else "",
         n_sharing=result.n_sharing if result else 0,
         attempt=attempt_number(attempt) or 1,
+        artifacts=kept,
+        not_captured=not_captured(spec, kept, logs) if status == "completed" else (),
     )
 
 
@@ -244,8 +274,13 @@ def _warnings(logs: Sequence[ProcessLog]) -> list[str]:
         warnings.append(f"{n_bad} line{'s' * (n_bad > 1)} of the event files could not be read and were left out")
     warnings += [f"wrote outside its work copy: {path}" for path in told_by_all(logs, lambda log: log.writes)]
     errors = told_by_all(logs, lambda log: log.errors)
-    warnings += [f"a tap failed, the script was not disturbed: {error}" for error in errors]
+    warnings += [f"{TAP_FAILED}: {error}" for error in errors]
     return warnings
+
+
+def _missing(kept: Sequence[Artifact]) -> list[str]:
+    gone = sum(not it.path.is_file() for it in kept)
+    return [f"{gone} of {len(kept)} files with captured outputs or weights are not there any more"] if gone else []
 
 
 def stderr_tail(path: Path) -> tuple[str, ...]:

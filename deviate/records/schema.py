@@ -5,18 +5,20 @@ from typing import Any, Literal
 
 from deviate.errors import RecordError
 
-FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform"]
+FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
 
 SCHEMA: dict[FileFormat, int] = {
     # 2026-11-21  1  first format
     # 2026-11-21  2  each variant with its whole definition: description, varied, held, controls, perturbations
     # 2026-11-22  3  environment, then, prepare, wrap, n_threads, settings, looks, precision, reported
     # 2026-11-22  4  imported, tasks; of metrics target and n_examples
-    "experiment": 4,
+    # 2026-11-22  5  capture, sweep
+    "experiment": 5,
     # 2026-11-21  1  first format
     # 2026-11-21  2  controls; left out when empty, as in the hash, so that specs without them keep their hashes
     # 2026-11-22  3  then, wrap; left out when empty, as controls are
-    "spec": 3,
+    # 2026-11-22  4  capture; left out when empty, as controls are
+    "spec": 4,
     # 2026-11-21  1  first format
     # 2026-11-22  2  device, temporary, continues
     "claim": 2,
@@ -26,6 +28,7 @@ SCHEMA: dict[FileFormat, int] = {
     "manifest": 1,  # 2026-11-21  1  first format; written by instrument
     "environment": 1,  # 2026-11-22  1  first format
     "platform": 1,  # 2026-11-22  1  first format; what many environments share
+    "profile": 1,  # 2026-11-22  1  first format; written by the guest
 }
 
 

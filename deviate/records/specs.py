@@ -53,6 +53,7 @@ def read_spec(path: Path) -> Spec:
             controls=tuple((str(name), str(level)) for name, level in document.get("controls", {}).items()),
             then=tuple(tuple(map(str, command)) for command in document.get("then", [])),
             wrap=tuple(map(str, document.get("wrap", []))),
+            capture=tuple((str(name), str(value)) for name, value in document.get("capture", {}).items()),
         )
 
 
@@ -69,4 +70,5 @@ def _document(spec: Spec) -> dict[str, Any]:
         **({"controls": dict(spec.controls)} if spec.controls else {}),
         **({"then": [list(command) for command in spec.then]} if spec.then else {}),
         **({"wrap": list(spec.wrap)} if spec.wrap else {}),
+        **({"capture": dict(spec.capture)} if spec.capture else {}),
     }

@@ -18,6 +18,7 @@ from deviate.records.manifest import Commit, Manifest
 from deviate.redaction import known_secrets, redacted_variables, redacted_words
 from deviate.replay.hardware import machine_facts
 from deviate.replay.interpreter import CONTAINERS, ask, find_interpreter
+from deviate.replay.workcopy import import_path
 
 MATTER = (
     "CUDA_", "CUDNN_", "CUBLAS_", "NVIDIA_", "HIP_", "ROCR_", "HSA_", "MIOPEN_", "OMP_", "MKL_", "KMP_", "GOMP_",
@@ -60,7 +61,7 @@ class Environments:
         """
         interpreter, _ = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
         if interpreter is not None:
-            self._answer(interpreter, cwd, environment)
+            self._answer(interpreter, cwd, environment, spec)
 
     def write(
         self,
@@ -117,11 +118,13 @@ class Environments:
         is_elsewhere = spec.wrap or any(Path(word).name in CONTAINERS for word in spec.command[:1])
         if interpreter is None and not is_elsewhere and os.access(executable, os.X_OK):
             interpreter = Path(executable)
-        return self._answer(interpreter, cwd, environment, why)
+        return self._answer(interpreter, cwd, environment, spec, why)
 
-    def _answer(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], why: str = "") -> "_Answer":
+    def _answer(
+        self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], spec: Spec, why: str = ""
+    ) -> "_Answer":
         place = "" if interpreter is None else os.path.join(os.path.realpath(interpreter.parent), interpreter.name)  # noqa: PTH118
-        theirs = self._base.get("PYTHONPATH", "") if interpreter else why
+        theirs = import_path(self._base, spec) if interpreter else why
         if (place, theirs) not in self._answers:
             self._answers[place, theirs] = _Answer(interpreter, cwd, environment, why)
         return self._answers[place, theirs]

@@ -27,6 +27,7 @@ def plan(
     then: Sequence[Sequence[str]] = (),
     wrap: Sequence[str] = (),
     n_threads: int | None = None,
+    capture: Sequence[tuple[str, str]] = (),
 ) -> tuple[Spec, ...]:
     """One spec per replicate, in order.
 
@@ -38,6 +39,7 @@ def plan(
         wrap: the beginning of a command that starts a container.
         n_threads: limit for each run, so that several on one machine do not starve each other; None for no limit, as
             in variants that touch nothing.
+        capture: what each run keeps beside its metrics, as in `Spec.capture`.
 
     Raises:
         InputError: there is no command, or the number of runs is below 1.
@@ -64,6 +66,7 @@ def plan(
                 controls=controls,
                 then=tuple(tuple(words) for words in then),
                 wrap=tuple(wrap),
+                capture=tuple(capture),
             )
         )
     return tuple(specs)

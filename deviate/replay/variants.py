@@ -4,6 +4,7 @@ import dataclasses
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
@@ -30,6 +31,9 @@ FREE = "default"
 HELD = {"kernels": "deterministic", "autotune": "off", "precision": "full"}
 """Levels of the implementation factors: free, they are at the framework's default; held, at these."""
 ONE_BIT = "one-bit"
+ONE_BIT_STEP = "one-bit-step"
+LATER_BIT = re.compile(r"one-bit@(\d{1,9})")
+"""The bit is flipped before this step of the main loop, up to which all runs are equal: as from its checkpoint."""
 ON_MISSING = "on-missing"
 PERTURBATIONS: tuple[Levels, ...] = (
     (),
@@ -120,14 +124,25 @@ def find_variant(name: str, defined: Iterable[Variant] = ()) -> Variant:
     known = {**VARIANTS, **{variant.name: variant for variant in defined}}
     if name in known:
         return known[name]
+    if (later := LATER_BIT.fullmatch(name)) and int(later[1]):
+        return _later_bit(int(later[1]))
     parts = name.split("+")
     if set(parts) <= set(PARTS):
         ordered = "+".join(part for part in PARTS if part in parts)
         return known.get(ordered) or make_variant(ordered, "", spread(parts))
     likely = [part if part in PARTS else nearest(part, PARTS) for part in parts] if "+" in name else []
     guess = "+".join(part for part in likely if part) if likely and all(likely) else nearest(name, known)
-    listed = f"known variants: {', '.join(known)}; combinations as init+shuffle, of {', '.join(PARTS)}"
+    listed = f"known variants: {', '.join(known)}; one-bit@K; combinations as init+shuffle, of {', '.join(PARTS)}"
     raise InputError(f"no variant named {name!r}", f"did you mean {guess}? {listed}" if guess else listed)
+
+
+def _later_bit(step: int) -> Variant:
+    """Source: Summers & Dinneen (2021), where training goes on from the checkpoint of an epoch with one bit changed."""
+    return make_variant(
+        f"{ONE_BIT}@{step}",
+        f"the lowest bit of one weight, flipped before step {step} of the main loop, counted from 0",
+        levels=[(ONE_BIT, "flip"), (ONE_BIT_STEP, str(step))],
+    )
 
 
 def _warning_only(variant: Variant) -> Variant:
@@ -153,6 +168,8 @@ def tell(variant: Variant) -> str:
     others = "the other streams" if set(STREAMS) & set(variant.varied) else "all streams"
     levels = {name: level for name, level in variant.controls if level not in {FREE, HELD.get(name)}}
     flipped = ["one bit of one weight"] if levels.pop(ONE_BIT, None) else []
+    if ONE_BIT_STEP in levels:
+        flipped = [f"{flipped[0]} before step {levels.pop(ONE_BIT_STEP)}"]
     parts = [
         f"varies {', '.join([*variant.varied, *flipped]) or 'nothing'}",
         f"holds {', '.join(_shortened(variant.held, others)) or 'nothing'}",

@@ -81,12 +81,17 @@ def _unlock(folder: str) -> None:
                     _unlock(entry.path)
 
 
+def import_path(base: Mapping[str, str], spec: Spec) -> str:
+    """The PYTHONPATH that the user gave to the run, else that of the shell; empty where there is none."""
+    return dict(spec.environment).get("PYTHONPATH", base.get("PYTHONPATH", ""))
+
+
 def child_environment(
     base: Mapping[str, str], spec: Spec, snapshot: Snapshot, manifest: Manifest, attempt: Path, copy: WorkCopy
 ) -> dict[str, str]:
     """The variables of the child: the user's, what the spec sets, and what the guest needs."""
     guest = str((snapshot.folder / "guest").absolute())
-    theirs = base.get("PYTHONPATH", "")
+    theirs = import_path(base, spec)
     entries = [to_copy(entry, manifest, copy.root) for entry in theirs.split(os.pathsep)] if theirs else []
     environment = {
         **_without_determinism(base, spec),

@@ -206,7 +206,7 @@ def test_the_guest_folder_holds_the_guest_and_nothing_else(root: Path, tmp_path:
     guest = freeze(analysis_of(root), tmp_path / "s").folder / "guest"
     assert sorted(path.name for path in guest.iterdir()) == ["_deviate_guest", "sitecustomize.py"]
     inside = {path.name for path in (guest / "_deviate_guest").iterdir()}
-    assert inside == {"__init__.py", "eventlog.py", "manifest.json", "runtime", "sinks"}
+    assert inside == {"__init__.py", "eventlog.py", "logs.py", "manifest.json", "runtime", "sinks"}
     assert not list(guest.rglob("__pycache__"))
     assert (guest / "_deviate_guest/__init__.py").read_bytes() == b""
 

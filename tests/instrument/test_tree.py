@@ -2,6 +2,8 @@
 
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,3 +118,22 @@ def test_content_modes_times_and_links_of_any_tree_are_those_of_the_project(root
             assert one.read_bytes() == other.read_bytes()
             assert one.stat().st_mode == other.stat().st_mode
             assert one.stat().st_mtime_ns == other.stat().st_mtime_ns
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_the_file_that_this_command_writes_to_is_no_part_of_the_project(root: Path, stream: str) -> None:
+    fill(root, "log.txt", "other.txt")
+    source = "import sys\nfrom pathlib import Path\nfrom deviate.instrument.tree import freeze_tree, hash_tree\n"
+    source += "tree = freeze_tree(Path(sys.argv[1]), Path(sys.argv[2]), empty=[])\n"
+    source += "Path(sys.argv[2] + '.told').write_text(f'{sorted(tree.files)} {tree.emptied} {hash_tree(tree)}')"
+    told = []
+    for number in range(2):
+        target = root.parent / f"tree-{number}"
+        with (root / "log.txt").open("a") as log:
+            log.write(f"a line of call {number}")
+            log.flush()
+            subprocess.run((sys.executable, "-c", source, root, target), check=True, **{stream: log})
+        assert not (target / "log.txt").exists()
+        told.append(target.with_name(f"{target.name}.told").read_text())
+    assert told[0].startswith("['other.txt', 'train.py'] ['log.txt'] ")
+    assert told[0] == told[1]

@@ -35,8 +35,9 @@ def add_run(experiment: Path) -> Callable[..., Path]:
         process: str = "1-1",
         started: float = 5.0,
         environment: tuple[tuple[str, str], ...] = (),
+        capture: tuple[tuple[str, str], ...] = (),
     ) -> Path:
-        spec = Spec("0" * 64, ("python", "train.py"), ".", "as-is", replicate, environment=environment)
+        spec = Spec("0" * 64, ("python", "train.py"), ".", "as-is", replicate, environment=environment, capture=capture)
         run = runs_folder(experiment) / run_id(spec)
         folder = attempt_folder(run, attempt)
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ import pytest
 from recorded import start, value_line
 
 from deviate.eventlog import encode
-from deviate.model import ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
+from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
 from deviate.records.events import read_events
@@ -108,7 +108,8 @@ def test_a_torn_last_line_is_dropped_and_counted(tmp_path: Path) -> None:
      '["uncontrolled", "os.urandom"]\n', '["operation", "put_", "train.py", "here"]\n',
      '["weights", "start", "torch", "ab", 5]\n', '["weights", "exit", "torch", "ab", null]\n',
      '["evaluation", "torch", "ab"]\n', '["flip", "torch", "w", "12", 0.5, 0.6]\n',
-     '["flip", "torch", "w", [1, 2], true, 0.6]\n'],
+     '["flip", "torch", "w", [1, 2], true, 0.6]\n', '["artifact", "logits", "test", 0, "torch", "a.npz", 3]\n',
+     '["artifact", "weights", "exit", 0, "torch", "../a.npz", 3]\n', '["not captured", "weights", "torch"]\n'],
 )  # fmt: skip
 def test_a_bad_line_is_counted_and_loses_nothing_else(tmp_path: Path, bad: str) -> None:
     log = read(tmp_path, value((0, 0), 1), bad, value((0, 1), 2))
@@ -196,6 +197,20 @@ def test_what_the_guest_tells_of_randomness_is_kept(tmp_path: Path) -> None:
     assert log.weights == [Weights("loop", "torch", "ab" * 32, 650), Weights("exit", "torch", "ef" * 32, 650)]
     assert log.draws == {"torch": ["init", "shuffle"], "numpy": []}
     assert log.n_bad == 0
+
+
+def test_what_was_captured_and_what_could_not_be_is_kept(tmp_path: Path) -> None:
+    log = read(
+        tmp_path,
+        encode("artifact", "predictions", "test", 4, "torch", "predictions-test-4-7.npz", 100),
+        encode("artifact", "weights", "exit", -1, "torch", "weights-torch-exit-7.npz", 6),
+        encode("not captured", "weights", "torch", "the limit is reached"),
+    )
+    assert log.artifacts == [
+        Artifact("predictions", "test", 4, "torch", Path("predictions-test-4-7.npz"), 100),
+        Artifact("weights", "exit", None, "torch", Path("weights-torch-exit-7.npz"), 6),
+    ]
+    assert (log.not_captured, log.n_bad) == (["weights of torch: the limit is reached"], 0)
 
 
 def test_a_flip_to_or_from_infinity_comes_back(tmp_path: Path) -> None:

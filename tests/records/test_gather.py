@@ -1,7 +1,9 @@
 """Whose word counts when a run had several processes."""
 
-from deviate.model import Flip, Weights
-from deviate.records.gather import draws, environment, that_counts, told_by_all, told_by_one
+from pathlib import Path
+
+from deviate.model import Artifact, Flip, Weights
+from deviate.records.gather import artifacts, draws, environment, that_counts, told_by_all, told_by_one
 from deviate.records.process_log import Points, ProcessLog
 
 FINAL, OTHER = (Weights("exit", "torch", digest, 10) for digest in ("aa", "bb"))
@@ -89,3 +91,29 @@ def test_the_process_that_counts_tells_the_environment_and_helpers_add_to_it() -
     main = log(1, n_values=2, facts={"threads of torch": "8"})
     worker = log(2, started=5.0, facts={"threads of torch": "1", "pillow": "11"})
     assert environment([main, worker]) == {"threads of torch": "8", "pillow": "11"}
+
+
+def artifact(name: str, step: int | None, file: str) -> Artifact:
+    return Artifact("predictions", name, step, "torch", Path(file), 3)
+
+
+def test_artifacts_lie_in_the_attempt_that_kept_them_and_their_steps_count_on() -> None:
+    first, second = Path("run/attempt-1"), Path("run/attempt-2")
+    lost, resumed = log(1, started=1.0), log(2, n_values=3, started=9.0, rank=0)
+    for step in (0, 1):
+        lost.points["acc"].add(step, 0.5, 0.1)
+    lost.artifacts = [artifact("test", 0, "a.npz"), artifact("test", 1, "b.npz")]
+    resumed.artifacts = [artifact("test", 0, "c.npz"), artifact("test", None, "d.npz")]
+    assert [(it.step, it.path, it.rank) for it in artifacts([lost, resumed], [first, second])] == [
+        (0, first / "artifacts/a.npz", None),
+        (1, first / "artifacts/b.npz", None),
+        (2, second / "artifacts/c.npz", 0),
+        (None, second / "artifacts/d.npz", 0),
+    ]
+
+
+def test_artifacts_of_processes_that_follow_one_another_stand_in_order_of_time() -> None:
+    evaluation, training = log(1, started=9.0), log(7, started=1.0)
+    evaluation.artifacts, training.artifacts = [artifact("test", None, "late.npz")], [artifact("test", 4, "early.npz")]
+    found = artifacts([evaluation, training], [Path("attempt-1")] * 2)
+    assert [it.path.name for it in found] == ["early.npz", "late.npz"]

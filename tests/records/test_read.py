@@ -1,6 +1,7 @@
 """Experiments read back from their folder."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,3 +123,20 @@ def test_a_secret_in_the_command_is_told_to_no_reader(experiment: Path) -> None:
     plan.write_text(json.dumps({**document, "command": ["python", "train.py", "--api-key", "Zq7"]}))
     (read,) = read_experiment(experiment)
     assert read.command == ("python", "train.py", "--api-key", "[redacted]")
+
+
+def test_what_runs_are_to_be_given_to_be_like_these_is_told_without_secrets(experiment: Path) -> None:
+    assert read_experiment(experiment)[0].flags == ()
+    plan = experiment / "experiment.json"
+    told = {
+        "environment": {"A": "1 2", "HF_TOKEN": "Zq7"},
+        "prepare": [["python", "a b.py"]],
+        "wrap": ["docker", "run", "image"],
+        "seed": 3,
+    }
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), **told}))
+    (read,) = read_experiment(experiment)
+    shown = "--env 'A=1 2' --env HF_TOKEN=[redacted] --prepare \"python 'a b.py'\" --wrap 'docker run image' --seed 3"
+    assert list(read.flags) == shlex.split(shown)
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "imported": ["from a file"]}))
+    assert read_experiment(experiment)[0].flags == ()

@@ -142,3 +142,27 @@ def test_past_formats_tell_nothing_of_imports_targets_and_test_sets() -> None:
     (experiment, *_) = read_experiment(SAMPLES / "3/base")
     assert (experiment.imported, experiment.tasks) == ((), ())
     assert [(it.target, it.n_examples) for it in experiment.metrics] == [(None, None)]
+
+
+def test_the_fifth_format_is_read_in_full() -> None:
+    plan = read_plan(SAMPLES / "5/base")
+    assert dict(plan.capture) == {
+        "predictions": "on", "weights": "on", "every": "1", "limit": "1000000", "tta": "flip"
+    }  # fmt: skip
+    (experiment,) = read_experiment(SAMPLES / "5/base")
+    (run,) = experiment.runs
+    assert [(it.kind, it.name, it.step, it.n) for it in run.artifacts] == [
+        ("predictions", "test", 0, 3),
+        ("weights", "step", 0, 1),
+        ("predictions", "test", 1, 3),
+        ("weights", "loop", None, 1),
+    ]
+    assert all(it.path.is_file() and it.rank == 0 for it in run.artifacts)
+    assert run.not_captured == ("predictions of val: the limit of what is captured of a run is reached",)
+    assert dict(read_spec(run.folder.parent / "spec.json").capture) == dict(plan.capture)
+
+
+def test_past_formats_tell_nothing_of_what_was_captured() -> None:
+    (experiment, *_) = read_experiment(SAMPLES / "3/base")
+    assert read_plan(SAMPLES / "3/base").capture == ()
+    assert {(run.artifacts, run.not_captured) for run in experiment.runs} == {((), ())}

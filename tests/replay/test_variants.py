@@ -156,3 +156,12 @@ def test_what_varies_and_what_is_held_is_told_on_one_line() -> None:
     assert tell(VARIANTS["control"]).startswith("varies nothing; holds all streams, ")
     assert tell(VARIANTS["one-bit"]).startswith("varies one bit of one weight; ")
     assert tell(find_variant("algo+split+hash+impl")).endswith("precision; holds nothing")
+
+
+def test_the_bit_may_be_flipped_before_a_later_step() -> None:
+    later = find_variant("one-bit@3")
+    assert dict(later.controls) == {**dict(VARIANTS["one-bit"].controls), "one-bit-step": "3"}
+    assert tell(later).startswith("varies one bit of one weight before step 3; ")
+    assert dict(levels_of(later, 0, 2))["one-bit"] == dict(levels_of(VARIANTS["one-bit"], 0, 2))["one-bit"]
+    with pytest.raises(InputError, match="no variant named 'one-bit@x'"):
+        find_variant("one-bit@x")

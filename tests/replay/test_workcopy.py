@@ -115,6 +115,15 @@ def test_the_child_finds_the_guest_first_and_the_users_path_after(frozen: Make) 
     }  # fmt: skip
 
 
+def test_a_path_that_is_given_to_the_runs_stands_in_place_of_the_shells(frozen: Make) -> None:
+    it = frozen()
+    copy = copied(it)
+    spec = dataclasses.replace(it.specs(1)[0], environment=(("PYTHONPATH", f"{it.root}/lib"),))
+    base = {"PYTHONPATH": "/elsewhere"}
+    environment = child_environment(base, spec, it.snapshot, read_manifest(it.snapshot.folder), it.folder, copy)
+    assert environment["PYTHONPATH"].split(os.pathsep) == [str(it.snapshot.folder / "guest"), f"{copy.root}/lib"]
+
+
 def test_without_a_path_of_the_users_only_the_guest_is_on_it(frozen: Make) -> None:
     it = frozen()
     copy = copied(it)

@@ -1,0 +1,124 @@
+"""Examples of several runs beside each other: by their order where it is the same, else by a hash of their input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from deviate.model import Alignment
+
+SMALLEST_SHARE = 0.5
+"""Of the examples of the first run, this much at least has to be in all runs: with less they saw different sets."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examples:
+    """What is known of the examples that one run saw, in its order.
+
+    Attributes:
+        keys: (n,) hash of each one's input, None where there is none. truth: (n, …), None where the run had none.
+    """
+
+    n: int
+    keys: npt.NDArray[np.uint64] | None = None
+    truth: npt.NDArray[np.generic] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aligned:
+    """How the rows of each run are taken so that they are the same examples.
+
+    Attributes:
+        orders: per run (N,) its rows in the order of the first run; None where they are taken as they are.
+        positions: (N,) rows of the first run, rising.
+        notes: what was left out or taken for granted.
+    """
+
+    orders: tuple[npt.NDArray[np.intp] | None, ...]
+    positions: npt.NDArray[np.intp]
+    alignment: Alignment
+    notes: tuple[str, ...] = ()
+
+
+def align(runs: Sequence[Examples]) -> Aligned | str:
+    """The way to the same examples in every run, or why there is none.
+
+    Examples with the same input stand for one another in the order in which they came.
+    """
+    keys = [run.keys for run in runs if run.keys is not None]
+    if len(keys) < len(runs):
+        return _by_position(runs, "no run tells its inputs apart" if not keys else "not all runs tell inputs apart")
+    if all(np.array_equal(its, keys[0]) for its in keys[1:]):
+        return _as_they_are(runs)
+    found = _by_keys(keys, [run.truth for run in runs])
+    n_common, n_first = len(found[0]), runs[0].n
+    if n_common < SMALLEST_SHARE * max(run.n for run in runs):
+        if _have_the_same_truth(runs):
+            return _as_they_are(
+                runs, "Inputs differ between runs; true labels come in the same order, and so do examples."
+            )
+        return f"runs have only {n_common} of {n_first} examples in common: their inputs differ, or the sets do"
+    order = np.argsort(found[0], kind="stable")
+    notes = []
+    if any(n_common < run.n for run in runs):
+        most = max(run.n for run in runs)
+        notes.append(f"{n_common} of {most} examples are in all runs; the others are left out.")
+    return Aligned(tuple(rows[order] for rows in found), found[0][order], "input", tuple(notes))
+
+
+def _as_they_are(runs: Sequence[Examples], *notes: str) -> Aligned:
+    return Aligned((None,) * len(runs), np.arange(runs[0].n), "position", notes)
+
+
+def _by_position(runs: Sequence[Examples], why: str) -> Aligned | str:
+    numbers = sorted({run.n for run in runs})
+    if len(numbers) > 1:
+        return f"runs have {numbers[0]} to {numbers[-1]} examples, and {why}"
+    if len(runs) == 1:
+        return _as_they_are(runs)
+    known = [run.truth for run in runs if run.truth is not None]
+    if any(not _is_same(its, known[0]) for its in known[1:]):
+        return f"true labels come in another order from run to run, and {why}"
+    if len(known) == len(runs):
+        return _as_they_are(runs, f"Examples are taken to come in one order, as true labels do: {why}.")
+    return _as_they_are(runs, f"Examples are taken to come in one order in all runs: {why}.")
+
+
+def _by_keys(
+    keys: Sequence[npt.NDArray[np.uint64]], truths: Sequence[npt.NDArray[np.generic] | None]
+) -> list[npt.NDArray[np.intp]]:
+    """Rows of each run that have a partner in all others, sorted by key, and by true label where that is one number."""
+    sorted_rows, sorted_keys, nth = [], [], []
+    for its, truth in zip(keys, truths, strict=True):
+        labels = [truth] if truth is not None and truth.shape == its.shape else []
+        rows = np.lexsort((*labels, its))
+        ordered = its[rows]
+        starts = np.concatenate(([True], ordered[1:] != ordered[:-1])) if len(ordered) else np.zeros(0, bool)
+        first = np.maximum.accumulate(np.where(starts, np.arange(len(ordered)), 0)) if len(ordered) else starts
+        sorted_rows.append(rows)
+        sorted_keys.append(ordered)
+        nth.append(np.arange(len(ordered)) - first)
+    common, counts = np.unique(sorted_keys[0], return_counts=True)
+    for ordered in sorted_keys[1:]:
+        below = np.searchsorted(ordered, common, "left")
+        counts = np.minimum(counts, np.searchsorted(ordered, common, "right") - below)
+    found = []
+    for rows, ordered, number in zip(sorted_rows, sorted_keys, nth, strict=True):
+        place = np.minimum(np.searchsorted(common, ordered), max(len(common) - 1, 0))
+        is_known = common[place] == ordered if len(common) else np.zeros(len(ordered), bool)
+        wanted = np.where(is_known, counts[place], 0) if len(common) else np.zeros(len(ordered), int)
+        found.append(rows[number < wanted])
+    return found
+
+
+def _have_the_same_truth(runs: Sequence[Examples]) -> bool:
+    """Whether true labels, of several classes, come in the same order: a set that was shuffled would show."""
+    first = runs[0].truth
+    if first is None or first.ndim != 1 or len(np.unique(first)) < 2:
+        return False
+    return all(run.truth is not None and _is_same(run.truth, first) for run in runs[1:])
+
+
+def _is_same(one: npt.NDArray[np.generic], other: npt.NDArray[np.generic]) -> bool:
+    return one.shape == other.shape and bool(np.all((one == other) | ((one != one) & (other != other))))  # noqa: PLR0124

@@ -1,0 +1,245 @@
+"""One set of examples at one moment: the outputs of all runs as one array, examples aligned, kind told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deviate.errors import RecordError
+from deviate.model import CapturedSet, OutputKind
+from deviate.records.alignment import Aligned, Examples, align
+from deviate.records.class_numbers import Numbers, numbers_in_first
+from deviate.records.outputs import Array, Form, classes_of, form_of, recount
+from deviate.records.stacking import MOST_BYTES, Stacked, stack, taken
+from deviate.records.stored_arrays import KEYS, OUTPUTS, TRUTH, Stored
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A set that was built, and what puts the same set at other moments into the same frame.
+
+    Attributes:
+        examples: of the first run, as they stand in its file. rows: which of them are left, (N,) rising.
+        is_right: which rows have a class, where one example has several; None for all.
+    """
+
+    found: CapturedSet
+    form: Form
+    examples: Examples
+    rows: npt.NDArray[np.intp]
+    is_right: npt.NDArray[np.bool_] | None
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(it.nbytes for it in (self.found.outputs, self.found.labels) if it is not None)
+
+
+def build(
+    name: str,
+    step: int | None,
+    files: Mapping[int, Stored],
+    *,
+    n_runs: int,
+    reference: Frame | None,
+    left: int = MOST_BYTES,
+) -> Frame | str:
+    """The set with all runs that can be read, or why there is none.
+
+    Args:
+        files: by replicate. n_runs: how many runs could have kept it.
+        reference: the same set at its last moment, whose examples, form and order are to be kept.
+        left: bytes that outputs may take, in memory.
+    """
+    replicates, notes = sorted(files), [note for it in files.values() for note in it.notes]
+    try:
+        examples = {it: _examples(files[it]) for it in replicates}
+        first = files[replicates[0]].array(OUTPUTS)
+    except RecordError as error:
+        return error.message
+    if len(files) < n_runs:
+        notes.append(f"{len(files)} of {n_runs} runs kept this set; the measures are over these.")
+    aligned = align([*([reference.examples] if reference else []), *examples.values()])
+    if isinstance(aligned, str):
+        return aligned
+    orders, rows = _orders(aligned, reference)
+    if rows is None:
+        return "other examples than those of the last evaluation"
+    form = reference.form if reference else form_of(first, examples[replicates[0]].truth)
+    if isinstance(form, str):
+        return form
+    truth, numbers, truth_notes = _truth(list(examples.values()), orders, form.n_columns)
+    stacked = stack([files[it] for it in replicates], replicates, orders, form, len(rows), left)
+    if isinstance(stacked, str):
+        return stacked
+    if numbers is not None:
+        stacked = _renumbered(stacked, numbers)
+    outputs, labels, kind = stacked.outputs, stacked.labels, stacked.kind
+    positions = np.repeat(rows, form.n_parts)
+    true, fit_notes = _fitting(truth, form, len(positions))
+    columns = _columns_of(files, replicates, orders, form)
+    kept = reference.is_right if reference else _with_a_class(true, labels, form)
+    if kept is not None:
+        notes.append(f"{int((~kept).sum())} of {len(kept)} have no true class and are left out.")
+        outputs = None if outputs is None else outputs[:, kept]
+        labels = None if labels is None else labels[:, kept]
+        true = None if true is None else true[kept]
+        positions, columns = positions[kept], {key: it[kept] for key, it in columns.items()}
+    labels, true, class_notes = _counted_anew(labels, true, kind)
+    found = CapturedSet(
+        name=name,
+        step=step,
+        replicates=tuple(replicates),
+        kind=kind,
+        outputs=outputs,
+        labels=labels,
+        truth=true,
+        columns=columns,
+        positions=positions,
+        alignment=aligned.alignment,
+        notes=tuple(
+            dict.fromkeys([*notes, *aligned.notes, *form.notes, *truth_notes, *fit_notes, *stacked.notes, *class_notes])
+        ),
+        n_seen=(reference.examples if reference else examples[replicates[0]]).n,
+    )
+    return Frame(found, form, examples[replicates[0]], rows, kept)
+
+
+def _examples(file: Stored) -> Examples:
+    keys = file.array(KEYS).reshape(-1) if KEYS in file.names else None
+    truth = file.array(TRUTH) if TRUTH in file.names else None
+    return Examples(
+        file.n,
+        keys if keys is not None and len(keys) == file.n and keys.dtype == np.uint64 else None,
+        truth if truth is not None and truth.ndim and len(truth) == file.n else None,
+    )
+
+
+def _orders(
+    aligned: Aligned, reference: Frame | None
+) -> tuple[Sequence[npt.NDArray[np.intp] | None], npt.NDArray[np.intp] | None]:
+    """Rows to take of each run, and which rows of the first run (or of the reference) they are; None for others."""
+    if reference is None:
+        return aligned.orders, aligned.positions
+    orders = aligned.orders[1:]
+    if len(aligned.positions) == len(reference.rows) and np.array_equal(aligned.positions, reference.rows):
+        return orders, reference.rows
+    place = np.searchsorted(aligned.positions, reference.rows)
+    place = np.minimum(place, max(len(aligned.positions) - 1, 0))
+    if not len(aligned.positions) or not np.array_equal(aligned.positions[place], reference.rows):
+        return orders, None
+    return [place if order is None else order[place] for order in orders], reference.rows
+
+
+def _truth(
+    runs: Sequence[Examples], orders: Sequence[npt.NDArray[np.intp] | None], n_classes: int
+) -> tuple[Array | None, tuple[Numbers, ...] | None, list[str]]:
+    """The truth of the aligned examples where the runs that have it agree, or do but for the numbers of classes.
+
+    Returns:
+        The truth; by what numbers the classes of each run are to be called, None where they stay; notes.
+    """
+    known = [taken(run.truth, order) for run, order in zip(runs, orders, strict=True) if run.truth is not None]
+    if not known:
+        return None, None, []
+    differing = sum(
+        it.shape != known[0].shape or not np.array_equal(it, known[0], equal_nan=_has_nan(it)) for it in known[1:]
+    )
+    if not differing:
+        return known[0], None, []
+    numbers = numbers_in_first(known, n_classes) if len(known) == len(runs) else None
+    if numbers is None:
+        told = f"True labels of the same examples differ between runs ({differing} of {len(known)}), so none count."
+        return None, None, [told]
+    told = (
+        f"The script numbers its classes differently in {differing} of {len(known)} runs; here all have the numbers of "
+        "the first. Weights of the output layer are compared as they are."
+    )
+    return known[0], numbers, [told]
+
+
+def _renumbered(stacked: Stacked, numbers: tuple[Numbers, ...]) -> Stacked:
+    """The same with the classes of each run under other numbers."""
+    outputs, labels = stacked.outputs, stacked.labels
+    if outputs is not None:
+        outputs = np.stack([it[:, np.argsort(own)] for it, own in zip(outputs, numbers, strict=True)])
+    if labels is not None:
+        labels = np.stack([own[it] for it, own in zip(labels, numbers, strict=True)])
+    return replace(stacked, outputs=outputs, labels=labels)
+
+
+def _has_nan(array: Array) -> bool:
+    return np.issubdtype(array.dtype, np.inexact)
+
+
+def _size(array: Array) -> int:
+    return int(np.prod(array.shape, dtype=np.int64))
+
+
+def _fitting(truth: Array | None, form: Form, n_rows: int) -> tuple[Array | None, list[str]]:
+    """True classes or values, one per row of the outputs; none where there are more or fewer of them."""
+    if truth is None:
+        return None, []
+    if _size(truth) == n_rows * _columns(truth, form):
+        return classes_of(truth, form), []
+    return None, [f"True labels of shape {truth.shape[1:]} per example fit no outputs of this form, so none count."]
+
+
+def _columns(truth: Array, form: Form) -> int:
+    """Numbers of the truth that belong to one row: several where they are shares of classes."""
+    is_distribution = form.kind == "classes" and form.n_parts == 1 and truth.ndim > 1
+    return form.n_columns if is_distribution and truth.shape[-1] == form.n_columns else 1
+
+
+def _columns_of(
+    files: Mapping[int, Stored],
+    replicates: Sequence[int],
+    orders: Sequence[npt.NDArray[np.intp] | None],
+    form: Form,
+) -> dict[str, Array]:
+    """What was logged with the examples in the first run, where it has a number or a word for each."""
+    first = files[replicates[0]]
+    found = {}
+    for name in first.names:
+        if name not in {OUTPUTS, TRUTH, KEYS}:
+            column = first.array(name)
+            if column.shape[:1] == (first.n,) and _size(column) == first.n:
+                found[name] = np.repeat(taken(column.reshape(-1), orders[0]), form.n_parts)
+    return found
+
+
+def _with_a_class(
+    truth: Array | None, labels: npt.NDArray[np.integer[Any]] | None, form: Form
+) -> npt.NDArray[np.bool_] | None:
+    """Rows whose true class is one of those that there are scores of; None for all, or where none is.
+
+    Beside classes alone, what is below 0 is none where no run ever predicts such a number: -100 marks what is ignored.
+    """
+    if truth is None or labels is None or truth.dtype.kind not in "iu":
+        return None
+    if form.kind == "classes":
+        has_class = (truth >= 0) & (truth < form.n_columns)
+    elif form.kind == "labels" and labels.min(initial=0) >= 0:
+        has_class = truth >= 0
+    else:
+        return None
+    return has_class if has_class.any() and not has_class.all() else None
+
+
+def _counted_anew(
+    labels: npt.NDArray[np.integer[Any]] | None, truth: Array | None, kind: OutputKind
+) -> tuple[npt.NDArray[np.integer[Any]] | None, Array | None, list[str]]:
+    """Classes from 0 where a script has other numbers for them."""
+    if kind != "labels" or labels is None:
+        return labels, truth, []
+    everything = np.unique(labels)
+    if truth is not None and truth.dtype.kind in "biu":
+        everything = np.union1d(everything, truth)
+    there = recount(everything)
+    if there is None:
+        return labels, truth, []
+    told = ", ".join(map(str, there[:5])) + (" …" if len(there) > 5 else "")
+    anew = np.searchsorted(there, labels)
+    true = np.searchsorted(there, truth) if truth is not None and truth.dtype.kind in "biu" else truth
+    return anew, true, [f"Classes {told} are counted as 0 … {len(there) - 1}."]

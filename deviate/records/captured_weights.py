@@ -1,0 +1,87 @@
+"""Weights that runs kept: the files of one moment beside each other, with the layers that all of them have."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from deviate.errors import RecordError
+from deviate.model import Artifact, CapturedWeights, Run
+from deviate.records.stored_arrays import BAD, Layers, names_in
+
+BUFFERS = frozenset({
+    "running_mean", "running_var", "num_batches_tracked", "moving_mean", "moving_variance", "batch_stats",
+})  # fmt: skip
+"""Parts of names of what is kept with the weights and is not trained. Source: torch.nn.BatchNorm, keras
+BatchNormalization, flax.linen.BatchNorm."""
+
+
+def weights_at(runs: Sequence[Run], reasons: list[str]) -> tuple[CapturedWeights | None, tuple[CapturedWeights, ...]]:
+    """Weights at the end, and after steps of the main loop that all runs have; reasons are added to what is given."""
+    own = {run.replicate: _of_first_rank(run) for run in runs}
+    own = {replicate: files for replicate, files in own.items() if files}
+    if not own:
+        return None, ()
+    there = {replicate: [it for it in files if it.path.is_file()] for replicate, files in own.items()}
+    if any(len(there[it]) < len(files) for it, files in own.items()):
+        reasons.append("Files with captured weights are not there any more, at least some of them.")
+    own = {replicate: files for replicate, files in there.items() if files}
+    if not own:
+        return None, ()
+    if missing := [run.replicate for run in runs if run.replicate not in own]:
+        reasons.append(f"Runs without weights: {', '.join(map(str, missing))}.")
+    final = _beside({replicate: files[-1] for replicate, files in own.items()}, None, reasons)
+    kept = {replicate: {it.step: it for it in files if it.step is not None} for replicate, files in own.items()}
+    steps = sorted(set.intersection(*(set(files) for files in kept.values())))
+    n_known = len(set().union(*kept.values()))
+    if len(steps) < n_known and any(len(files) > 1 for files in kept.values()):
+        reasons.append(f"Weights: {n_known - len(steps)} of {n_known} steps are not in all runs, and left out.")
+    beside = (_beside({it: files[step] for it, files in kept.items()}, step, reasons) for step in steps)
+    return final, tuple(it for it in beside if it is not None)
+
+
+def _of_first_rank(run: Run) -> list[Artifact]:
+    """Files of weights in order of time; ranks hold the same, so the lowest one tells of all.
+
+    Weights that have not changed since the main loop ended are not kept once more at exit.
+    """
+    files = [it for it in run.artifacts if it.kind == "weights"]
+    lowest = min((it.rank for it in files if it.rank is not None), default=None)
+    return [it for it in files if it.rank in {None, lowest}]
+
+
+def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) -> CapturedWeights | None:
+    """The weights of all runs at one moment, with the layers that all have in one shape."""
+    shapes: dict[int, dict[str, tuple[int, ...]]] = {}
+    for replicate, file in files.items():
+        try:
+            shapes[replicate] = _shapes(file.path)
+        except RecordError as error:
+            reasons.append(f"Run {replicate}: {error.message}.")
+    if not shapes:
+        return None
+    first = next(iter(shapes.values()))
+    names = [name for name, shape in first.items() if all(its.get(name) == shape for its in shapes.values())]
+    left = sorted(set().union(*shapes.values()) - set(names))
+    if left:
+        reasons.append(f"Weights that not all runs have in one shape are left out: {_some(left)}.")
+    if not names:
+        return None
+    return CapturedWeights(step, tuple(shapes), Layers([files[it].path for it in shapes], names))
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Trained weights of a file, by name. Raises RecordError."""
+    names = names_in(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = ((name, file[name]) for name in names if BUFFERS.isdisjoint(name.replace("/", ".").split(".")))
+            return {name: array.shape for name, array in arrays if np.issubdtype(array.dtype, np.floating)}
+    except BAD as error:
+        raise RecordError(
+            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
+        ) from error

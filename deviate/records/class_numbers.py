@@ -1,0 +1,43 @@
+"""Numbers that a script gives its classes: where they differ between runs, those of the first run are put for them.
+
+A script that numbers classes in the order of a `set` of words has others in each run, for the hashes of words differ.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from deviate.records.outputs import Array
+
+Numbers = npt.NDArray[np.intp]
+"""By number of a class in a run: its number in the first run."""
+
+
+def numbers_in_first(truths: Sequence[Array], n_classes: int) -> tuple[Numbers, ...] | None:
+    """What the classes of each run are called in the first; None where labels differ in another way than by number.
+
+    Classes without an example keep their order among the numbers that are left.
+
+    Args:
+        truths: of each run, integers of one shape, the same examples in the same places.
+
+    >>> [list(map(int, it)) for it in numbers_in_first([np.array([0, 1, 1]), np.array([2, 0, 0])], 3)]
+    [[0, 1, 2], [1, 2, 0]]
+    """
+    first = np.asarray(truths[0]).reshape(-1)
+    found = []
+    for truth in truths:
+        own = np.asarray(truth).reshape(-1)
+        if own.shape != first.shape or own.dtype.kind not in "iu" or first.dtype.kind not in "iu" or not len(own):
+            return None
+        if min(own.min(), first.min()) < 0 or max(own.max(), first.max()) >= n_classes:
+            return None
+        pairs = np.unique(np.stack([own, first], axis=1), axis=0)
+        if len(np.unique(pairs[:, 0])) < len(pairs) or len(np.unique(pairs[:, 1])) < len(pairs):
+            return None
+        numbers = np.full(n_classes, -1, dtype=np.intp)
+        numbers[pairs[:, 0]] = pairs[:, 1]
+        numbers[numbers < 0] = np.setdiff1d(np.arange(n_classes), pairs[:, 1])
+        found.append(numbers)
+    return tuple(found)

@@ -1,0 +1,172 @@
+"""What a model put out, in the form that measures read: scores of classes, classes, or values; a row per example."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from deviate.model import OutputKind
+
+Array = npt.NDArray[Any]
+SUM_TOLERANCE = {2: 2e-2, 4: 1e-3, 8: 1e-6}
+"""How far class probabilities may be from the sum 1, by bytes of a number: rounding of many classes, and no more."""
+SPARSE = 4
+"""Classes are counted anew where their numbers are so many times more than they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How rows are made of outputs.
+
+    Attributes:
+        kind: scores of several classes, one score of the second of two, classes, or values.
+        class_axis: where scores of several classes stand.
+        n_parts: rows per example, such as pixels, or labels of which each is right or wrong by itself.
+        n_columns: scores per row; 0 for one number.
+    """
+
+    kind: Literal["classes", "binary", "labels", "values"]
+    class_axis: int = 1
+    n_parts: int = 1
+    n_columns: int = 0
+    notes: tuple[str, ...] = ()
+
+    def rows(self, outputs: Array) -> Array:
+        """(n × parts, C), or (n × parts,) where a row is one number."""
+        if self.kind == "classes":
+            return np.moveaxis(outputs, self.class_axis, -1).reshape(-1, self.n_columns)
+        return outputs.reshape(-1)
+
+
+def form_of(outputs: Array, truth: Array | None) -> Form | str:
+    """How the outputs of a run on a set are to be read, by their shape and by the truth; or why they cannot be."""
+    if np.issubdtype(outputs.dtype, np.complexfloating) or outputs.dtype.kind not in "biuf":
+        return f"outputs are {outputs.dtype}, no numbers that measures are defined for"
+    n, shape = len(outputs), outputs.shape[1:]
+    if truth is not None and len(truth) != n:
+        truth = None
+    n_parts = int(np.prod(shape, dtype=np.int64))
+    if not n or not n_parts:
+        return "there are no outputs in it"
+    if np.issubdtype(outputs.dtype, np.integer) or outputs.dtype == bool:
+        same = truth is not None and int(np.prod(truth.shape[1:], dtype=np.int64)) == n_parts
+        return Form("labels", n_parts=n_parts, notes=_parts_note(n_parts)) if same or n_parts == 1 else _unknown(shape)
+    if n_parts == 1:
+        return Form(_single(outputs, truth))
+    if truth is None:
+        return Form("classes", n_columns=n_parts) if len(shape) == 1 else _unknown(shape)
+    return _several(outputs, truth, n_parts)
+
+
+def _several(outputs: Array, truth: Array, n_parts: int) -> Form | str:
+    """Outputs with several numbers per example, beside the truth."""
+    shape, true_shape = outputs.shape[1:], _without_ones(truth).shape[1:]
+    if not true_shape and (len(shape) == 1 or _without_ones(outputs).ndim == 2):
+        if not is_whole(truth):
+            note = "A true value stands beside several outputs of an example: which one is meant is not known."
+            return Form("values", n_parts=n_parts, notes=(note, *_parts_note(n_parts)))
+        return Form("classes", n_columns=n_parts, class_axis=1 + int(np.argmax(shape)))
+    if true_shape == _without_ones(outputs).shape[1:]:
+        if len(shape) == 1 and _is_one_per_row(truth):
+            return Form("classes", n_columns=n_parts)
+        is_binary = set(np.unique(truth)) <= {0, 1}
+        return Form("binary" if is_binary else "values", n_parts=n_parts, notes=_parts_note(n_parts))
+    for axis, others in ((1, shape[1:]), (len(shape), shape[:-1])):
+        if truth.shape[1:] == others and is_whole(truth):
+            parts = n_parts // shape[axis - 1]
+            return Form("classes", axis, parts, shape[axis - 1], _parts_note(parts))
+    return f"outputs of shape {shape} per example and true values of shape {truth.shape[1:]} do not go together"
+
+
+def _unknown(shape: tuple[int, ...]) -> str:
+    return f"outputs have the shape {shape} per example: without true values nobody knows what they are scores of"
+
+
+def _parts_note(n_parts: int) -> tuple[str, ...]:
+    return (f"Each of {n_parts} parts of an example counts as one of its own.",) if n_parts > 1 else ()
+
+
+def _single(outputs: Array, truth: Array | None) -> Literal["binary", "labels", "values"]:
+    """One float per example: a score of the second of two classes, a class, or a value."""
+    if truth is None or not is_whole(truth):
+        return "values"
+    classes = set(np.unique(truth))
+    if is_whole(outputs) and set(np.unique(outputs)) <= classes | set(range(int(max(classes)) + 1)):
+        return "labels"
+    return "binary" if classes <= {0, 1} or classes <= {-1, 1} else "values"
+
+
+def classes_of(truth: Array, form: Form) -> Array:
+    """(n × parts,) true classes or values, made of what stands in the file."""
+    if form.kind == "classes" and form.n_parts == 1 and truth.ndim > 1 and truth.shape[-1] == form.n_columns:
+        return np.asarray(np.argmax(truth, axis=-1).reshape(-1))
+    flat = truth.reshape(-1)
+    if form.kind == "values" or not is_whole(flat):
+        return flat
+    if form.kind == "binary":
+        return (flat > 0).astype(np.int64)
+    return flat.astype(np.int64)
+
+
+def score_kind(rows: Array, form: Form) -> OutputKind | None:
+    """What the scores of one run are, by their values; None where all that it put out is NaN or infinite.
+
+    Rows with such a number tell nothing: one of them would else make the probabilities of all runs scores.
+    """
+    if form.kind in {"labels", "values"}:
+        return "labels" if form.kind == "labels" else "values"
+    known = rows < np.inf  # -inf is the logarithm of 0
+    if not known.all():
+        rows = rows[known if rows.ndim == 1 else known.all(axis=1)]
+        if not len(rows):
+            return None
+    tolerance = SUM_TOLERANCE.get(rows.dtype.itemsize, 1e-3)
+    if form.kind == "binary":
+        return "probabilities" if rows.min() >= 0 and rows.max() <= 1 else "logits"
+    lowest, highest = rows.min(), rows.max()
+    if lowest >= 0 and highest <= 1 + tolerance:
+        sums = rows.sum(axis=1, dtype=np.float64)
+        return "probabilities" if np.abs(sums - 1).max() <= tolerance else "logits"
+    if highest <= tolerance:
+        sums = np.exp(rows, dtype=np.float64).sum(axis=1)
+        return "log-probabilities" if np.abs(sums - 1).max() <= tolerance else "logits"
+    return "logits"
+
+
+def common_kind(kinds: set[OutputKind | None]) -> OutputKind:
+    """What the scores of all runs are: what differs from run to run can only be scores as such."""
+    told = [it for it in kinds if it is not None]
+    return told[0] if len(told) == 1 else "logits"
+
+
+def recount(classes: Array) -> Array | None:
+    """The classes that there are, where their own numbers cannot stand: below 0, or far above their number."""
+    there = np.unique(classes)
+    is_sparse = len(there) and (there[0] < 0 or int(there[-1]) >= max(SPARSE * len(there), 1000))
+    return there if is_sparse else None
+
+
+def is_bounded(numbers: Array) -> bool:
+    """Whether none is NaN or infinite above; a score of -inf is one of a class that is ruled out."""
+    return numbers.dtype.kind != "f" or bool((numbers < np.inf).all())
+
+
+def is_whole(numbers: Array) -> bool:
+    if numbers.dtype == bool or np.issubdtype(numbers.dtype, np.integer):
+        return True
+    if not np.issubdtype(numbers.dtype, np.floating):
+        return False
+    return bool(np.all(np.isfinite(numbers)) and np.all(np.equal(np.mod(numbers, 1), 0)))
+
+
+def _without_ones(array: Array) -> Array:
+    return array.reshape(len(array), *(size for size in array.shape[1:] if size != 1))
+
+
+def _is_one_per_row(truth: Array) -> bool:
+    """Whether the truth is a distribution over classes: one of them, or several with shares that sum to 1."""
+    if not (np.issubdtype(truth.dtype, np.floating) or np.issubdtype(truth.dtype, np.integer) or truth.dtype == bool):
+        return False
+    sums = truth.sum(axis=-1, dtype=np.float64)
+    return bool(np.min(truth) >= 0 and np.abs(sums - 1).max() <= SUM_TOLERANCE[4])

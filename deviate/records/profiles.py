@@ -1,0 +1,72 @@
+"""How fast the main loops of runs went, and what profilers saw: read from the files of an attempt."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from deviate.eventlog import decode
+from deviate.model import Run
+from deviate.model.cost import KernelTime, Pace, Profile
+from deviate.records.events import UNKNOWN_MAIN
+from deviate.records.files import read_json, reading
+from deviate.records.layout import event_files
+
+STEP = '["step", '
+
+
+def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
+    """How fast the main loop went, by the process that took most steps; None for fewer than two steps.
+
+    Args:
+        main_loop: id of the loop whose steps count; one of a managed framework counts where it took fewer than two.
+    """
+    for loop in (main_loop, UNKNOWN_MAIN):
+        found = [pace for path in event_files(attempt) if (pace := _pace(path, loop)) is not None]
+        if found:
+            return max(found, key=lambda it: it.n_steps)
+    return None
+
+
+def _pace(path: Path, loop: int | None) -> Pace | None:
+    times = list(_beginnings(path, loop))
+    if len(times) < 2:
+        return None
+    return Pace(len(times), (times[-1] - times[0]) / (len(times) - 1))
+
+
+def _beginnings(path: Path, loop: int | None) -> Iterator[float]:
+    """Seconds at which steps of the loop began."""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for line in file:
+            if line.startswith(STEP) and line.endswith("\n"):
+                try:
+                    _, its, _, seconds = decode(line)
+                except ValueError:
+                    continue
+                if its == loop:
+                    yield float(seconds)
+
+
+def profile_of(run: Run) -> Profile | None:
+    """What a profiler saw in a run, in its first process that was profiled; None where none was.
+
+    Raises:
+        RecordError: the file is missing or damaged.
+    """
+    kept = next((it for it in run.artifacts if it.kind == "profile"), None)
+    if kept is None:
+        return None
+    document = read_json(kept.path, "profile")
+    with reading(kept.path):
+        first, after = document["window"]
+        updates = document["n_updates"]
+        return Profile(
+            replicate=run.replicate,
+            framework=str(document["framework"]),
+            device=str(document["device"]),
+            measure=str(document["measure"]),
+            window=(int(first), int(after)),
+            n_updates=None if updates is None else int(updates),
+            wall_s=float(document["wall_s"]),
+            reading_s=float(document["reading_s"]),
+            kernels=tuple(KernelTime(str(name), int(n), float(s)) for name, n, s in document["kernels"]),
+        )

@@ -1,0 +1,189 @@
+"""Files with captured arrays, opened with doubt: one that is damaged or gone is told of, and the rest goes on."""
+
+import zipfile
+import zlib
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deviate.errors import RecordError
+from deviate.model import Artifact
+
+Array = npt.NDArray[Any]
+OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
+BAD = (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, MemoryError, NotImplementedError)
+"""What a damaged file raises where it is read."""
+
+
+def read_array(path: Path, name: str) -> Array:
+    """One array of a file. Raises RecordError where it is not there, or damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            array: Array = file[name]
+    except BAD as error:
+        raise RecordError(
+            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
+        ) from error
+    return array
+
+
+def names_in(path: Path) -> tuple[str, ...]:
+    """Names of the arrays of a file whose bytes are all as they were written. Raises RecordError."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            if (damaged := file.testzip()) is not None:
+                raise ValueError(f"{damaged} is damaged")
+            return tuple(name.removesuffix(".npy") for name in file.namelist())
+    except BAD as error:
+        raise RecordError(
+            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The outputs of one run on a set at one moment, in one file, or in one of each rank that had a share.
+
+    Attributes:
+        names: of the arrays that all files have; each has a row per example.
+    """
+
+    paths: tuple[Path, ...]
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        return sum(self.sizes)
+
+    def array(self, name: str) -> Array:
+        """Rows of all shares. Shares of equal size take turns, as samplers deal out examples.
+
+        Raises:
+            RecordError: a file is damaged.
+        """
+        parts = [read_array(path, name) for path in self.paths]
+        if len(parts) == 1:
+            return parts[0]
+        if len(set(self.sizes)) == 1:
+            return np.stack(parts, axis=1).reshape(-1, *parts[0].shape[1:])
+        return np.concatenate(parts)
+
+
+def stored(shares: Sequence[Artifact]) -> Stored:
+    """What lies in the files of one run, set and moment.
+
+    Ranks that went through the whole set each have the same in their files, and the first one counts.
+
+    Raises:
+        RecordError: a file is damaged, or has no outputs.
+    """
+    paths = [it.path for it in shares]
+    names = [names_in(path) for path in paths]
+    common = tuple(name for name in names[0] if all(name in its for its in names))
+    if OUTPUTS not in common:
+        raise RecordError(f"{paths[0].name} holds no outputs", "what was captured of this run is left out")
+    outputs = [_head(path) for path in paths]
+    if len(paths) == 1 or _are_copies(paths, common, outputs):
+        return Stored(tuple(paths[:1]), names[0], (outputs[0][0],))
+    if len({shape[1:] for shape in outputs}) > 1:
+        raise RecordError(
+            f"{paths[0].name} and its shares differ in shape", "what was captured of this run is left out"
+        )
+    note = (
+        f"Shares of {len(paths)} processes are put together; a sampler that fills up the last batch counts a few "
+        "examples twice."
+    )
+    return Stored(tuple(paths), common, tuple(shape[0] for shape in outputs), (note,))
+
+
+def _head(path: Path) -> tuple[int, ...]:
+    """The shape of the outputs, from their head alone."""
+    try:
+        with zipfile.ZipFile(path) as file, file.open(f"{OUTPUTS}.npy") as member:
+            version = np.lib.format.read_magic(member)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape: tuple[int, ...] = read(member)[0]
+    except BAD as error:
+        raise RecordError(
+            f"{path.name} cannot be read: {error}", "what was captured of this run is left out"
+        ) from error
+    if not shape:
+        raise RecordError(f"{path.name} has no row per example", "what was captured of this run is left out")
+    return shape
+
+
+def _are_copies(paths: Sequence[Path], names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> bool:
+    """Whether every rank went through the same examples."""
+    if len({shape[0] for shape in shapes}) > 1:
+        return False
+    told = next((name for name in (KEYS, TRUTH) if name in names), OUTPUTS)
+    first = np.sort(read_array(paths[0], told), axis=0)
+    return all(np.array_equal(np.sort(read_array(path, told), axis=0), first) for path in paths[1:])
+
+
+class Layers(Mapping[str, npt.NDArray[np.float64]]):
+    """The weights of several runs by name, (R, n) each: read when they are asked for, one layer at a time.
+
+    Who goes through all of them opens each file once: a forest has thousands of arrays.
+    """
+
+    def __init__(self, paths: Sequence[Path], names: Sequence[str]) -> None:
+        self._paths, self._names = tuple(paths), tuple(names)
+
+    def __getitem__(self, name: str) -> npt.NDArray[np.float64]:
+        if name not in self._names:
+            raise KeyError(name)
+        return _beside(read_array(path, name) for path in self._paths)
+
+    def items(self) -> "ItemsView[str, npt.NDArray[np.float64]]":
+        return _Items(self)
+
+    def values(self) -> "ValuesView[npt.NDArray[np.float64]]":
+        return _Values(self)
+
+    def each(self) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
+        """Names and weights. Raises RecordError where a file is damaged."""
+        with ExitStack() as stack:
+            try:
+                files = [stack.enter_context(np.load(path, allow_pickle=False)) for path in self._paths]
+                for name in self._names:
+                    yield name, _beside(file[name] for file in files)
+            except BAD as error:
+                raise RecordError(
+                    f"captured weights cannot be read: {error}", "what was captured of these runs is left out"
+                ) from error
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Items(ItemsView[str, npt.NDArray[np.float64]]):
+    def __init__(self, layers: Layers) -> None:
+        super().__init__(layers)
+        self._layers = layers
+
+    def __iter__(self) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
+        return self._layers.each()
+
+
+class _Values(ValuesView[npt.NDArray[np.float64]]):
+    def __init__(self, layers: Layers) -> None:
+        super().__init__(layers)
+        self._layers = layers
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
+        return (weights for _, weights in self._layers.each())
+
+
+def _beside(parts: Iterable[Array]) -> npt.NDArray[np.float64]:
+    return np.stack([part.reshape(-1).astype(np.float64) for part in parts])

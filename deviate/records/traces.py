@@ -1,0 +1,70 @@
+"""The traces of an attempt: what each of its processes computed, by rank, and the arrays that were kept."""
+
+import dataclasses
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deviate.errors import RecordError
+from deviate.model.divergence import Trace
+from deviate.records.layout import artifacts_folder, event_files, snapshot_folder
+from deviate.records.trace_log import Texts, read_file
+
+if TYPE_CHECKING:  # a command that only lists or shows waits for no NumPy
+    import numpy.typing as npt
+
+
+def read_traces(attempt: Path) -> tuple[Trace, ...]:
+    """The traces of all processes of an attempt that computed something, by rank.
+
+    Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
+    started: the first keeps its rank, the others follow after the largest.
+
+    Raises:
+        RecordError: a newer deviate wrote them.
+    """
+    texts = Texts(snapshot_folder(attempt.parent.parent.parent))
+    starts = _starts(attempt)
+    read = [
+        trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
+    ]
+    in_time = sorted(read, key=lambda it: (starts.get(it.pid, 0), it.pid))
+    first = {it.rank: it for it in reversed(in_time)}
+    others = [it for it in in_time if first[it.rank] is not it]
+    beyond = max(first, default=0) + 1
+    found = [*first.values(), *(dataclasses.replace(it, rank=beyond + at) for at, it in enumerate(others))]
+    return tuple(sorted(found, key=lambda it: it.rank))
+
+
+def kept_arrays(attempt: Path) -> "dict[tuple[int, int], npt.NDArray[Any]]":
+    """Arrays of the records that were asked for, by rank and step; files that are damaged are left out.
+
+    Raises:
+        RecordError: as `read_traces`.
+    """
+    from deviate.records.stored_arrays import names_in, read_array
+
+    ranks = {trace.pid: trace.rank for trace in reversed(read_traces(attempt))}
+    found: dict[tuple[int, int], npt.NDArray[Any]] = {}
+    for path in sorted(artifacts_folder(attempt).glob("kept-*-*.npz")):
+        told = re.fullmatch(r"kept-([0-9a-f]+)-\d+\.npz", path.name)
+        rank = ranks.get(int(told[1], 16)) if told else None
+        if rank is None:
+            continue
+        try:
+            steps = {
+                name: int(name.removeprefix("step-")) for name in names_in(path) if re.fullmatch(r"step-\d+", name)
+            }
+            found |= {(rank, step): read_array(path, name) for name, step in steps.items()}
+        except RecordError:
+            continue
+    return found
+
+
+def _starts(attempt: Path) -> dict[int, int]:
+    """Processes to the microsecond at which they started, as their event files are called."""
+    found: dict[int, int] = {}
+    for path in event_files(attempt):
+        if told := re.match(r"events-(\d+)-([0-9a-f]+)", path.name):
+            found.setdefault(int(told[1]), int(told[2], 16))
+    return found

@@ -1,0 +1,130 @@
+"""What runs are to keep beside their metrics: the user's words into the pairs of a spec, and the pairs into words."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from deviate.errors import InputError
+
+KINDS = ("predictions", "weights")
+NONE = "none"
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
+CROPS = ("crop25", "crop81", "crop_mnist", "crop_imagenet")
+AUGMENTATIONS = ("flip", *CROPS, *(f"flip_{crop}" for crop in CROPS))
+"""Those that the guest has; a test holds both lists together, for neither imports the other."""
+DEFAULT_LIMIT = "1GB"
+TRACE = "trace"
+"""What the pairs of a trace begin with: `deviate diverge` asks for them, no user's word does."""
+LEVELS = ("losses", "steps", "modules", "operations")
+"""What a trace tells of, by its level from 1."""
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def keeping(
+    kinds: Sequence[str] = (),
+    *,
+    every: int | None = None,
+    limit: str | None = None,
+    augmentations: Sequence[str] = (),
+    flag: str = "--capture",
+) -> Pairs:
+    """What is asked for, as in `Spec.capture`; empty for nothing. What is not said is left out.
+
+    Args:
+        kinds: some of KINDS, or `none` alone, which goes before all else.
+        every: steps of the main loop between two captures; None for the end alone.
+        limit: of one run, as 500MB or 1GB; None for the default.
+        augmentations: of the input at test time; they need predictions.
+        flag: what to call the kinds in messages.
+
+    Raises:
+        InputError: there is no such kind, the limit is no size, or a setting is there with nothing to keep.
+    """
+    if tuple(kinds) == (NONE,):
+        return ()
+    for kind in kinds:
+        if kind not in KINDS:
+            raise InputError(
+                f"{flag} {kind} is none of {', '.join(KINDS)}", f"write it as {flag} {','.join(KINDS)}, or {flag} none"
+            )
+    for name in augmentations:
+        if name not in AUGMENTATIONS:
+            raise InputError(f"--tta {name}: there is no such augmentation", f"there are: {', '.join(AUGMENTATIONS)}")
+    if not kinds and not augmentations:
+        if every is not None or limit is not None:
+            said = f"every {every} step{'s' * (every != 1)}" if every is not None else f"a limit of {limit}"
+            raise InputError(f"{said}: there is nothing to keep", f"say what: {flag} predictions,weights")
+        return ()
+    wanted = {kind: "on" for kind in KINDS if kind in kinds or (kind == "predictions" and augmentations)}
+    if every is not None:
+        wanted["every"] = str(every)
+    if limit is not None:
+        wanted["limit"] = str(bytes_of(limit))
+    if augmentations:
+        wanted["tta"] = ",".join(dict.fromkeys(augmentations))
+    return tuple(wanted.items())
+
+
+def whole(pairs: Pairs) -> Pairs:
+    """The same with what was not said at its default, so that a spec tells it all."""
+    if not pairs or is_trace(pairs):
+        return pairs
+    return (*pairs, *(() if "limit" in dict(pairs) else (("limit", str(bytes_of(DEFAULT_LIMIT))),)))
+
+
+def is_trace(pairs: Pairs) -> bool:
+    """Whether runs that keep this are those of a ladder, and leave a trace."""
+    return TRACE in dict(pairs)
+
+
+def is_kept(asked: Pairs, kept: Pairs) -> bool:
+    """Whether runs that keep so much have all that is asked for. Who asks for nothing has it."""
+    if is_trace(asked) or is_trace(kept):
+        return asked == kept
+    there = dict(kept)
+    names = set(there.get("tta", "").split(","))
+    return all(set(value.split(",")) <= names if name == "tta" else there.get(name) == value for name, value in asked)
+
+
+def tell_keeping(pairs: Pairs) -> str:
+    """In words, as "predictions and weights, at the end and every 5 steps of the main loop"; "nothing" for nothing."""
+    wanted: Mapping[str, str] = dict(pairs)
+    if TRACE in wanted:
+        return _tell_trace(wanted)
+    kinds = [kind for kind in KINDS if kind in wanted]
+    if not kinds:
+        return f"a profile of steps {wanted['profile']} of the main loop" if "profile" in wanted else "nothing"
+    every = wanted.get("every", "")
+    steps = "step" if every == "1" else f"{every} steps"
+    when = f"at the end and every {steps} of the main loop" if every else "at the end"
+    names = wanted.get("tta", "").replace(",", ", ")
+    return f"{' and '.join(kinds)}, {when}" + (f", predictions also with {names}" if names else "")
+
+
+def _tell_trace(wanted: Mapping[str, str]) -> str:
+    """`a trace of operations, updates 0 to 9, where the run ends`, for level 4 until 10."""
+    first, until = wanted.get("trace-from", "0"), wanted.get("trace-until")
+    what = LEVELS[int(wanted[TRACE]) - 1]
+    if until is not None:
+        when = f"updates {first} to {int(until) - 1}, after which the run ends"
+    else:
+        when = "all updates" if first == "0" else f"updates from {first} on"
+    kept = ", and the numbers of one of them" if "trace-keep" in wanted else ""
+    return f"a trace of {what}, {when}{kept}"
+
+
+def bytes_of(text: str) -> int:
+    """A size in bytes: K, M, G and T are powers of 1000, with an i of 1024.
+
+    >>> bytes_of("1GB"), bytes_of("1.5 k"), bytes_of("2MiB")
+    (1000000000, 1500, 2097152)
+
+    Raises:
+        InputError: it is none, or zero.
+    """
+    found = SIZE.fullmatch(text.strip())
+    base = 1024 if found and found[3] else 1000
+    size = round(float(found[1]) * base ** " kmgt".index(found[2].lower() or " ")) if found else 0
+    if size <= 0:
+        raise InputError(f"{text} is no size of a file", "write bytes, or a unit: 500MB, 1GB")
+    return size
