@@ -78,7 +78,7 @@ def build_view(findings: Findings) -> View:
         failures=tuple(failed),
         no_failures="" if failed else "Every run on record completed.",
         divergence=divergence_view(findings),
-        stability=stability_view(findings),
+        stability=stability_view(findings, labels),
         breakdowns=breakdowns_view(findings, labels),
         planning=planning_view(findings, labels),
         data=data_view(findings),

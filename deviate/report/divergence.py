@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
+from deviate.report.commands import diverge_command
 from deviate.report.format import clean, counted, name_text, replicates
 from deviate.report.view import Cell, ProofRow, Row
 from deviate.report.view.divergence import DivergenceView
@@ -12,6 +13,10 @@ CONTROL = "control"
 ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
 EQUAL = {True: "bitwise equal", False: "not equal", None: "not compared"}
 ABSENT = frozenset({"not reached", "not seen"})
+ADVICE = (
+    "Runs with everything held part here. This makes two more, and finds the update, the operation and the line of the "
+    "program at which they part:"
+)
 HEADERS = ("runs", "bitwise", "first step that differs", "metric", "values", "final weights")
 
 
@@ -21,12 +26,19 @@ def divergence_view(findings: Findings) -> DivergenceView:
     proofs = findings.noise.repeatability if findings.noise else ()
     if all(it.imported for it in experiments):
         proofs = ()
+    broken = [
+        it
+        for proof, it in zip(proofs, experiments, strict=False)
+        if proof.variant == CONTROL and proof.is_equal is False and it.command
+    ]
     return DivergenceView(
         no_divergence=_no_divergence(proofs, experiments, is_comparison=bool(findings.pairs)),
         sentences=tuple(_sentence(proof) for proof in proofs if proof.parting is not None),
         caption="Where the runs of a variant differ first",
         headers=HEADERS,
         rows=tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False)),
+        advice=ADVICE if broken else "",
+        commands=tuple(dict.fromkeys(diverge_command(it.command, given=it.flags) for it in broken)),
     )
 
 

@@ -12,6 +12,7 @@ from deviate.model import level_text
 
 MINUS = "\N{MINUS SIGN}"
 ELLIPSIS = "…"
+SIZES = ("B", "kB", "MB", "GB", "TB")
 LONGEST_NAME = 100
 """Letters of a name that a reader takes in; longer ones keep beginning and end."""
 
@@ -51,6 +52,18 @@ def name_text(name: str) -> str:
     return shorten_middle(text, LONGEST_NAME) if is_seen else "(no name)"
 
 
+def size_text(n_bytes: int) -> str:
+    """A size in the unit that suits it, decimal.
+
+    >>> size_text(0), size_text(1_234_567)
+    ('0 B', '1.2 MB')
+    """
+    value, index = float(n_bytes), 0
+    while value >= 999.5 and index < len(SIZES) - 1:
+        value, index = value / 1000, index + 1
+    return f"{value:.0f} {SIZES[index]}" if value >= 10 or not index else f"{value:.1f} {SIZES[index]}"
+
+
 def decimals(standard_error: float) -> int | None:
     """Decimals that show two significant digits of a standard error; None when it says nothing (0 or not finite).
 
@@ -76,6 +89,17 @@ def number(value: float, places: int | None) -> str:
     if exponent >= 7 or (exponent <= -4 and places > 6):
         return _typographic(f"{value:.{max(0, places + exponent)}e}")
     return _typographic(f"{value:.{max(0, places)}f}")
+
+
+def rough(value: float) -> str:
+    """A size by two digits, as a difference needs it that goes through many powers of ten.
+
+    >>> rough(1.1920929e-07), rough(0.0341), rough(1234.0)
+    ('1.2e−7', '0.034', '1234')
+    """
+    if value and math.isfinite(value) and abs(value) < 1e-3:
+        return _typographic(f"{value:.1e}")
+    return number(value, decimals(abs(value)) if value else 0)
 
 
 def signed(value: float, places: int | None) -> str:

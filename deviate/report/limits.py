@@ -78,7 +78,21 @@ def limits(findings: Findings) -> tuple[str, ...]:
         sentences.append("Some runs gave no score: the figures are conditional on the runs that did.")
     if has_best:
         sentences.append("The best value over steps is optimistic where it was picked on the data it is reported for.")
+    sentences += _of_stability(findings)
     return tuple(sentences)
+
+
+def _of_stability(findings: Findings) -> list[str]:
+    """Of what predictions and weights tell."""
+    sets = findings.stability.sets
+    sentences = []
+    if any(it.disagreement for it in sets):
+        sentences.append("How often runs disagree is not how often they are wrong, and no verdict rests on it.")
+    if any(it.classes or it.groups for it in sets):
+        sentences.append("Classes and sub-groups are explored, not tested: the widest of many is wide by chance too.")
+    if findings.stability.weights:
+        sentences.append("Distance of weights is not distance of functions: units of a layer may change places.")
+    return sentences
 
 
 def _descriptions(findings: Findings) -> list[Description]:

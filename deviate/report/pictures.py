@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deviate.report.view import View
+from deviate.report.view.breakdowns import BreakdownPlot
+from deviate.report.view.stability import MatrixPlot, StepsPlot
 
 if TYPE_CHECKING:
     from deviate.report.figures import Plot
@@ -15,6 +17,9 @@ COLUMN_IN = 3.25
 """Width of a column in inches. Source: ICML 2025 style; NeurIPS has one column of 5.5."""
 
 LONGEST_NAME = 48
+
+
+KINDS: dict[type, str] = {MatrixPlot: "pairs", StepsPlot: "steps"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,16 @@ def _plots(view: View) -> Iterator["tuple[str, Plot]"]:
         yield "ranks", view.tasks.ranks
     if view.tasks is not None and view.tasks.profile is not None:
         yield "profile", view.tasks.profile
+    yield from _of_stability(view)
     yield from _of_outcomes(view)
+
+
+def _of_stability(view: View) -> Iterator["tuple[str, Plot]"]:
+    """How alike runs are, on evaluation sets, their classes, and in their weights."""
+    for part in (*view.stability.parts, *view.stability.classes):
+        for plot in (*part.plots, *(plot for fold in part.folds for plot in fold.plots)):
+            name = slug(plot.title.partition(":")[0])
+            yield name if isinstance(plot, BreakdownPlot) else f"{KINDS[type(plot)]}-{name}", plot
 
 
 def _of_outcomes(view: View) -> Iterator["tuple[str, Plot]"]:

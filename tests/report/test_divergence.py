@@ -1,12 +1,13 @@
 """What the report says about where runs part, and about what was not captured."""
 
 import dataclasses
+import html
 
 from experiments import scored
-from studies import equal, noisy_run, spread, study, usual, variant, weights
+from studies import equal, noisy_run, spread, study, usual, variant
 
+from deviate.report import build_view, render
 from deviate.report.divergence import divergence_view
-from deviate.report.stability import stability_view
 from deviate.stats import judge
 
 
@@ -31,6 +32,24 @@ def test_the_first_difference_is_told_to_the_last_bit() -> None:
     assert row.cells[2].text == "main-loop step 1"
     assert row.cells[4].text == "93.0 and 93.00000000000001"
     assert "everything is held, so no run should differ" in row.note
+
+
+def test_where_control_parts_the_command_that_finds_the_line_can_be_copied() -> None:
+    findings = study(*broken())
+    (command,) = divergence_view(findings).commands
+    assert command == "deviate diverge train.py -- --network small"
+    assert f'<pre class="source">{command}</pre>' in render(build_view(findings), "html")
+    assert divergence_view(study(*usual())).commands == ()
+
+
+def test_that_command_has_the_flags_under_which_the_runs_were_made() -> None:
+    (held,) = broken()
+    flags = ("--env", "GREETING=two words", "--seed", "3", "--warn-only")
+    findings = study(dataclasses.replace(held, flags=flags))  # type: ignore[type-var]
+    (command,) = divergence_view(findings).commands
+    told = "deviate diverge train.py --env 'GREETING=two words' --seed 3 --warn-only -- --network small"
+    assert command == told
+    assert html.escape(command, quote=False) in html.unescape(render(build_view(findings), "html"))
 
 
 def test_what_is_known_to_break_repeatability_stands_beside_the_difference() -> None:
@@ -76,14 +95,3 @@ def test_imported_runs_are_not_blamed() -> None:
     view = divergence_view(judge([dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))]))
     assert view.rows == ()
     assert "imported runs" in view.no_divergence
-
-
-def test_what_was_not_captured_is_said_and_no_option_is_named() -> None:
-    told = stability_view(judge([scored("a", [1.0, 2.0])])).no_stability
-    assert "Neither predictions nor weights of these runs are on record" in told
-    assert "--" not in told
-
-
-def test_hashes_of_weights_are_said_to_tell_no_distance() -> None:
-    runs = [noisy_run(i, (50.0,), "same", weights=(weights("a"),)) for i in range(2)]
-    assert "a hash of each run" in stability_view(study(variant("control", runs))).no_stability

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments import experiment, run, selected, single, trained, with_moments
+from stabilities import everything
 from studies import flip, noisy_run, study, usual, variant
 
 from deviate import __version__
@@ -30,6 +31,7 @@ from deviate.report.gate.check import check_view
 from deviate.report.gate.view import CheckView
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source
+from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of, macros_source
 from deviate.stats import judge
 
@@ -67,7 +69,12 @@ def failures() -> Findings:
     return judge([_failing("base", 0), _failing("new", 2)], targets={"test_acc": 88.0})
 
 
-CASES: dict[str, Callable[[], Findings]] = {it.__name__: it for it in (verdict, noise, many, failures)}
+def captured() -> Findings:
+    """All that predictions and weights tell of two experiments."""
+    return everything(5)
+
+
+CASES: dict[str, Callable[[], Findings]] = {it.__name__: it for it in (verdict, noise, many, failures, captured)}
 
 
 @functools.cache
@@ -94,11 +101,12 @@ MAKERS: dict[str, Callable[[View], str]] = {
     "macros.tex": lambda view: macros_source(macros_of(view)),
     "references.bib": references_source,
     "checklist.md": checklist_source,
+    "further.tex": lambda view: "\n".join(further_tables(view).values()),
     "tables.txt": lambda view: "".join(f"{it.name}\n{''.join(it.chunks())}\n" for it in table_files(view.findings)),
 }
 """What makes the text of a file, by the end of its name."""
 CHECKS = [("check", _file(form)) for form in CHECK_FORMS]
-NAMES = [(case, name) for case in CASES for name in MAKERS] + CHECKS
+NAMES = [(case, name) for case in CASES for name in MAKERS if case == "captured" or name != "further.tex"] + CHECKS
 
 
 @pytest.mark.parametrize(("case", "name"), NAMES, ids=[".".join(it) for it in NAMES])

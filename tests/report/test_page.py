@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, trained, with_moments
 from markup import Page
+from stabilities import everything
 from studies import spread, study, usual
 
 from deviate.model import Experiment, Findings, Series, Unavailable
@@ -56,6 +57,7 @@ KINDS = {
     "tasks": _tasks,
     "study": lambda: study(*usual(), spread("init", [93.0, 94.0, 92.0])),
     "failures": _failed,
+    "captured": everything,
 }
 
 

@@ -28,11 +28,14 @@ from deviate.model import (
     Score,
     SelectedMetric,
     Unavailable,
+    UnstableExample,
     Verdict,
+    WeightStability,
 )
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
+from deviate.model.divergence import Difference, DivergenceFindings, Growth, Ulps
 
-SCHEMA = 5
+SCHEMA = 6
 # 2026-11-21  1  first format.
 # 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
 # 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
@@ -40,6 +43,7 @@ SCHEMA = 5
 # 2026-11-22  4  completion; shape, cross-checks, attainment of descriptions; pairs, equivalence, spread verdict, worst
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 # 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
+# 2026-11-22  6  stability; what was not captured of runs.
 
 CHECK_SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a check.
@@ -83,7 +87,8 @@ SHAPES: dict[type, Shape] = {
     Revision: Shape(without=_but("diff")),
     InjectedCode: Shape(without=_but("diff")),
     Run: Shape(
-        without=_but("variant", "folder", "series", "stderr_tail", "seed_events"), also={"seed_calls": "seed_events"}
+        without=_but("variant", "folder", "series", "stderr_tail", "seed_events", "artifacts"),
+        also={"seed_calls": "seed_events"},
     ),
     Flip: Shape(unbounded=_but("before", "after")),
     SelectedMetric: Shape(
@@ -106,6 +111,8 @@ SHAPES: dict[type, Shape] = {
     NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),
     BreakdownPart: Shape(without=_but("scores"), also={"n": "n"}),
     Parting: Shape(unbounded=_but("values")),
+    UnstableExample: Shape(keyed={"votes": ("class", "n_runs")}),
+    WeightStability: Shape(keyed={"steps": ("step", "distance")}),
     # The findings are the report of the same runs, which `deviate compare` writes.
     CheckFindings: Shape(
         without=_but("findings", "warnings", "fails_undecided", "requires_control", "completions"),
@@ -138,6 +145,11 @@ SHAPES: dict[type, Shape] = {
         also={"experiment": "label", "is_complete": "is_complete"},
         keyed={"failed": ("status", "runs")},
     ),
+    DivergenceFindings: Shape(also={"first": "first"}, keyed={"facts": ("name", "value")}),
+    # What else a record holds is for those who read records.
+    Difference: Shape(without=_but("more"), unbounded=_but("values")),
+    Ulps: Shape(unbounded=_but("largest", "relative")),
+    Growth: Shape(unbounded=_but("differences", "first", "second")),
 }
 """Every other class goes by its fields. A metric is told by its name, but where an experiment describes it."""
 

@@ -28,7 +28,7 @@ Schema = dict[str, Json]
 
 def report_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of run, compare and report: nothing is optional, nothing else allowed."""
-    return _document_schema(
+    return document_schema(
         "report",
         SCHEMA,
         Findings,
@@ -39,7 +39,7 @@ def report_schema() -> Schema:
 
 def check_schema() -> Schema:
     """The schema (draft 2020-12) of `--json` of check: nothing is optional, nothing else allowed."""
-    return _document_schema(
+    return document_schema(
         "check",
         CHECK_SCHEMA,
         CheckFindings,
@@ -48,7 +48,7 @@ def check_schema() -> Schema:
     )
 
 
-def _document_schema(name: str, number: int, owner: type, description: str) -> Schema:
+def document_schema(name: str, number: int, owner: type, description: str) -> Schema:
     classes: dict[type, Schema] = {}
     _class(owner, classes)
     members_ = classes.pop(owner)["properties"]

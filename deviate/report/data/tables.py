@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
+from deviate.report.data import stability
 from deviate.report.data.scores import plain_text, score_rows
 from deviate.report.format import counted
 from deviate.report.view.data import DataFile, DataView
 
 MOST_VALUES = 5_000_000
 """Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
-TABLES = ("scores.csv", "descriptions.csv", "comparisons.csv", "curves.csv")
+TABLES = ("scores.csv", "descriptions.csv", "comparisons.csv", "curves.csv", *stability.FILES)
 CURVE_COLUMNS = ("metric", "experiment", "variant", "replicate", "step", "value")
 WRITTEN_AT_ONCE = 1 << 20
 
@@ -42,6 +43,7 @@ def data_view(findings: Findings) -> DataView:
         files.append(DataFile("comparisons.csv", "a row per candidate and metric: every figure that compares"))
     if 0 < n_curves <= MOST_VALUES:
         files.append(DataFile("curves.csv", f"a row per measurement, {counted(n_curves, 'value')}"))
+    files += [DataFile(name, stability.FILES[name]) for name in stability.stability_files(findings)]
     return DataView(files=tuple(files), no_curves=_no_curves(n_curves))
 
 
@@ -52,6 +54,10 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
         "descriptions.csv": lambda: _text(_description_rows(findings)),
         "comparisons.csv": lambda: _text(_comparison_rows(findings)),
         "curves.csv": lambda: _curves(findings),
+        "stability.csv": lambda: _text(stability.figure_rows(findings)),
+        "classes.csv": lambda: _text(stability.class_rows(findings)),
+        "groups.csv": lambda: _text(stability.group_rows(findings)),
+        "disagreement.csv": lambda: _text(stability.pair_rows(findings)),
     }
     return tuple(TableFile(it.name, makers[it.name]) for it in data_view(findings).files)
 

@@ -25,6 +25,8 @@ def breakdown(plot: BreakdownPlot, surface: Surface) -> Figure:
     size, unit = diameter(max(len(line.values) for line in plot.lines)), surface.unit
     for place, line in enumerate(plot.lines):
         at = panel.to_pixels(np.array(line.values, dtype=float), np.full(len(line.values), place - 0.1))
+        if plot.has_range:
+            panel.interval([min(line.values), max(line.values)], [place - 0.1] * 2, plot.index, width=0.7)
         at[:, 1] += aside(at[:, 0], 0.28 * ROW * unit, size * unit)
         panel.points(at, plot.index, diameter=size)
         if line.mean is not None and line.sd:

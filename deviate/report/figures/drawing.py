@@ -6,15 +6,18 @@ from deviate.report.figures.breakdowns import breakdown
 from deviate.report.figures.curves import curves
 from deviate.report.figures.estimation import estimation
 from deviate.report.figures.forest import forest
+from deviate.report.figures.matrix import matrix
 from deviate.report.figures.outcomes import difference, survival
 from deviate.report.figures.planning import planning
 from deviate.report.figures.profiles import profiles
 from deviate.report.figures.ranks import ranks
+from deviate.report.figures.steps import steps
 from deviate.report.figures.write import Draw, page_svg
 from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot, ProfilePlot, RankPlot
 from deviate.report.view.breakdowns import BreakdownPlot
 from deviate.report.view.outcomes import DifferencePlot, SurvivalPlot
 from deviate.report.view.planning import PlanningPlot
+from deviate.report.view.stability import MatrixPlot, StepsPlot
 
 Plot = (
     EstimationPlot
@@ -26,6 +29,8 @@ Plot = (
     | DifferencePlot
     | BreakdownPlot
     | PlanningPlot
+    | MatrixPlot
+    | StepsPlot
 )
 
 MOST_POINTS = 200
@@ -61,3 +66,7 @@ def drawing(plot: Plot, n_points: int = MOST_POINTS) -> Draw:
             return partial(breakdown, plot)
         case PlanningPlot():
             return partial(planning, plot)
+        case MatrixPlot():
+            return partial(matrix, plot)
+        case StepsPlot():
+            return partial(steps, plot)

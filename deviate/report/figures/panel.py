@@ -79,6 +79,13 @@ class Panel:
         if path is not None:
             self._fill(path, index, fill or colour(index), 0.2)
 
+    def patch(self, ends: Floats, index: int, *, height: float, alpha: float) -> None:
+        """A rectangle around a level line between two ends in pixels, shape (2, 2), so many units high."""
+        half = height * self.surface.unit / 2
+        path = paths.bands(ends[:, 0], ends[:, 1] - half, ends[:, 1] + half, self.surface.grain)
+        if path is not None:
+            self._fill(path, index, colour(index), alpha)
+
     def upright(self, x: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
         """An interval of the vertical axis at x, in ink; whether it leaves the panel, which an arrow tells."""
         cut = within(self.axes.get_ylim(), low, high)

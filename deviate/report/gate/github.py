@@ -3,7 +3,8 @@
 Source: GitHub, "Workflow commands for GitHub Actions"; escapes as in actions/toolkit, packages/core/src/command.ts.
 """
 
-from deviate.report.gate.forms import Screen, check_form
+from deviate.report.forms import Medium
+from deviate.report.gate.forms import check_form
 from deviate.report.gate.view import CheckCase, CheckView
 
 LEVELS = {"failed": "error", "error": "error", "undecided": "warning", "absent": "notice"}
@@ -12,7 +13,7 @@ MOST = 10
 
 
 @check_form("github")
-def render_github(view: CheckView, _screen: Screen) -> str:
+def render_github(view: CheckView, _screen: Medium) -> str:
     """One command per line: what failed first, then warnings, then what is good to know; the result last."""
     found = [(_level(it), it) for it in view.cases if it.outcome != "passed"]
     lines = [

@@ -1,12 +1,13 @@
 """A check as strict JSON: every figure unrounded, for a program that wants more than an exit code."""
 
 from deviate.report.data.document import CHECK_SCHEMA
-from deviate.report.gate.forms import Screen, check_form
+from deviate.report.forms import Medium
+from deviate.report.gate.forms import check_form
 from deviate.report.gate.view import CheckView
 from deviate.report.renderers.json import document_text
 
 
 @check_form("json")
-def render_json(view: CheckView, _screen: Screen) -> str:
+def render_json(view: CheckView, _screen: Medium) -> str:
     """As its published schema says, `deviate.report.data.schema.check_schema`."""
     return document_text(CHECK_SCHEMA, view.findings, view.warnings)

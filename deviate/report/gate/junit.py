@@ -7,14 +7,15 @@ import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
 
 from deviate import __version__
-from deviate.report.gate.forms import Screen, check_form
+from deviate.report.forms import Medium
+from deviate.report.gate.forms import check_form
 from deviate.report.gate.view import CheckCase, CheckView
 
 SUITE = "deviate check"
 
 
 @check_form("junit")
-def render_junit(view: CheckView, _screen: Screen) -> str:
+def render_junit(view: CheckView, _screen: Medium) -> str:
     """Worse and a broken control are failures, missing runs are errors, what is undecided or absent is skipped."""
     counts = {
         "tests": len(view.cases),

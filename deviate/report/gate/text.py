@@ -3,7 +3,8 @@
 import textwrap
 from collections.abc import Iterator
 
-from deviate.report.gate.forms import Screen, check_form
+from deviate.report.forms import Medium
+from deviate.report.gate.forms import check_form
 from deviate.report.gate.view import CheckCase, CheckView
 from deviate.report.renderers import render
 from deviate.report.renderers.markdown import escape
@@ -15,7 +16,7 @@ MARKS = {"passed": "pass", "failed": "**fail**", "error": "**incomplete**", "und
 
 
 @check_form("terminal")
-def render_terminal(view: CheckView, screen: Screen) -> str:
+def render_terminal(view: CheckView, screen: Medium) -> str:
     """A block for each metric, a line for all else that is as it should be; the result last."""
     lines: list[str] = []
     for case in view.cases:
@@ -28,7 +29,7 @@ def render_terminal(view: CheckView, screen: Screen) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _block(case: CheckCase, screen: Screen) -> Iterator[str]:
+def _block(case: CheckCase, screen: Medium) -> Iterator[str]:
     if case.kind == "metric":
         head, *rest = _filled(f"Check: {case.headline}", screen, "  ")
         yield head.replace(case.word, _painted(case.word, case.outcome, screen), 1)
@@ -52,7 +53,7 @@ def _worst(view: CheckView) -> str:
     return "failed" if view.code else "undecided"
 
 
-def _filled(text: str, screen: Screen, indent: str) -> list[str]:
+def _filled(text: str, screen: Medium, indent: str) -> list[str]:
     width = max(screen.width, NARROWEST)
     first = text[: len(text) - len(text.lstrip())]
     return textwrap.wrap(
@@ -60,13 +61,13 @@ def _filled(text: str, screen: Screen, indent: str) -> list[str]:
     ) or [""]
 
 
-def _painted(text: str, outcome: str, screen: Screen) -> str:
+def _painted(text: str, outcome: str, screen: Medium) -> str:
     code = COLOURS.get(outcome, "")
     return f"{code}{text}{RESET}" if screen.is_coloured and code else text
 
 
 @check_form("markdown")
-def render_markdown(view: CheckView, _screen: Screen) -> str:
+def render_markdown(view: CheckView, _screen: Medium) -> str:
     """The gate as a table, what to do about it, and the report of the same runs."""
     rows = ["| | check | of | found |", "| --- | --- | --- | --- |"]
     for case in view.cases:

@@ -71,6 +71,7 @@ def _keys(view: View) -> Iterator[str]:
         yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
     yield from _of_many(findings)
     yield from _of_noise(findings)
+    yield from _of_stability(findings)
 
 
 def _is_there(*figures: object) -> bool:
@@ -152,6 +153,25 @@ def _of_many(findings: Findings) -> Iterator[str]:
         has_intervals = _is_there(*(it.iqm_interval for it in aggregated))
         yield from _used({"agarwal2021": bool(aggregated), "hesterberg2015": has_intervals})
         yield from ["friedman1937", "demsar2006"] if isinstance(findings.tasks.friedman, Test) else []
+
+
+def _of_stability(findings: Findings) -> Iterator[str]:
+    it = findings.stability
+    measures = [one for found in it.sets for one in found.measures] + [found.distance for found in it.weights]
+    there = {one.name for one in measures if _is_there(one.value)}
+    yield from _used(
+        {
+            "milanifard2016": "churn" in there,
+            "summers2021": bool({"ensemble-accuracy", "ensemble-cross-entropy"} & there),
+            "zhuang2022": "weight-distance" in there or any(found.groups for found in it.sets),
+            "pham2020": bool(it.convergence) or any(found.classes for found in it.sets),
+            "kornblith2019": "cka" in there,
+            "guo2017": "ece" in there,
+            "tukey1958": any(
+                isinstance(one.interval, Interval) and "jackknife" in one.interval.method for one in measures
+            ),
+        }
+    )
 
 
 def _of_noise(findings: Findings) -> Iterator[str]:

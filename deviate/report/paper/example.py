@@ -3,7 +3,7 @@ r"""A document that shows how the files of a paper's folder are used; it compile
 from collections.abc import Iterator, Sequence
 
 from deviate.report.format import shorten
-from deviate.report.paper.macros import Macro
+from deviate.report.paper.macro import Macro
 from deviate.report.pictures import Picture
 from deviate.report.renderers.latex import label_of, packages_of
 from deviate.report.tex import prose
@@ -23,12 +23,17 @@ def example_source(
     macros: Sequence[Macro],
     pictures: Sequence[Picture],
     *,
+    further: Sequence[str],
     n_left_out: int,
     has_siunitx: bool,
     column_width_in: float,
 ) -> str:
-    """Table, commands, figures and references, each as a paper has it; `n_left_out` figures are not in the folder."""
-    packages = ",".join((*packages_of(view, has_siunitx=has_siunitx), "graphicx"))
+    """Table, commands, figures and references, each as a paper has it; `n_left_out` figures are not in the folder.
+
+    Args:
+        further: files with tables beside that of results.
+    """
+    packages = ",".join((*_packages(view, further, has_siunitx=has_siunitx), "graphicx"))
     lines = [
         "% What this folder holds, in use. Compile: pdflatex example, bibtex example, pdflatex example (twice).",
         r"\documentclass{article}",
@@ -40,6 +45,8 @@ def example_source(
         "",
         r"\input{table}",
         "",
+        *(rf"\input{{{name.removesuffix('.tex')}}}" for name in further),
+        *([""] if further else []),
         *_figures(pictures, is_wide=column_width_in > TEXT_IN),
         *([f"% The page of the report has {n_left_out} figures more."] if n_left_out else []),
         r"\nocite{*}",
@@ -49,6 +56,11 @@ def example_source(
         r"\end{document}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _packages(view: View, further: Sequence[str], *, has_siunitx: bool) -> tuple[str, ...]:
+    found = packages_of(view, has_siunitx=has_siunitx)
+    return (*found, *(["longtable"] if further and "longtable" not in found else []))
 
 
 def _text(view: View, macros: Sequence[Macro]) -> Iterator[str]:

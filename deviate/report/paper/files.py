@@ -1,4 +1,4 @@
-"""What `--paper FOLDER` holds: table, commands, references, checklist, figures, and a document that uses them."""
+"""What `--paper FOLDER` holds: tables, commands, references, checklist, figures, and a document that uses them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from deviate.report.paper.example import example_source
 from deviate.report.paper.macros import macros_of, macros_source
 from deviate.report.pictures import COLUMN_IN, paper_pdf, paper_svg, pictures
 from deviate.report.renderers import render
+from deviate.report.renderers.latex import label_of, table_source
+from deviate.report.stability.tables import group_tables, stability_tables
 from deviate.report.view import View
 
 MOST_FIGURES = 48
@@ -30,9 +32,10 @@ def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes
     """Path in the folder and content, one after the other, as figures are drawn."""
     found = pictures(view)
     shown = found[:MOST_FIGURES]
-    macros = macros_of(view)
+    macros, further = macros_of(view), further_tables(view)
     texts = {
         "table.tex": render(view, "latex", has_siunitx=style.has_siunitx),
+        **further,
         "macros.tex": macros_source(macros),
         "references.bib": references_source(view),
         "checklist.md": checklist_source(view),
@@ -40,6 +43,7 @@ def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes
             view,
             macros,
             shown,
+            further=tuple(further),
             n_left_out=len(found) - len(shown),
             has_siunitx=style.has_siunitx,
             column_width_in=style.column_width_in,
@@ -49,3 +53,10 @@ def paper_files(view: View, style: Style = DEFAULT) -> Iterator[tuple[str, bytes
     for picture in shown:
         yield f"figures/{picture.name}.pdf", paper_pdf(picture, style.column_width_in)
         yield f"figures/{picture.name}.svg", paper_svg(picture, style.column_width_in).encode()
+
+
+def further_tables(view: View) -> dict[str, str]:
+    """Tables on stability by file, as far as there is something to tell."""
+    findings, labels = view.findings, [it.label for it in view.experiments]
+    found = {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
+    return {f"{name}.tex": table_source(it, f"{label_of(view)}-{name}") for name, it in found.items() if it}

@@ -1,7 +1,6 @@
 r"""Every figure of the table as a LaTeX command, so that the text of a paper cites live numbers."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from deviate.model import Comparison, Description, Equivalence, Estimate, Interval, Test, Unavailable
 from deviate.report.compare import (
@@ -15,21 +14,10 @@ from deviate.report.format import number, p_cell, percentage, ratio, signed
 from deviate.report.metrics import comparison_of, matched_rows
 from deviate.report.noise import is_study
 from deviate.report.paper.letters import prefixes
-from deviate.report.tex import comment, escape, figure, prose
+from deviate.report.paper.macro import MISSING, Macro, maths, missing
+from deviate.report.paper.stability_macros import stability_macros
+from deviate.report.tex import comment, escape, prose
 from deviate.report.view import View
-
-MISSING = "--"
-"""What stands in the text where there is no figure: seen by whoever reads it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Macro:
-    """A command; `remark` is why there is no figure, or what a reader must know of it."""
-
-    name: str
-    body: str
-    remark: str = ""
-
 
 OF_DESCRIPTION = ("Mean", "SD", "N", "Runs", "CILow", "CIHigh", "SDLow", "SDHigh", "CV", "Median", "Min", "Max", "Unit")
 OF_COMPARISON = (
@@ -43,6 +31,7 @@ An empty pair of braces keeps the space behind a command. Names: deviate, the ex
 digits are spelt. Of p-values the sign is part: $p \deviate...PAdjusted$.
 CI is the interval of the mean, Difference is candidate minus baseline, EffectSize is Hedges' g, Superiority is
 P(candidate > baseline). A figure that there is not shows as --, with the reason behind its line.
+Of captured predictions the set follows the experiment: Churn, Pearson, CKA in percent or as correlations; WorstClass.
 A paper may read several such files: the same figure may stand in each, one name for two figures is an error."""
 DEFINED = r"""\providecommand{\deviatefigure}[2]{%
   \long\def\deviatemeant{#2}%
@@ -85,7 +74,8 @@ def macros_of(view: View) -> tuple[Macro, ...]:
     for (index, found, comparison), prefix in zip(places, prefixes(names, ENDINGS, taken), strict=True):
         made += [_named(prefix, it) for it in _description(found)]
         made += [_named(prefix, it) for it in _comparison(comparison)] if index and findings.pairs else []
-    return tuple(made)
+    taken = [it.name.removeprefix("deviate") for it in made]
+    return (*made, *stability_macros(view, whose, taken))
 
 
 def _named(prefix: str, macro: Macro) -> Macro:
@@ -125,8 +115,8 @@ def _description(it: Description) -> Iterator[Macro]:
 
     yield _estimate("Mean", it.mean, figures, it.note)
     yield _estimate("SD", it.sd, figures, it.note)
-    yield Macro("N", _maths(str(it.n)))
-    yield Macro("Runs", _maths(str(it.n_runs)), "" if it.n == it.n_runs else f"with a score: {n_text(it)}")
+    yield Macro("N", maths(str(it.n)))
+    yield Macro("Runs", maths(str(it.n_runs)), "" if it.n == it.n_runs else f"with a score: {n_text(it)}")
     yield from _ends("CI", it.mean_interval, places)
     yield from _ends("SD", it.sd_interval, places)
     yield _estimate("CV", it.cv, percentage)
@@ -146,7 +136,7 @@ def _comparison(it: Comparison | None) -> Iterator[Macro]:
     yield from _ends("Difference", it.difference_interval, places)
     yield _estimate("P", test.p_value if isinstance(test, Test) else test, _p_value)
     yield _estimate("PAdjusted", it.p_adjusted, _p_value)
-    yield Macro("Test", escape(test_text(test, "t")), test.name) if isinstance(test, Test) else _missing("Test", test)
+    yield Macro("Test", escape(test_text(test, "t")), test.name) if isinstance(test, Test) else missing("Test", test)
     yield _estimate("EffectSize", it.hedges_g, ratio)
     yield from _ends("EffectSize", it.hedges_g_interval, 2)
     yield _estimate("Superiority", it.superiority, ratio)
@@ -156,34 +146,23 @@ def _comparison(it: Comparison | None) -> Iterator[Macro]:
     if isinstance(it.equivalence, Equivalence):
         yield Macro("Equivalence", escape("; ".join(equivalence_texts(it))))
     else:
-        yield _missing("Equivalence", it.equivalence)
+        yield missing("Equivalence", it.equivalence)
     yield Macro("Verdict", escape(verdict_word(it)), it.verdict.reason)
 
 
 def _estimate(name: str, value: Estimate, written: Callable[[float], str], note: str = "") -> Macro:
-    return _missing(name, value) if isinstance(value, Unavailable) else Macro(name, _maths(written(value)), note)
+    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(written(value)), note)
 
 
 def _ends(name: str, interval: Interval | Unavailable, places: int | None) -> Iterator[Macro]:
     for end in ("Low", "High"):
         if isinstance(interval, Unavailable):
-            yield _missing(f"{name}{end}", interval)
+            yield missing(f"{name}{end}", interval)
         else:
             value = interval.low if end == "Low" else interval.high
-            yield Macro(f"{name}{end}", _maths(number(value, places)), interval.note)
-
-
-def _missing(name: str, why: Unavailable) -> Macro:
-    return Macro(name, MISSING, why.reason)
+            yield Macro(f"{name}{end}", maths(number(value, places)), interval.note)
 
 
 def _p_value(value: float) -> str:
     cell = p_cell(value)
     return cell if cell.startswith("<") else f"= {cell}"
-
-
-def _maths(text: str) -> str:
-    """A figure that is right in a sentence and in a formula; a sign of percent stays with it."""
-    digits, percent = text.removesuffix(" %"), r"\,\%" if text.endswith(" %") else ""
-    sign, digits = ("= ", digits[2:]) if digits.startswith("= ") else ("", digits)
-    return rf"\ensuremath{{{sign}{figure(digits).replace('$', '')}}}{percent}"

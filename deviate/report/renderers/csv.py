@@ -4,12 +4,13 @@ import csv
 import io
 
 from deviate.report.data.scores import score_rows
-from deviate.report.renderers.registry import Surface, renderer
+from deviate.report.forms import Medium
+from deviate.report.renderers.registry import renderer
 from deviate.report.view import View
 
 
 @renderer("csv")
-def render_csv(view: View, _surface: Surface) -> str:
+def render_csv(view: View, _surface: Medium) -> str:
     """Scores keep all bits; a run without a score has an empty one, and its status says why."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

@@ -1,11 +1,12 @@
 r"""The table of results as LaTeX: booktabs, for `\input`, and with its comments taken away a whole document."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deviate.report.format import shorten
-from deviate.report.renderers.registry import Surface, renderer
+from deviate.report.forms import Medium
+from deviate.report.renderers.registry import renderer
 from deviate.report.siunitx import is_number, number_column, number_text, widest_number
 from deviate.report.table import Layout, ResultTable, TableRow, result_table
 from deviate.report.table_cells import TableCell
@@ -49,10 +50,19 @@ class _Set:
 
 
 @renderer("latex")
-def render_latex(view: View, surface: Surface) -> str:
+def render_latex(view: View, surface: Medium) -> str:
     """Metrics stand as they were declared; booktabs, longtable for a long one, and siunitx where it was asked for."""
-    found = _fitting(view, has_siunitx=surface.has_siunitx)
-    caption = rf"\caption{{{prose(found.table.caption)}}}\label{{{label_of(view)}}}"
+    return _source(_fitting(view, has_siunitx=surface.has_siunitx), label_of(view))
+
+
+def table_source(layouts: Sequence[ResultTable], label: str) -> str:
+    r"""A further table, in the first of its layouts that has room, else in the last; `label` is what `\ref` takes."""
+    found = [_Set(it, size, _columns(it, has_siunitx=False)) for it in layouts for size in SIZES]
+    return _source(next((it for it in found if _has_room(it)), found[-1]), label)
+
+
+def _source(found: _Set, label: str) -> str:
+    caption = rf"\caption{{{prose(found.table.caption)}}}\label{{{label}}}"
     use = "in one column" if found.is_long else "with table* for table"
     lines = [
         rf"% For \input in a document that loads {', '.join(found.packages)}; in a paper with two columns, {use}.",
@@ -64,6 +74,10 @@ def render_latex(view: View, surface: Surface) -> str:
         r"% \end{document}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _has_room(found: _Set) -> bool:
+    return _label_room(found) >= _label_need(found)
 
 
 def label_of(view: View) -> str:
@@ -85,7 +99,7 @@ def _fitting(view: View, *, has_siunitx: bool) -> _Set:
         columns = _columns(table, has_siunitx=has_siunitx)
         for size in SIZES:
             found.append(_Set(table, size, columns))
-            if _label_room(found[-1]) >= _label_need(found[-1]):
+            if _has_room(found[-1]):
                 return found[-1]
     return found[-1]
 

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from deviate.report.format import clean, counted, shorten
-from deviate.report.renderers.registry import Surface, renderer
+from deviate.report.forms import Medium
+from deviate.report.renderers.registry import renderer
+from deviate.report.stability.tables import group_tables, stability_tables
 from deviate.report.table import ResultTable, TableRow, result_table
 from deviate.report.table_cells import TableCell
 from deviate.report.view import VerdictView, View
@@ -22,11 +24,13 @@ LIMIT = 65_536
 OPEN_METRICS = 8
 """So many are seen at once; what follows unfolds."""
 MOST_WARNINGS = 20
+MOST_ROWS = 60
+"""Of a table on stability."""
 LONGEST_SENTENCE = 2_000
 
 
 @renderer("markdown")
-def render_markdown(view: View, _surface: Surface) -> str:
+def render_markdown(view: View, _surface: Medium) -> str:
     """GitHub's Markdown: what was concluded first, then the figures, then what a reader must know of them.
 
     What no comment has room for is left out from the end, and said.
@@ -59,6 +63,7 @@ def _document(view: View, table: ResultTable, n_shown: int) -> str:
             f"Left out here: {left} of {len(groups)}, for a comment has no room for them; the page has them all."
         ]
     blocks += [_sentence(table.caption)]
+    blocks += _stability(view)
     n_notes = max(
         (max(cell.notes, default=0) for it in (*first, *others) for row in it for cell in row.cells), default=0
     )
@@ -69,6 +74,22 @@ def _document(view: View, table: ResultTable, n_shown: int) -> str:
     )
     blocks += [_list(warnings)]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _stability(view: View) -> list[str]:
+    """What a reader needs first, then the measures, folded; footnotes are left to the page."""
+    if not view.stability.lines:
+        return []
+    blocks = [f"**Stability**\n\n{_list(view.stability.lines)}"]
+    findings, labels = view.findings, [it.label for it in view.experiments]
+    for name, layouts in (
+        ("Measures of stability", stability_tables(findings, labels)),
+        ("Sub-groups", group_tables(findings, labels)),
+    ):
+        if layouts and len(layouts[0].rows) <= MOST_ROWS:
+            blocks += [f"<details><summary>{name}</summary>", "\n".join(_table(layouts[0], _groups(layouts[0])))]
+            blocks += [_sentence(layouts[0].caption), "</details>"]
+    return blocks
 
 
 def _groups(table: ResultTable) -> list[list[TableRow]]:

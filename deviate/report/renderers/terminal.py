@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.report.format import clean, shorten_middle
+from deviate.report.forms import Medium
 from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
-from deviate.report.renderers.registry import Surface, renderer
+from deviate.report.renderers.registry import renderer
 from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, Tone, VerdictView, View
 
 NARROWEST = 40
@@ -16,7 +17,7 @@ WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
 
 
 @renderer("terminal")
-def render_terminal(view: View, surface: Surface) -> str:
+def render_terminal(view: View, surface: Medium) -> str:
     """Plain lines no wider than the surface, as far as words allow."""
     width = max(surface.width, NARROWEST)
     columns = _columns(view)
@@ -31,6 +32,8 @@ def render_terminal(view: View, surface: Surface) -> str:
     if view.no_verdict and view.candidates:
         lines += [*filled(view.no_verdict, width, "  "), ""]
     lines += _together(view, width)
+    if view.stability.lines:
+        lines += [*_told("Stability", view.stability.lines, width), ""]
     if view.outcomes is not None and view.outcomes.lines:
         lines += [*_told("Outcomes", view.outcomes.lines, width), ""]
     lines += _others(view, width)
@@ -44,7 +47,7 @@ def render_terminal(view: View, surface: Surface) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _failures(view: View, surface: Surface, width: int) -> list[str]:
+def _failures(view: View, surface: Medium, width: int) -> list[str]:
     """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
     lines: list[str] = []
     for failure in view.failures[:MOST_FAILURES]:
@@ -98,7 +101,7 @@ def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str
     yield from joined(head, row.details, width, indent=4)
 
 
-def _verdict(verdict: VerdictView, scope: str, surface: Surface, width: int) -> list[str]:
+def _verdict(verdict: VerdictView, scope: str, surface: Medium, width: int) -> list[str]:
     word = clean(verdict.word)
     change = f"{name(verdict.metric)} {verdict.change}"
     parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
@@ -189,5 +192,5 @@ def _others(view: View, width: int) -> list[str]:
     return [*tabled([head, *rows], width, remarks), ""]
 
 
-def _painted(text: str, code: str, surface: Surface) -> str:
+def _painted(text: str, code: str, surface: Medium) -> str:
     return f"{code}{text}{RESET}" if surface.is_coloured else text

@@ -17,7 +17,11 @@ class BreakdownLine:
 
 @dataclass(frozen=True, slots=True)
 class BreakdownPlot:
-    """Classes below each other, the widest first; `index` is the place of the experiment in the report."""
+    """Classes below each other, the widest first; `index` is the place of the experiment in the report.
+
+    Attributes:
+        has_range: a thin line joins the points of a class.
+    """
 
     key: str
     title: str
@@ -26,6 +30,7 @@ class BreakdownPlot:
     axis: str
     index: int
     lines: tuple[BreakdownLine, ...]
+    has_range: bool = False
 
 
 @dataclass(frozen=True, slots=True)

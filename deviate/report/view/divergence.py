@@ -12,6 +12,8 @@ class DivergenceView:
     Attributes:
         no_divergence: why it cannot be told where runs with everything held part; there may be rows all the same.
         sentences: the first difference of each variant in full precision.
+        advice: what finds the line of the program, where runs part that should not; empty where none do.
+        commands: to copy, one for each experiment of which that is so.
     """
 
     no_divergence: str
@@ -19,3 +21,5 @@ class DivergenceView:
     caption: str
     headers: tuple[str, ...]
     rows: tuple[Row, ...]
+    advice: str = ""
+    commands: tuple[str, ...] = ()

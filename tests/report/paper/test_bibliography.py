@@ -4,8 +4,9 @@ import re
 import kinds
 import pytest
 from experiments import scored
+from stabilities import values_set
 
-from deviate.model import Findings
+from deviate.model import Findings, StabilityFindings
 from deviate.report import build_view
 from deviate.report.paper.bibliography import references_source, works_used
 from deviate.report.paper.works import WORKS
@@ -55,6 +56,17 @@ def test_failures_and_targets_cite_rates_and_times() -> None:
     assert not {"clopper1934", "boschloo1970", "lachin1999"} & _keys(kinds.declared_looks())
 
 
+def test_predictions_and_weights_cite_their_measures() -> None:
+    of_measures = {"milanifard2016", "kornblith2019", "guo2017", "tukey1958"}
+    of_studies = {"summers2021", "zhuang2022", "pham2020"}
+    found = _keys(kinds.captured())
+    assert of_measures | of_studies <= found
+    bare = dataclasses.replace(kinds.captured(), stability=StabilityFindings())
+    assert not (of_measures | of_studies) & _keys(bare)
+    few = dataclasses.replace(bare, stability=StabilityFindings(sets=(values_set(0, "val", 3),)))
+    assert (of_measures | of_studies) & _keys(few) == {"kornblith2019"}
+
+
 def test_nothing_is_cited_for_what_there_was_no_figure_of() -> None:
     assert _keys(judge([scored("base", [93.1])])) == set()
     assert _keys(judge([scored("base", [93.1, 93.4])])) == {"deviate2021", "student1908"}
@@ -71,6 +83,7 @@ def test_looks_cite_how_they_share_the_error(spending: str, key: str) -> None:
 
 def test_each_work_is_cited_by_some_report() -> None:
     reports = [kinds.two_with_a_verdict, kinds.tasks, kinds.noise_study, kinds.failures, kinds.declared_looks]
+    reports.append(kinds.captured)
     assert {it.key for it in WORKS} - {key for it in reports for key in _keys(it())} == {"pocock1977"}
 
 

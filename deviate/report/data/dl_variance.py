@@ -1,0 +1,213 @@
+"""Sets of runs with the columns of the artifact of Pham et al. (ASE 2020), one row per criterion of convergence.
+
+Column names and what they mean: README of github.com/lin-tan/dl-variance, files `analysis_result.csv` and
+`analysis_raw.csv`. What the README leaves open is stated here: SDs have ddof 1; accuracies, of classes too, are in the
+unit in which the metric was reported; times are seconds since the start of the run, epochs steps of the main loop;
+classes are those of the last evaluation that was captured. A cell is empty where nothing is on record. Columns behind
+those of the artifact are ours.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from deviate.model import (
+    Convergence,
+    ConvergenceRow,
+    Estimate,
+    Experiment,
+    ExperimentFindings,
+    Findings,
+    SetStability,
+    Unavailable,
+)
+from deviate.report.data.scores import plain_text
+from deviate.stats.sampling import is_accuracy, whole_of
+from deviate.stats.stability.figures import mean_of, range_of, relative_range, sd_of
+
+SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")
+RESULT = (
+    *SET,
+    "no_try",
+    "max_accuracy_diff",
+    "max_accuracy",
+    "min_accuracy",
+    "std_dev_accuracy",
+    "mean_accuracy",
+    "max_diff_label",
+    "max_per_label_acc_diff",
+    "max_label_accuracy",
+    "min_label_accuracy",
+    "no_samples_max_diff",
+    "max_std_label",
+    "max_per_label_acc_std",
+    "no_samples_max_std",
+    "max_convergent_diff",
+    "max_convergent",
+    "min_convergent",
+    "std_dev_convergent",
+    "mean_convergent",
+    "max_convergent_diff_epoch",
+    "max_convergent_epoch",
+    "min_convergent_epoch",
+    "std_dev_convergent_epoch",
+    "mean_convergent_epoch",
+)
+OURS = ("relative_convergent_diff_percent", "relative_convergent_diff_epoch_percent", "ddof", "label_set")
+RAW = (*SET, "try", "accuracy", "convergent", "convergent_epoch")
+LAST = "last step"
+BACKENDS = ("tensorflow", "torch", "jax", "keras", "scikit-learn")
+CUDA = ("CUDA of torch", "cuda_version of TensorFlow")
+CUDNN = ("cuDNN", "cudnn_version of TensorFlow")
+ALGORITHMIC = frozenset({"init", "shuffle", "augment", "dropout", "other"})
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """Runs of one experiment by one criterion: accuracy, seconds and steps of each, None where not on record."""
+
+    index: int
+    findings: ExperimentFindings
+    criterion: str
+    replicates: tuple[int, ...]
+    accuracies: tuple[float | None, ...]
+    seconds: tuple[float | None, ...]
+    steps: tuple[int | None, ...]
+
+
+def dl_variance_files(findings: Findings) -> Iterator[tuple[str, bytes]]:
+    """The two files of the artifact by their names."""
+    sets = [it for index, one in enumerate(findings.experiments) for it in _sets(one, index, findings)]
+    yield "analysis_result.csv", _text((*RESULT, *OURS), (_result(it, findings) for it in sets))
+    yield "analysis_raw.csv", _text(RAW, (row for it in sets for row in _raw(it)))
+
+
+def _sets(findings: ExperimentFindings, index: int, everything: Findings) -> Iterator[_Set]:
+    """A set per criterion; without values in the main loop, one of the scores as they were at the end."""
+    converged = next((it for it in everything.stability.convergence if it.experiment == index), None)
+    if converged is not None:
+        for row in converged.rows:
+            yield _converged(index, findings, converged, row)
+        return
+    accuracy = next((it for it in findings.descriptions if is_accuracy(it.metric)), None)
+    if accuracy is not None:
+        nothing = (None,) * len(accuracy.scores)
+        replicates = tuple(it.replicate for it in accuracy.scores)
+        scores = tuple(it.value for it in accuracy.scores)
+        yield _Set(index, findings, accuracy.metric.aggregate, replicates, scores, nothing, nothing)
+
+
+def _converged(index: int, findings: ExperimentFindings, converged: Convergence, row: ConvergenceRow) -> _Set:
+    metric = next((it.metric for it in findings.descriptions if it.metric.name == converged.metric), None)
+    nothing = (None,) * len(converged.replicates)
+    scores = row.scores if metric is not None and is_accuracy(metric) else nothing
+    return _Set(index, findings, row.criterion, converged.replicates, scores, row.seconds, row.steps)
+
+
+def _result(it: _Set, everything: Findings) -> tuple[Value, ...]:
+    accuracies, seconds, steps = _known(it.accuracies), _known(it.seconds), _known(it.steps)
+    return (
+        *_names(it),
+        len(it.replicates),
+        *_spread(accuracies),
+        *_classes(it, everything, accuracies),
+        *_spread(seconds),
+        *_spread(steps),
+        _percent(relative_range(seconds)),
+        _percent(relative_range(steps)),
+        1,
+        _class_set(it, everything),
+    )
+
+
+def _raw(it: _Set) -> Iterator[tuple[Value, ...]]:
+    for row in zip(it.replicates, it.accuracies, it.seconds, it.steps, strict=True):
+        yield (*_names(it), *row)
+
+
+def _names(it: _Set) -> tuple[Value, ...]:
+    experiment = it.findings.experiment
+    facts = experiment.runs[0].environment if experiment.runs else {}
+    backend = next((name for name in BACKENDS if name in facts), "")
+    versions = (next((facts[name] for name in names if name in facts), "") for names in (CUDA, CUDNN))
+    network = f"{experiment.name}:{experiment.variant}" if experiment.variant else experiment.name
+    return (
+        backend,
+        facts.get(backend, ""),
+        *versions,
+        plain_text(network),
+        _seed_kind(experiment),
+        plain_text(it.criterion),
+    )
+
+
+def _seed_kind(experiment: Experiment) -> Value:
+    """1 for fixed seeds, -1 where an algorithmic factor varies, nothing where the script was left as it is."""
+    if ALGORITHMIC & set(experiment.varied):
+        return -1
+    return 1 if {"init", "shuffle"} <= set(experiment.held) else None
+
+
+def _spread(values: Sequence[float]) -> tuple[Value, ...]:
+    """Range, largest, smallest, SD and mean."""
+    ends = (max(values), min(values)) if values else (None, None)
+    return _number(range_of(values)), *ends, _number(sd_of(values)), _number(mean_of(values))
+
+
+def _classes(it: _Set, everything: Findings, accuracies: Sequence[float]) -> tuple[Value, ...]:
+    """Of the class with the largest range: label, range, largest, smallest, size; with the largest SD: label, SD, size.
+
+    Classes are those of the models at the end.
+    """
+    found = _captured(it, everything)
+    ranged = [row for row in found.classes if not isinstance(row.range, Unavailable)] if found else []
+    if not ranged:
+        return (None,) * 8
+    metric = next((one.metric for one in it.findings.descriptions if is_accuracy(one.metric)), None)
+    unit = (whole_of(metric, accuracies) if metric and accuracies else None) or 1.0
+    by_range = max(ranged, key=lambda row: (_size(row.range), -row.label))
+    by_sd = max(ranged, key=lambda row: (_size(row.sd), -row.label))
+    ends = unit * max(by_range.accuracies), unit * min(by_range.accuracies)
+    return (
+        *(by_range.label, unit * _size(by_range.range), *ends, by_range.n_examples),
+        *(by_sd.label, unit * _size(by_sd.sd), by_sd.n_examples),
+    )
+
+
+def _class_set(it: _Set, everything: Findings) -> str:
+    found = _captured(it, everything)
+    return plain_text(found.name) if found else ""
+
+
+def _captured(it: _Set, everything: Findings) -> SetStability | None:
+    """The first set of the experiment with classes, where the models at the end are meant."""
+    sets = [one for one in everything.stability.sets if one.experiment == it.index and one.classes]
+    return sets[0] if sets and it.criterion in {LAST, "last"} else None
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [it for it in values if it is not None]
+
+
+def _size(value: Estimate) -> float:
+    return 0.0 if isinstance(value, Unavailable) else value
+
+
+def _number(value: Estimate) -> float | None:
+    return None if isinstance(value, Unavailable) else value
+
+
+def _percent(value: Estimate) -> float | None:
+    return None if isinstance(value, Unavailable) else 100 * value
+
+
+def _text(columns: Sequence[str], rows: Iterator[tuple[Value, ...]]) -> bytes:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([repr(float(it)) if isinstance(it, float) else it for it in row])
+    return buffer.getvalue().encode()

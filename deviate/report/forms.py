@@ -1,0 +1,53 @@
+"""Registers of forms: names, and functions from a view to text. Reports, checks and sheets have one each."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from deviate.errors import InputError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """What the text is for: columns of a terminal, and whether it understands control codes; packages of a document."""
+
+    width: int = 120
+    is_coloured: bool = False
+    has_siunitx: bool = False
+
+
+class Forms(Generic[T]):
+    """The forms of one kind of view.
+
+    Attributes:
+        what: what the view is, for messages.
+        functions: by name; each gives text that ends in a newline.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.functions: dict[str, Callable[[T, Medium], str]] = {}
+
+    def form(self, name: str) -> Callable[[Callable[[T, Medium], str]], Callable[[T, Medium], str]]:
+        """Register a function as the form of that name."""
+
+        def register(function: Callable[[T, Medium], str]) -> Callable[[T, Medium], str]:
+            self.functions[name] = function
+            return function
+
+        return register
+
+    def render(
+        self, view: T, form: str, *, width: int = 120, is_coloured: bool = False, has_siunitx: bool = False
+    ) -> str:
+        """The view as text that ends in a newline; width and colour matter to the terminal alone, siunitx to LaTeX.
+
+        Raises:
+            InputError: there is no such form.
+        """
+        if form not in self.functions:
+            known = ", ".join(sorted(self.functions))
+            raise InputError(f"there is no {self.what} of the form {form!r}", f"choose one of {known}")
+        return self.functions[form](view, Medium(width, is_coloured, has_siunitx))

@@ -1,0 +1,73 @@
+r"""Figures on stability as LaTeX commands: of each evaluation set, its least steady class, and of the weights."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from deviate.model import Estimate, Interval, Measure, MeasureName, SetStability, Unavailable
+from deviate.report.format import number, ratio
+from deviate.report.paper.letters import prefixes
+from deviate.report.paper.macro import Macro, maths, missing
+from deviate.report.stability.classes import places_of
+from deviate.report.stability.words import MEASURES, places_for, shown
+from deviate.report.view import View
+
+NAMES: dict[MeasureName, str] = {
+    "churn": "Churn",
+    "majority-agreement": "MajorityAgreement",
+    "unstable-examples": "UnstableExamples",
+    "pearson": "Pearson",
+    "spearman": "Spearman",
+    "cka": "CKA",
+    "ensemble-accuracy": "EnsembleGain",
+    "ensemble-cross-entropy": "EnsembleLoss",
+    "accuracy-sd": "AccuracySD",
+    "cross-entropy-sd": "CrossEntropySD",
+    "ece": "ECE",
+    "ece-sd": "ECESD",
+    "weight-distance": "WeightDistance",
+}
+"""Shares in percent, differences and SDs of shares in points, as in the table."""
+OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
+ENDINGS = (*(f"{name}{end}" for name in NAMES.values() for end in ("", "Low", "High")), "Examples", *OF_CLASSES)
+
+
+def stability_macros(view: View, whose: Sequence[tuple[str, ...]], taken: Sequence[str]) -> Iterator[Macro]:
+    """Commands of a report, none where nothing was captured.
+
+    Args:
+        whose: what the commands of each experiment begin with. taken: commands that are there already.
+    """
+    found = view.findings.stability
+    made: list[tuple[tuple[str, ...], list[Macro]]] = []
+    made += [((*whose[it.experiment], it.name), list(_of_set(it))) for it in found.sets]
+    made += [((*whose[it.experiment], "weights"), list(_of_measure(it.distance))) for it in found.weights]
+    for prefix, (_, macros) in zip(prefixes([name for name, _ in made], ENDINGS, taken), made, strict=True):
+        yield from (Macro(f"deviate{prefix}{it.name}", it.body, it.remark) for it in macros)
+
+
+def _of_set(it: SetStability) -> Iterator[Macro]:
+    yield Macro("Examples", maths(str(it.n_examples)))
+    for measure in it.measures:
+        yield from _of_measure(measure)
+    if it.classes:
+        first = it.classes[0]
+        places = places_of(first)
+        yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
+        for name, value in (("SD", first.sd), ("Range", first.range)):
+            yield _figure(f"WorstClass{name}", value, lambda one: number(100 * one, places))
+        yield _figure("WorstClassRatio", first.ratio, ratio)
+
+
+def _of_measure(it: Measure) -> Iterator[Macro]:
+    words, name = MEASURES[it.name], NAMES[it.name]
+    places = places_for(it.value, it.interval, words)
+    yield _figure(name, it.value, lambda value: shown(value, places, words))
+    for end in ("Low", "High"):
+        if isinstance(it.interval, Interval):
+            value = it.interval.low if end == "Low" else it.interval.high
+            yield Macro(f"{name}{end}", maths(number(words.scale * value, places)), it.interval.note)
+        else:
+            yield missing(f"{name}{end}", it.interval)
+
+
+def _figure(name: str, value: Estimate, written: Callable[[float], str]) -> Macro:
+    return missing(name, value) if isinstance(value, Unavailable) else Macro(name, maths(written(value)))

@@ -1,0 +1,67 @@
+"""An answer on one screen of a terminal: its words, a labelled line for each point, and what limits it."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from deviate.report.format import ELLIPSIS, clean
+from deviate.report.lines import cut, filled, padded, widest
+from deviate.report.view.answer import Answer, Point
+
+N_LINES = 23
+"""Of a screen of 24, so that where the page lies still stands below."""
+MOST = (8, 4, 3, 2, 1)
+"""Lines that a point may take, fewer where the screen would not hold all; the page has the rest."""
+MOST_NOTES = 2
+SHORTEST_LABEL = 9
+APART = "   "
+
+
+def screen(answer: Answer, subtitle: str, notes: Sequence[str], width: int) -> list[str]:
+    """The lines, the words of the answer first."""
+    found: list[str] = []
+    for most in MOST:
+        found = [
+            *filled(f"{answer.word} {clean(answer.rest)}", width, "", "  ")[:most],
+            *filled(clean(subtitle), width, "", "  ")[:most],
+            "",
+            *_points([*answer.points, *_notes(notes)], width, most),
+        ]
+        if _n_rows(found, width) <= N_LINES:
+            break
+    return found
+
+
+def _n_rows(lines: Sequence[str], width: int) -> int:
+    """Rows of the terminal; it breaks a command that is longer than it is wide."""
+    return sum(max(1, math.ceil(widest([line]) / width)) for line in lines)
+
+
+def _notes(notes: Sequence[str]) -> Iterator[Point]:
+    for note in notes[:MOST_NOTES]:
+        yield Point("Note", note)
+    if len(notes) > MOST_NOTES:
+        yield Point("Note", f"{len(notes) - MOST_NOTES} more on the page")
+
+
+def _points(points: Sequence[Point], width: int, most: int) -> Iterator[str]:
+    column = max(SHORTEST_LABEL, widest([it.label for it in points])) + 2
+    for it in points:
+        head = padded(it.label, column)
+        for line in _lines(it, width - column, most):
+            yield f"{head}{line}".rstrip()
+            head = " " * column
+
+
+def _lines(it: Point, width: int, most: int) -> Iterator[str]:
+    """Words, and code beside them where it has room, else below."""
+    text = filled(clean(it.text), width)
+    code = [clean(line) for line in it.code.splitlines() if line.strip()]
+    beside = f"{text[0]}{APART}{code[0]}" if len(text) == len(code) == 1 else ""
+    if beside and widest([beside]) <= width:
+        yield beside
+        return
+    if len(text) > most:
+        text = [*text[: most - 1], cut(f"{text[most - 1]} {ELLIPSIS}", width)]
+    yield from text
+    # A command that is cut, or broken by us, could not be copied.
+    yield from code if it.is_command else (cut(line, width) for line in code[:most])

@@ -1,0 +1,70 @@
+"""What a report does not say about stability, why, and what to type for it."""
+
+from collections.abc import Sequence
+
+from deviate.model import Findings
+from deviate.report.format import clean
+
+NOTHING = (
+    "Neither predictions nor weights of these runs are on record, so this report does not say on how many predictions "
+    "runs disagree (churn), nor how far apart and how alike they are: "
+    "deviate run … --capture predictions,weights keeps them without a change to the script."
+)
+IMPORTED = (
+    "Neither predictions nor weights of these runs are on record, for their scores were imported; runs that deviate "
+    "carries out keep them with --capture predictions,weights."
+)
+NO_PREDICTIONS = "No predictions are on record: --capture predictions keeps them, and tells on how many runs disagree."
+NO_WEIGHTS = "No weights are on record: --capture weights keeps them, and tells how far apart they are, layer by layer."
+NO_STEPS = "Nothing was kept on the way: --capture-every K shows how runs part with the steps."
+NO_REDUCTIONS = (
+    "No ensemble of a run's own outputs was formed: --capture-every K keeps snapshots, --tta flip,crop25 augments."
+)
+NO_CONVERGENCE = "Time to convergence is not told: it takes a metric that runs report at several steps."
+NO_WEAK = "No run was left out as weak: --weak-below METRIC=VALUE shows spreads with and without such runs."
+NO_CLASSES = (
+    "No evaluation set with true labels is on record, so nothing is told of its classes: --capture predictions keeps "
+    "outputs, and labels where the script has them."
+)
+NO_GROUPS = "No sub-groups were named: --groups FILE.csv, or --groups COLUMN of what the script logs, compares them."
+HASHES = " The final weights have a hash of each run (Provenance): it tells equal from different, not how far."
+
+
+def nothing(findings: Findings) -> str:
+    """Why there is nothing at all; empty where something was found."""
+    it = findings.stability
+    return "" if it.sets or it.weights or it.convergence or it.weak else _no_captures(findings)
+
+
+def _no_captures(findings: Findings) -> str:
+    experiments = [item.experiment for item in findings.experiments]
+    told = IMPORTED if experiments and all(one.imported for one in experiments) else NOTHING
+    if any(run.weights for one in experiments for run in one.runs):
+        told += HASHES
+    return told
+
+
+def reasons(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    """Why an experiment lacks what was asked for, each with its name where there are several."""
+    told = [
+        f"{label}: {clean(reason)}" if len(labels) > 1 else clean(reason)
+        for label, found in zip(labels, findings.stability.reasons, strict=False)
+        for reason in found
+    ]
+    return tuple(dict.fromkeys(told))
+
+
+def parts(findings: Findings) -> tuple[str, ...]:
+    """What of the parts is not there, with what to type."""
+    it = findings.stability
+    has_steps = any(one.steps for one in it.sets) or any(one.steps for one in it.weights)
+    captures = [
+        "" if it.sets else NO_PREDICTIONS,
+        "" if it.weights else NO_WEIGHTS,
+        "" if has_steps else NO_STEPS,
+        "" if any(one.reductions for one in it.sets) else NO_REDUCTIONS,
+    ]
+    if not it.sets and not it.weights:
+        captures = [_no_captures(findings)]
+    sentences = [*captures, "" if it.convergence else NO_CONVERGENCE, "" if it.weak else NO_WEAK]
+    return tuple(filter(None, sentences))

@@ -1,0 +1,149 @@
+"""Time and steps to convergence as text, and spreads without the runs that were named weak.
+
+Source: ranges of times relative to the smallest, after the relative differences of Pham et al. (2020).
+"""
+
+from collections.abc import Callable, Sequence
+
+from deviate.model import Convergence, ConvergenceRow, Estimate, Findings, Unavailable, WeakModels
+from deviate.report.format import clean, decimals, name_text, number, percentage, replicates
+from deviate.report.view import Cell, QuantityRow, Row
+from deviate.report.view.stability import Fold, Grid, Quantities, StabilityPart
+
+RELATIVE = "(largest − smallest) / smallest"
+TIMES = frozenset({"seconds per step", "seconds per step, range", "seconds", "seconds, range"})
+NO_TIMES = "When these runs reported their values is not on record: steps alone are told."
+FREE = "Times compare only where runs had their machine to themselves."
+
+
+def convergence_part(findings: Findings, labels: Sequence[str]) -> tuple[StabilityPart, ...]:
+    found = findings.stability.convergence
+    if not found:
+        return ()
+    metrics = ", ".join(dict.fromkeys(name_text(it.metric) for it in found))
+    criteria = dict.fromkeys(row.criterion for it in found for row in it.rows)
+    every = [
+        _row(
+            "seconds per step", "mean ± SD over runs", found, lambda it: _mean(it.step_seconds_mean, it.step_seconds_sd)
+        ),
+        _row("seconds per step, range", RELATIVE, found, lambda it: _share(it.step_seconds_relative_range)),
+    ]
+    rows = [row for criterion in criteria for row in _criterion(criterion, found)]
+    has_times = any(not cell.is_reason for row in (*every, *rows) if row.label in TIMES for cell in row.cells)
+    columns = tuple(labels[it.experiment] for it in found)
+    table = Quantities(
+        f"Convergence of {metrics}: seconds and steps of the main loop, from 1",
+        columns,
+        tuple(row for row in rows if has_times or row.label not in TIMES),
+    )
+    return (
+        StabilityPart(
+            "stability-convergence",
+            "Time to convergence",
+            tables=(Quantities("Seconds of a step of the main loop", columns, tuple(every)),) if has_times else (),
+            folds=(Fold("Convergence, criterion by criterion", tables=(table,)),),
+            notes=(FREE if has_times else NO_TIMES,),
+        ),
+    )
+
+
+def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[StabilityPart, ...]:
+    found = findings.stability.weak
+    if not found:
+        return ()
+    grid = Grid(
+        caption="Spread with and without the runs that were named weak",
+        first="Experiment",
+        headers=("metric", "left out", "runs", "range of all", "range without", "SD of all", "SD without"),
+        rows=tuple(_weak(it, labels) for it in found),
+    )
+    told = (
+        "Which runs are weak was decided by the rule in the table; both figures are shown, and verdicts use all runs."
+    )
+    return (StabilityPart("stability-weak", "Weak models", sentences=(told,), grids=(grid,)),)
+
+
+def _row(
+    label: str, how: str, found: Sequence[Convergence], cell: Callable[[Convergence], Cell], group: str = ""
+) -> QuantityRow:
+    return QuantityRow(label, how, tuple(map(cell, found)), group)
+
+
+def _criterion(criterion: str, found: Sequence[Convergence]) -> list[QuantityRow]:
+    def row_of(it: Convergence) -> ConvergenceRow | None:
+        return next((row for row in it.rows if row.criterion == criterion), None)
+
+    def cell(it: Convergence, made: Callable[[ConvergenceRow], Cell]) -> Cell:
+        row = row_of(it)
+        return Cell("not asked of it", is_reason=True) if row is None else made(row)
+
+    group = clean(criterion)
+    arrived = _row("runs that get there", "of those on record", found, lambda it: cell(it, _arrived), group)
+    if not any(step is not None for it in found if (row := row_of(it)) for step in row.steps):
+        return [arrived]
+    return [
+        arrived,
+        _row("steps", "smallest … largest", found, lambda it: cell(it, _steps), group),
+        _row("steps, range", RELATIVE, found, lambda it: cell(it, lambda row: _share(row.steps_relative_range)), group),
+        _row(
+            "seconds",
+            "mean ± SD over runs that get there",
+            found,
+            lambda it: cell(it, lambda row: _mean(row.seconds_mean, row.seconds_sd)),
+            group,
+        ),
+        _row(
+            "seconds, range",
+            RELATIVE,
+            found,
+            lambda it: cell(it, lambda row: _share(row.seconds_relative_range)),
+            group,
+        ),
+    ]
+
+
+def _arrived(row: ConvergenceRow) -> Cell:
+    n = sum(it is not None for it in row.steps)
+    return Cell(f"{n} of {len(row.steps)}", value=n)
+
+
+def _steps(row: ConvergenceRow) -> Cell:
+    known = [it for it in row.steps if it is not None]
+    if not known:
+        return Cell("no run gets there", is_reason=True)
+    same = min(known) == max(known)
+    return Cell(str(known[0]) if same else f"{min(known)} … {max(known)}", value=min(known))
+
+
+def _mean(mean: Estimate, sd: Estimate) -> Cell:
+    if isinstance(mean, Unavailable):
+        return Cell(clean(mean.reason), is_reason=True)
+    if isinstance(sd, Unavailable):
+        return Cell(f"{number(mean, decimals(mean))} s", value=mean)
+    places = decimals(sd)
+    return Cell(f"{number(mean, places)} ± {number(sd, places)} s", value=mean)
+
+
+def _share(value: Estimate) -> Cell:
+    if isinstance(value, Unavailable):
+        return Cell(clean(value.reason), is_reason=True)
+    return Cell(percentage(value), value=value)
+
+
+def _weak(it: WeakModels, labels: Sequence[str]) -> Row:
+    pairs = ((it.range_all, it.range_kept), (it.sd_all, it.sd_kept))
+    return Row(
+        labels[it.experiment],
+        (
+            Cell(name_text(it.metric)),
+            Cell(clean(it.rule)),
+            Cell(replicates(it.excluded) if it.excluded else "none"),
+            *(_plain(value) for pair in pairs for value in pair),
+        ),
+    )
+
+
+def _plain(value: Estimate) -> Cell:
+    if isinstance(value, Unavailable):
+        return Cell(clean(value.reason), is_reason=True)
+    return Cell(number(value, decimals(abs(value))), value=value)

@@ -1,0 +1,203 @@
+"""Measures of stability as text: their names, how each is computed, and figures on the scale that people read."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from deviate.model import (
+    Estimate,
+    Findings,
+    Interval,
+    Measure,
+    MeasureName,
+    SetStability,
+    Unavailable,
+    WeightStability,
+)
+from deviate.report.format import between, clean, confidence_text, decimals, number, signed, with_unit
+from deviate.report.view import Cell, QuantityRow
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a measure is told.
+
+    Attributes:
+        scale: factor from the findings to what is shown: 100 for shares.
+        unit: of the figure shown; points for differences and spreads of shares.
+        brief: its label where a column is narrow; empty where that is short enough.
+        is_signed: it is a difference, shown with its sign. is_bounded: it is a correlation, 1 at most.
+    """
+
+    label: str
+    how: str
+    scale: float = 1.0
+    unit: str = ""
+    is_signed: bool = False
+    is_bounded: bool = False
+    brief: str = ""
+
+    @property
+    def head(self) -> str:
+        """The brief label with the unit, for figures that stand without it."""
+        return with_unit(self.brief or self.label, f"({self.unit})" if self.unit else "")
+
+
+MEASURES: dict[MeasureName, Words] = {
+    "churn": Words("churn", "share of examples on which two runs disagree, mean over pairs", 100, "%"),
+    "majority-agreement": Words(
+        "agreement with the majority",
+        "share of examples predicted as most runs do, mean over runs",
+        100,
+        "%",
+        brief="majority agreement",
+    ),
+    "unstable-examples": Words("unstable examples", "share on which not all runs agree; grows with n", 100, "%"),
+    "pearson": Words(
+        "correlation of outputs (Pearson)",
+        "of flattened outputs, mean over pairs",
+        is_bounded=True,
+        brief="Pearson correlation",
+    ),
+    "spearman": Words(
+        "correlation of ranks (Spearman)",
+        "of flattened outputs, mean over pairs",
+        is_bounded=True,
+        brief="Spearman correlation",
+    ),
+    "cka": Words(
+        "similarity of outputs (linear CKA)",
+        "1 is equal but for rotation, mean over pairs",
+        is_bounded=True,
+        brief="linear CKA",
+    ),
+    "ensemble-accuracy": Words(
+        "gain of two runs averaged: accuracy",
+        "of the mean output of two, less that of each",
+        100,
+        "points",
+        is_signed=True,
+        brief="gain, accuracy",
+    ),
+    "ensemble-cross-entropy": Words(
+        "gain of two runs averaged: cross-entropy",
+        "of the mean output of two, less that of each",
+        is_signed=True,
+        brief="gain, cross-entropy",
+    ),
+    "accuracy-sd": Words("SD of the accuracy", "over runs, ddof 1", 100, "points", brief="accuracy SD"),
+    "cross-entropy-sd": Words("SD of the cross-entropy", "over runs, ddof 1", brief="cross-entropy SD"),
+    "ece": Words("calibration error (ECE)", "expected, mean over runs", 100, "%", brief="ECE"),
+    "ece-sd": Words("SD of the calibration error", "over runs, ddof 1", 100, "points", brief="ECE SD"),
+    "weight-distance": Words("distance of weights", "L2 after scaling each to length 1, mean over pairs; 2 at most"),
+}
+"""In the order of a report."""
+SHARE = Words("", "", 100, "%")
+POINTS = Words("", "", 100, "points")
+PLAIN = Words("", "")
+
+
+def shown(value: float, places: int | None, words: Words) -> str:
+    """The figure on its scale, without its unit."""
+    return signed(words.scale * value, places) if words.is_signed else number(words.scale * value, places)
+
+
+def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) -> int | None:
+    """Decimals from a standard error, for which a quarter of the interval stands; without one, two digits."""
+    if isinstance(interval, Interval):
+        places = decimals(words.scale * (interval.high - interval.low) / 4)
+        if places is not None:
+            return max(places, 0)
+    if isinstance(value, Unavailable):
+        return None
+    told = 1 - abs(value) if words.is_bounded else abs(words.scale * value)
+    places = decimals(told)
+    return None if places is None else max(places, 0)
+
+
+def figure_text(value: Estimate, interval: Interval | Unavailable, words: Words, *, has_level: bool = False) -> str:
+    """`8.2 % [7.6 … 8.8]`, the figure alone where it has no interval, or why there is none."""
+    if isinstance(value, Unavailable):
+        return clean(value.reason)
+    places = places_for(value, interval, words)
+    told = with_unit(shown(value, places, words), words.unit)
+    if isinstance(interval, Unavailable):
+        return told
+    level = f"{confidence_text(interval.confidence)} CI " if has_level else ""
+    return f"{told} [{level}{between(words.scale * interval.low, words.scale * interval.high, places)}]"
+
+
+def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words) -> Cell:
+    if isinstance(value, Unavailable):
+        return Cell(clean(value.reason), is_reason=True)
+    return Cell(figure_text(value, interval, words), value=value)
+
+
+def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
+    return clean(value.reason) if isinstance(value, Unavailable) else shown(value, places, words)
+
+
+def measure_cell(measure: Measure | None) -> Cell:
+    if measure is None:
+        return Cell("not measured", is_reason=True)
+    return figure_cell(measure.value, measure.interval, MEASURES[measure.name])
+
+
+def measure_text(measure: Measure, *, has_level: bool = False) -> str:
+    return figure_text(measure.value, measure.interval, MEASURES[measure.name], has_level=has_level)
+
+
+def found(measures: Iterable[Measure], name: MeasureName) -> Measure | None:
+    return next((it for it in measures if it.name == name), None)
+
+
+def over(it: SetStability | WeightStability) -> str:
+    """How many runs a figure of pairs rests on: `mean over the pairs of 8 runs`."""
+    n = len(it.replicates)
+    return f"mean over the pairs of {n} runs" if n > 2 else "of the one pair of 2 runs"
+
+
+def whole(n: int, noun: str) -> str:
+    """A count with its thousands apart, for evaluation sets are large."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def missing_intervals(label: str, measures: Sequence[Measure]) -> str:
+    """Why figures of an experiment stand without intervals, equal reasons once; empty where all have one."""
+    reasons = dict.fromkeys(
+        clean(it.interval.reason)
+        for it in measures
+        if isinstance(it.interval, Unavailable) and not isinstance(it.value, Unavailable)
+    )
+    return f"{label}, where no interval stands: {'; '.join(reasons)}." if reasons else ""
+
+
+def methods(intervals: Iterable[Interval | Unavailable]) -> str:
+    """How intervals were made, as far as there are any: `95%, jackknife over runs`."""
+    named = dict.fromkeys(
+        f"{confidence_text(it.confidence)}, {it.method}" for it in intervals if isinstance(it, Interval)
+    )
+    return "; ".join(named)
+
+
+def difference_row(
+    findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]
+) -> QuantityRow | None:
+    """How a measure over pairs differs from that of the baseline; None where nothing is compared.
+
+    Args:
+        indices: of the experiments whose columns there are.
+    """
+    made = {it.experiment: it.difference for it in findings.stability.differences if it.set_name == set_name}
+    measures = [made[index] for index in indices if index in made]
+    if not measures:
+        return None
+    words = MEASURES[measures[0].name]
+    apart = replace(words, unit="points" if words.unit == "%" else words.unit, is_signed=True)
+    cells = [
+        figure_cell(made[index].value, made[index].interval, apart)
+        if index in made
+        else Cell("reference" if index == 0 else "not compared", is_reason=True)
+        for index in indices
+    ]
+    how = f"of this experiment less that of {labels[0]}; the runs of both left out one by one"
+    return QuantityRow(f"{words.label}, difference", how, tuple(cells))

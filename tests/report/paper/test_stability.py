@@ -1,0 +1,141 @@
+"""Stability in a paper: tables, commands, answers of the checklist."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from experiments import scored
+from hostile import NASTY
+from papers import compiled, compiled_table
+from stabilities import everything, one_set, stability, with_stability
+
+from deviate.model import Findings, StabilityFindings, Unavailable
+from deviate.pipeline.paper import write_paper
+from deviate.report import build_view
+from deviate.report.paper import paper_files
+from deviate.report.paper.checklist import checklist_source
+from deviate.report.paper.files import further_tables
+from deviate.report.paper.macros import macros_of
+from deviate.report.pictures import pictures
+from deviate.stats import judge
+
+
+def _tables(findings: Findings) -> dict[str, str]:
+    return further_tables(build_view(findings))
+
+
+def _hostile() -> Findings:
+    """Names of experiments, sets, groups and layers that a report is to show and not to obey."""
+    plain = everything(5)
+    texts = list(NASTY.values())
+    names = iter([*texts, *texts])
+    sides = [dataclasses.replace(it.experiment, name=next(names)) for it in plain.experiments]
+    found = stability(sides, (NASTY["TeX"], NASTY["lines"]), columns=texts[:6])
+    layers = tuple(dataclasses.replace(it, name=next(names)) for it in found.weights[0].layers)
+    return with_stability(
+        sides, dataclasses.replace(found, weights=(dataclasses.replace(found.weights[0], layers=layers),))
+    )
+
+
+def test_without_captures_there_are_no_further_tables() -> None:
+    assert _tables(judge([scored("a", [1.0, 2.0])])) == {}
+
+
+def test_two_experiments_stand_beside_each_other_with_the_figures_of_the_page() -> None:
+    table = _tables(everything())["stability.tex"]
+    assert r"\quad churn (\%) & $8.20$ [$7.70$, $8.70$] & $8.36$ [$7.85$, $8.88$] \\" in table
+    assert r"n: small 8, wide 8" in table
+    assert r"jackknife over runs" in table
+
+
+def test_many_experiments_stand_below_each_other() -> None:
+    sides = [dataclasses.replace(everything().experiments[0].experiment, name=f"width {i}") for i in range(5)]
+    sets = tuple(one_set(i, "test", 8) for i in range(5))
+    table = _tables(with_stability(sides, StabilityFindings(sets=sets)))["stability.tex"]
+    assert r"\itshape test: churn (\%)" in table
+    assert r"\quad width 4 & $8.86$ & {}[$8.31$, $9.40$] \\" in table
+
+
+def test_sub_groups_have_sd_and_ratio_as_in_the_published_table() -> None:
+    table = _tables(everything())["groups.tex"]
+    assert (
+        r"\quad sex = 1 & $4200$ & $42$ \% & $85$ & $0.230$ ($4.60$) & $0.060$ ($0.75$) & $2.30$ ($4.60$) \\" in table
+    )
+    assert r"---\textsuperscript{1}" in table
+    assert "no example of this group is positive" in table
+
+
+def test_more_than_two_classes_have_accuracy_alone() -> None:
+    found, why = everything(), Unavailable("needs two classes")
+    it = found.stability.sets[0]
+    groups = tuple(
+        dataclasses.replace(one, n_positive=None, false_positive_rate=why, false_negative_rate=why) for one in it.groups
+    )
+    bare = StabilityFindings(sets=(dataclasses.replace(it, groups=groups),))
+    table = _tables(dataclasses.replace(found, stability=bare))["groups.tex"]
+    assert r"sub-group & N & \% & positive & accuracy \\" in table
+    assert r"\quad sex = 1 & $4200$ & $42$ \% & --- & $0.230$ ($4.60$) \\" in table
+    assert "false positive" not in table
+
+
+def test_too_few_runs_have_figures_with_a_footnote_instead_of_an_interval() -> None:
+    table = _tables(everything(3))["stability.tex"]
+    assert r"\quad churn (\%) & $8.2$\textsuperscript{1} & $8.4$\textsuperscript{1} \\" in table
+    assert "no interval: takes 5 runs" in table
+
+
+@pytest.mark.parametrize("n_runs", [3, 8])
+def test_tables_compile_alone_within_their_lines(n_runs: int, tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("pdflatex")
+    for name, table in _tables(everything(n_runs)).items():
+        paper = compiled_table(table, tmp_path, name.removesuffix(".tex"))
+        assert paper.error == ""
+        assert [it for it in paper.overfull_pt if it > 1] == [], name
+
+
+def test_hostile_names_are_text(tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("pdflatex")
+    for name, table in _tables(_hostile()).items():
+        paper = compiled_table(table, tmp_path, name.removesuffix(".tex"))
+        assert paper.error == "", name
+
+
+def test_the_example_reads_the_further_tables(tmp_path: Path, require: Callable[[str], None]) -> None:
+    require("pdflatex")
+    write_paper(paper_files(build_view(everything(5))), tmp_path)
+    example = (tmp_path / "example.tex").read_text(encoding="ascii")
+    assert r"\input{stability}" in example
+    assert r"\input{groups}" in example
+    paper = compiled(tmp_path / "example.tex", n_times=3)
+    assert paper.error == ""
+    assert "??" not in paper.text
+
+
+def test_figures_are_files_named_after_what_they_show() -> None:
+    names = [it.name for it in pictures(build_view(everything()))]
+    assert {"pairs-test-small", "pairs-wide", "steps-test", "classes-of-test-small"} <= set(names)
+    assert len(names) == len(set(names))
+
+
+def test_commands_have_the_figures_of_the_table() -> None:
+    bodies = {it.name: it.body for it in macros_of(build_view(everything()))}
+    assert bodies["deviateWideTestChurn"] == r"\ensuremath{8.36}"
+    assert bodies["deviateWideTestChurnLow"] == r"\ensuremath{7.85}"
+    assert bodies["deviateSmallTestWorstClass"] == r"\ensuremath{3}"
+    assert bodies["deviateSmallTestWorstClassSD"] == r"\ensuremath{4.1}"
+    assert bodies["deviateSmallWeightsWeightDistance"] == r"\ensuremath{1.210}"
+    assert all(re.fullmatch(r"[A-Za-z]+", name) for name in bodies)
+
+
+def test_a_command_without_interval_says_why() -> None:
+    (low,) = [it for it in macros_of(build_view(everything(3))) if it.name == "deviateSmallTestChurnLow"]
+    assert (low.body, low.remark) == ("--", "takes 5 runs")
+
+
+def test_the_checklist_says_how_far_runs_agree_where_that_is_known() -> None:
+    told = checklist_source(build_view(everything()))
+    assert "## How far do runs agree beyond their scores?" in told
+    assert "- Two runs disagree on test (10,000 examples)" in told
+    assert "beyond their scores" not in checklist_source(build_view(judge([scored("a", [1.0, 2.0])])))
