@@ -11,11 +11,12 @@ from deviate.pipeline import Request
 from deviate.prepare import Prepared
 from deviate.redaction import redacted_words
 from deviate.report.analysis_text import render_analysis
-from deviate.report.format import clean
+from deviate.report.format import clean, size_text
 
 INDENT = " " * 9
 NARROWEST = 60
 MOST_PLACES = 4
+NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 TRACKERS = ("wandb", "neptune", "clearml", "swanlab", "comet", "mlflow")
 """Sinks that would publish each run."""
 FATES: Mapping[str, str] = MappingProxyType({
@@ -28,31 +29,43 @@ FATES: Mapping[str, str] = MappingProxyType({
 """What becomes of each kind of side effect."""
 
 
-def announcement(prepared: Prepared, request: Request, width: int, *, name: str | None = None) -> str:
+def announcement(
+    prepared: Prepared,
+    request: Request,
+    width: int,
+    *,
+    name: str | None = None,
+    apart: Mapping[str, Sequence[str]] = NONE,
+) -> str:
     """Several lines for a terminal of that width; the last one is empty, so that the runs stand apart.
 
     Args:
         name: of the experiment, where it is one of several that are run together.
+        apart: names of experiments and their commands, where runs of one request are started from several.
     """
     found = prepared.analysis
     told = [
         *_seeds(prepared, request),
         *_outside(found, request),
         *(f"Variant  {it.name}: {replay.tell(it)}" for it in request.variants),
+        *_capture(request),
     ]
     lines = [render_analysis(found, prepared.selection, width).rstrip(), *(_wrapped(line, width) for line in told)]
     if found.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
     lines += [f"Note     {note}" for note in prepared.notes]
-    return "\n".join([*lines, *_commands(prepared, request, name), ""])
+    return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
 
 
-def _commands(prepared: Prepared, request: Request, name: str | None) -> Iterator[str]:
+def _commands(
+    prepared: Prepared, request: Request, commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]]
+) -> Iterator[str]:
     """What is run, in this order."""
     for words in request.prepare:
         yield f"Prepare  once: {_command(words)}"
-    whose = f"{clean(name)}: " if name is not None else ""
-    yield f"Running  {whose}{request.runs} x {_command(prepared.target.command)}"
+    for name, command in commands.items():
+        whose = f"{clean(name)}: " if name is not None else ""
+        yield f"Running  {whose}{request.runs // len(commands)} x {_command(command)}"
     for words in prepared.target.then:
         yield f"Then     {_command(words)}"
     if request.wrap:
@@ -72,6 +85,14 @@ def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
         yield f"Seeds    replaced in {', '.join(replacing)} by a seed for each stream: {how}"
     if prepared.analysis.seeds and keeping:
         yield f"Seeds    kept in {', '.join(keeping)}"
+
+
+def _capture(request: Request) -> Iterator[str]:
+    """What is kept beside the metrics, and how large that can get."""
+    if request.capture and not replay.is_trace(request.capture):
+        limit, n_runs = int(dict(replay.whole_keeping(request.capture))["limit"]), request.runs * len(request.variants)
+        most = f"at most {size_text(limit)} of each run, {size_text(limit * n_runs)} of {n_runs} together"
+        yield f"Capture  {replay.tell_keeping(request.capture)}; {most}"
 
 
 def _outside(analysis: Analysis, request: Request) -> Iterator[str]:

@@ -7,12 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Protocol
 
 import pytest
+from warm import Warm
 
 REQUIRE = "DEVIATE_TEST_REQUIRE"
 """Set to `all`, it makes a missing interpreter or framework a failure; otherwise the test is skipped."""
@@ -22,6 +23,16 @@ def pytest_configure() -> None:
     """A shell's background jobs ignore interruptions, and so would all that the tests start and interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+QUICK = ("analysis", "instrument", "parting", "records", "report", "review", "sinks", "stats")
+"""Folders of tests that start few programs."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts programs goes first, so that short files are left for the core that is done before the others."""
+    here = Path(__file__).parent
+    items.sort(key=lambda it: not it.path.is_relative_to(here) or it.path.relative_to(here).parts[0] in QUICK)
 
 
 PROGRAMS = frozenset({"chromium", "pdflatex"})
@@ -109,26 +120,21 @@ class Answer:
 
 
 @pytest.fixture(scope="session")
-def deviate_in() -> Callable[[Path], Callable[..., Answer]]:
+def deviate_in() -> Iterator[Callable[[Path], Callable[..., Answer]]]:
     """`deviate_in(folder)(…)` runs the command line there, with the interpreter of the tests first on PATH."""
+    warm = Warm()
 
     def runner(folder: Path) -> Callable[..., Answer]:
         def run(*arguments: str) -> Answer:
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            done = subprocess.run(
-                [sys.executable, "-m", "deviate", *arguments],
-                cwd=folder,
-                env={**os.environ, "PATH": path, "COLUMNS": "120"},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert "Traceback" not in done.stderr, done.stderr
-            return Answer(done.returncode, done.stdout, done.stderr)
+            done = warm.run(arguments, folder, {**os.environ, "PATH": path, "COLUMNS": "120"})
+            assert "Traceback" not in done.err, done.err
+            return Answer(*done)
 
         return run
 
-    return runner
+    yield runner
+    warm.end()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from deviate.announce import announcement
 from deviate.command import locate
 from deviate.pipeline import Request
 from deviate.prepare import Prepared, prepare
-from deviate.replay import choose_variants
+from deviate.replay import choose_variants, keeping
 
 TRAIN = """\
 import random
@@ -53,6 +53,15 @@ def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prep
     request = Request(3, choose_variants(("algo",), prepared.variants), None, 0)
     assert "\nRunning  train-3.11: 3 x " in announcement(prepared, request, 200, name="train-3.11")
     assert "\nRunning  3 x " in announcement(prepared, request, 200)
+
+
+def test_what_is_captured_is_told_with_the_most_that_it_can_take(prepared: Prepared) -> None:
+    variants = choose_variants(("algo", "control"), prepared.variants)
+    request = Request(3, variants, None, 0, capture=keeping(["weights"], every=1, limit="5MB"))
+    assert [line for line in announcement(prepared, request, 120).splitlines() if line.startswith("Capture")] == [
+        "Capture  weights, at the end and every step of the main loop; at most 5.0 MB of each run, 30 MB of 6 together"
+    ]
+    assert not any(line.startswith("Capture") for line in told(prepared, "algo"))
 
 
 def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared: Prepared) -> None:

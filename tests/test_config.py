@@ -52,3 +52,16 @@ def test_a_variant_that_is_not_well_formed_is_refused(text: str, told: str) -> N
     with pytest.raises(InputError) as caught:
         parse(text, "deviate.toml")
     assert told in f"{caught.value.message} | {caught.value.hint}"
+
+
+def test_what_runs_keep_is_read_as_it_is_written() -> None:
+    text = '[capture]\nkeep = ["predictions", "weights"]\nevery = 5\nlimit = "500MB"\ntta = ["flip"]\n'
+    found = parse(text, "deviate.toml").capture
+    assert (found.keep, found.every, found.limit, found.tta) == (("predictions", "weights"), 5, "500MB", ("flip",))
+    assert parse("", "deviate.toml").capture.keep is None
+
+
+@pytest.mark.parametrize("line", ['keep = "predictions"', "every = 0", "limit = 5", "often = 3"])
+def test_what_runs_keep_has_its_types(line: str) -> None:
+    with pytest.raises(InputError, match=r"\[capture\]"):
+        parse(f"[capture]\n{line}\n", "deviate.toml")

@@ -4,21 +4,20 @@ import re
 from pathlib import Path
 
 from experiments import scored
+from stabilities import stability, with_stability
 
 from deviate.report import build_view
 from deviate.report.paper import COLUMN_IN, paper_files
 from deviate.report.renderers.latex import MOST_ROWS
-from deviate.stats import judge
 
 PAGE = (Path(__file__).parents[1] / "docs/how-to/paper.md").read_text(encoding="utf-8")
 
 
 def test_files_and_commands_of_the_page_are_those_of_the_folder() -> None:
     sides = [scored("base", [93.1, 93.4, 93.9, 93.2, 93.6]), scored("new", [94.1, 94.4, 94.9, 94.2, 94.5])]
-    names, commands = [], ""
-    for name, content in paper_files(build_view(judge(sides))):
-        names.append(re.sub(r"/.*\.", "/*.", name))
-        commands += content.decode() if name == "macros.tex" else ""
+    files = dict(paper_files(build_view(with_stability(sides, stability(sides)))))
+    names = [re.sub(r"/.*\.", "/*.", name) for name in files]
+    commands = files["macros.tex"].decode()
     assert set(re.findall(r"`([\w/*]+\.(?:tex|bib|md|pdf|svg))`", PAGE)) == set(names)
     told = set(re.findall(r"\\(deviate\w+)", PAGE))
     assert len(told) > 5

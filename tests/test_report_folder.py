@@ -32,7 +32,13 @@ def test_the_data_lie_beside_the_page_with_every_bit(project: Path, deviate) -> 
     answer = deviate("run", "train.py", "--runs", "3", "--jobs", "2", "--name", "base", "--json", "out.json")
     assert answer.code == 0, answer.both
     folder = project / ".deviate" / "reports" / "base"
-    assert {it.name for it in folder.iterdir()} == {"report.html", "scores.csv", "descriptions.csv", "curves.csv"}
+    assert {it.name for it in folder.iterdir()} == {
+        "report.html",
+        "scores.csv",
+        "descriptions.csv",
+        "curves.csv",
+        "stability.csv",
+    }
     document = json.loads((project / "out.json").read_text())
     curves = [row for row in rows(folder / "curves.csv") if row["metric"] == "acc"]
     assert len(curves) == 9

@@ -24,7 +24,7 @@ class Form(enum.StrEnum):
     json = "json"
 
 
-WORK = ("analyze", "run", "resume", "worker", "compare", "check", "report", "list", "show")
+WORK = ("analyze", "run", "resume", "worker", "compare", "check", "diverge", "report", "list", "show")
 """Verbs in the order in which people come to need them; the others follow."""
 
 

@@ -9,9 +9,7 @@ import typer
 from deviate import pipeline, records
 from deviate.cli import complete
 from deviate.cli.app import FAILED, Aggregate, Metric, app
-from deviate.report.format import counted
-
-UNITS = ("B", "kB", "MB", "GB", "TB")
+from deviate.report.format import counted, size_text
 
 
 class Keep(enum.StrEnum):
@@ -38,17 +36,25 @@ def clean_command(
     ] = Keep.none,
     metric: Metric = None,
     aggregate: Aggregate = None,
+    captured: Annotated[
+        bool,
+        typer.Option(
+            "--captured", help="Remove captured outputs and weights too: reports lose what they tell of them."
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what and how much; remove nothing.")] = False,
 ) -> None:
     """Remove the work copies of runs that have ended, with all files that the runs wrote there.
 
-    Logs and records stay, so that reports and comparisons stay as they are. An experiment that is being run is left
-    alone.
+    Logs and records stay, so that reports and comparisons stay as they are; captured outputs and weights are records,
+    and go with --captured alone. An experiment that is being run is left alone.
     """
     folder = pipeline.records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
     tidied = [
-        *pipeline.tidy(folder, chosen, keep.value, metric=metric, aggregate=aggregate, is_dry=dry_run),
+        *pipeline.tidy(
+            folder, chosen, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
+        ),
         *([] if names else [pipeline.tidy_cache(folder, is_dry=dry_run)]),
     ]
     for it in tidied:
@@ -62,22 +68,11 @@ def clean_command(
         raise typer.Exit(FAILED)
 
 
-def size_text(n_bytes: int) -> str:
-    """A size in the unit that suits it, decimal.
-
-    >>> size_text(0), size_text(1_234_567)
-    ('0 B', '1.2 MB')
-    """
-    value, index = float(n_bytes), 0
-    while value >= 999.5 and index < len(UNITS) - 1:
-        value, index = value / 1000, index + 1
-    return f"{value:.0f} {UNITS[index]}" if value >= 10 or not index else f"{value:.1f} {UNITS[index]}"
-
-
 def _parts(it: pipeline.Tidied) -> list[str]:
     copies = (it.n_copies, "work copy" if it.n_copies == 1 else "work copies")
     return [
         *([f"{copies[0]} {copies[1]}"] if it.n_copies else []),
         *([f"{it.n_kept} kept"] if it.n_kept else []),
+        *([f"captured files of {counted(it.n_captured, 'run')}"] if it.n_captured else []),
         *([counted(it.n_others, "other folder")] if it.n_others else []),
     ]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline
-from deviate.cli import complete
+from deviate.cli import complete, keeping, sweep
 from deviate.cli.app import (
     Aggregate,
     Better,
@@ -62,6 +62,8 @@ def compare_command(
     direction: Better = None,
     target: Target = None,
     tasks: Tasks = None,
+    groups: keeping.Groups = None,
+    weak_below: keeping.WeakBelow = None,
     form: Importer = None,
     confidence: Confidence = 0.95,
     documents: Documents = NO_DOCUMENTS,
@@ -83,6 +85,8 @@ def compare_command(
         targets=_targets(target),
         tasks=tasks,
         spread_ratio=spread_ratio,
+        groups=tuple(groups or ()),
+        weak_below=keeping.weak_below(weak_below),
     )
     folder = pipeline.records_folder(Path.cwd().resolve())
     read = pipeline.read_any(folder, names, form=form)
@@ -114,6 +118,9 @@ def report_command(
     aggregate: Aggregate = None,
     direction: Better = None,
     target: Target = None,
+    groups: keeping.Groups = None,
+    weak_below: keeping.WeakBelow = None,
+    is_sweep: sweep.Flag = False,
     form: Importer = None,
     confidence: Confidence = 0.95,
     documents: Documents = NO_DOCUMENTS,
@@ -126,8 +133,13 @@ def report_command(
         aggregate=aggregate,
         directions=directions_of(direction),
         targets=_targets(target),
+        groups=tuple(groups or ()),
+        weak_below=keeping.weak_below(weak_below),
     )
     folder = pipeline.records_folder(Path.cwd().resolve())
+    if sweep.is_meant(folder, names, is_asked=is_sweep):
+        sweep.report(folder, names[0], judging, documents)
+        return
     experiments = pipeline.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
     if len({it.name for it in experiments}) > 1:  # of a file, too, that holds several
         _report_on(experiments, judging, documents, folder, is_quiet=quiet)

@@ -32,7 +32,8 @@ def _run(arguments: Sequence[str]) -> int:
         return FAILED
     except typer.TyperException as error:
         typer.echo(f"Error: {error.format_message()}", err=True)
-        if arguments[:1] in (["run"], ["analyze"]) and "No such option" in error.format_message():
+        takes_script = arguments[:1] in (["run"], ["analyze"], ["overhead"], ["diverge"])
+        if takes_script and "No such option" in error.format_message():
             typer.echo("  Arguments of the script itself go after --: deviate run train.py -- --epochs 5", err=True)
         else:
             verb = "" if "No such command" in error.format_message() else " ".join(arguments[:1])
@@ -45,8 +46,10 @@ def _run(arguments: Sequence[str]) -> int:
             raise
         return _without_output(error)
     if code == INTERRUPTED:  # typer makes this code of an interruption by itself
-        is_run = arguments[:1] in (["run"], ["resume"], ["worker"], ["check"])
+        is_run = arguments[:1] in (["run"], ["resume"], ["worker"], ["check"], ["overhead"])
         done = "What ran is on record; the same command goes on from there." if is_run else "Nothing was written."
+        if arguments[:1] == ["diverge"]:
+            done = "What ran is on record: see deviate list."
         typer.echo(f"Interrupted. {done}", err=True)
     return code if isinstance(code, int) else DONE
 

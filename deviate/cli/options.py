@@ -1,4 +1,4 @@
-"""Options of `run` and `resume`: texts into values, each refusal with what to write instead."""
+"""Arguments and options of verbs that run a script: texts into values, each refusal with what to write instead."""
 
 import os
 import re
@@ -17,6 +17,14 @@ from deviate.redaction import split_secrets
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)")
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCRIPT [-- ARGS]",
+        help="The training script and, after --, its arguments; or a whole command after --. "
+        "Default: what deviate.toml names.",
+    ),
+]
 Runs = Annotated[
     int | None, typer.Option("--runs", "-r", min=1, metavar="N", help="How many runs of each variant. Default: 5.")
 ]

@@ -30,6 +30,14 @@ ColumnWidth = Annotated[
     float | None,
     typer.Option(min=1, max=20, metavar="INCHES", help=f"Width of the figures of --paper. Default: {COLUMN_IN:g}."),
 ]
+DlVariance = Annotated[
+    Path | None,
+    typer.Option(
+        "--dl-variance",
+        metavar="FOLDER",
+        help="Write analysis_result.csv and analysis_raw.csv with the columns of the artifact of Pham et al. (2020).",
+    ),
+]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,6 +46,7 @@ class Documents:
 
     Attributes:
         paper: the folder of a paper. column_width: of its figures, in inches; None for the usual one.
+        dl_variance: the folder of the two tables with the columns of that artifact.
 
     Raises:
         InputError: two of them go to standard output, which has room for one only; the folder of a paper cannot be
@@ -52,6 +61,7 @@ class Documents:
     paper: Path | None = None
     siunitx: bool = False
     column_width: float | None = None
+    dl_variance: Path | None = None
 
     def __post_init__(self) -> None:
         if self.siunitx and not (self.latex or self.paper):
@@ -60,6 +70,8 @@ class Documents:
             raise InputError("--column-width is for the figures of a paper", "add --paper FOLDER")
         if self.paper is not None:
             refuse_paper_folder(self.paper)
+        if self.dl_variance is not None:
+            refuse_paper_folder(self.dl_variance, "tables")
         takes_stdout(self.targets())
 
     @property
@@ -82,6 +94,7 @@ OPTIONS: dict[str, tuple[Any, object]] = {
     "paper": (Paper, None),
     "siunitx": (Siunitx, False),
     "column_width": (ColumnWidth, None),
+    "dl_variance": (DlVariance, None),
 }
 """Parameter to annotation and default, in the order of `Documents`."""
 
@@ -121,6 +134,12 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
     if not documents.takes_stdout:
         typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(kept)
+    if documents.dl_variance is not None:
+        # It needs scipy, which no verb but those that judge should wait for.
+        from deviate.report.data.dl_variance import dl_variance_files
+
+        write_paper(dl_variance_files(findings), documents.dl_variance)
+        typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
     if documents.paper is not None:  # last, for its figures take their time
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
         write_paper(paper_files(view, style), documents.paper)

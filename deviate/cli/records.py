@@ -11,7 +11,6 @@ import typer
 
 from deviate import pipeline, records
 from deviate.cli.app import Form, app, as_json
-from deviate.cli.clean import size_text
 from deviate.cli.columns import aligned
 from deviate.errors import RecordError
 from deviate.model import Unavailable
@@ -19,7 +18,7 @@ from deviate.pipeline import Mean, RunState
 from deviate.records import Plan
 from deviate.records.layout import event_files
 from deviate.redaction import redacted_words
-from deviate.report.format import decimals, duration, number, with_unit
+from deviate.report.format import decimals, duration, number, size_text, with_unit
 from deviate.report.lines import name
 
 MOST_WORDS = 12
@@ -49,9 +48,10 @@ def list_command(
 
 def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any]]:
     """One for each variant; damage is told in it, so that the others are still listed."""
+    rung = pipeline.rung_of(plan)
     try:
         states, problem = pipeline.run_states(folder, plan), ""
-        means = {mean.variant: mean for mean in _means(folder, states)}
+        means = {} if rung else {mean.variant: mean for mean in _means(folder, states)}
     except RecordError as error:
         states, means, problem = (), {}, error.message
     n_bytes = pipeline.size(folder) if has_size else None
@@ -65,6 +65,7 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
             "n_failed": sum(it.state == "failed" for it in own),
             "n_running": sum(it.state == "running" for it in own),
             "mean": _mean(means[variant.name]) if variant.name in means else None,
+            "rung": rung or None,
             "created": plan.created,
             "n_bytes": n_bytes,
             "command": list(redacted_words(plan.command)),
@@ -101,7 +102,7 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
         entry["problem"] or f"{entry['n_completed']}/{entry['n_runs']} completed",
         f"{entry['n_failed']} failed" if entry["n_failed"] else "",
         f"{entry['n_running']} running" if entry["n_running"] else "",
-        _mean_text(entry["mean"]),
+        f"pair of a ladder: {entry['rung']}" if entry["rung"] else _mean_text(entry["mean"]),
         duration(max(0.0, time.time() - entry["created"])),
         "" if entry["n_bytes"] is None else size_text(entry["n_bytes"]),
         _short(entry["command"]),

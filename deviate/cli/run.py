@@ -11,7 +11,7 @@ import typer
 
 from deviate import analysis, entry_scripts, pipeline, prepare, records, replay
 from deviate.announce import announcement
-from deviate.cli import options
+from deviate.cli import keeping, options, sweep
 from deviate.cli.app import (
     Aggregate,
     Confidence,
@@ -32,6 +32,7 @@ from deviate.prepare import Prepared
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
+Asked = tuple[Prepared, Request]
 
 
 @app.command(
@@ -41,14 +42,7 @@ DEFAULT_VARIANT = "algo+impl"
 )
 @with_documents
 def run_command(
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SCRIPT [-- ARGS]",
-            help="The training script and, after --, its arguments; or a whole command after --. "
-            "Default: what deviate.toml names.",
-        ),
-    ] = None,
+    command: options.Command = None,
     runs: options.Runs = None,
     variants: options.Variants = None,
     warn_only: options.WarnOnly = False,
@@ -59,6 +53,7 @@ def run_command(
         int, typer.Option(metavar="N", help="The experiment seed: experiments with the same one pair.")
     ] = 0,
     versus: options.Versus = None,
+    swept: sweep.Option = None,
     prepare_commands: options.Prepare = None,
     then: options.Then = None,
     python: options.Python = None,
@@ -82,6 +77,10 @@ def run_command(
     min_runs: options.MinRuns = None,
     max_runs: options.MaxRuns = None,
     looks: options.Looks = None,
+    capture: keeping.Capture = None,
+    capture_every: keeping.CaptureEvery = None,
+    capture_limit: keeping.CaptureLimit = None,
+    tta: keeping.Tta = None,
     trackers: options.Trackers = "offline",
     strict: options.Strict = False,
     dry_run: Annotated[
@@ -94,6 +93,8 @@ def run_command(
     aggregate: Aggregate = None,
     margin: Margin = None,
     paired: Paired = False,
+    groups: keeping.Groups = None,
+    weak_below: keeping.WeakBelow = None,
     confidence: Confidence = 0.95,
     documents: Documents = NO_DOCUMENTS,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
@@ -141,18 +142,21 @@ def run_command(
         growth=growth,
         budget_s=options.seconds(budget, "--budget"),
         is_strict=strict,
+        capture=keeping.kept(capture, capture_every, capture_limit, tta, first.config.capture),
     )
-    judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, is_paired=paired)
-    for own, prepared in contenders.items():
-        if not quiet or dry_run:
-            typer.echo(announcement(prepared, request, width(), name=own), file=output.people)
-        for warning in pipeline.foresee(prepared, judging, growth):
-            typer.echo(f"Warning: {warning}", err=True)
+    judging = Judging(
+        confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, is_paired=paired,
+        groups=tuple(groups or ()), weak_below=keeping.weak_below(weak_below),
+    )  # fmt: skip
+    asked: Mapping[str | None, Asked] = {own: (prepared, request) for own, prepared in contenders.items()}
+    if swept is not None:
+        asked = sweep.points(swept, asked, growth, documents)
+    _announce(asked, judging, output, is_silent=quiet and not dry_run)
     if dry_run:
         return
     folder = records.deviate_folder(first.target.root)
-    _refuse(contenders, request, folder)
-    begun = [pipeline.begin(it, request, folder, name=own) for own, it in contenders.items()]
+    _refuse(asked, folder)
+    begun = [pipeline.begin(prepared, wanted, folder, name=own) for own, (prepared, wanted) in asked.items()]
     for note in [note for it in begun for note in it.notes]:
         output.say(f"Note     {note}")
     names = [variant.name for variant in chosen]
@@ -163,12 +167,31 @@ def run_command(
         return
     more = pipeline.Further(begun, names, request, judging)
     carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
-    conclude(begun, names, judging, output, documents, is_strict=strict)
+    if swept is not None:
+        sweep.conclude(begun, judging, documents)
+    else:
+        conclude(begun, names, judging, output, documents, is_strict=strict)
 
 
-def _refuse(contenders: Mapping[str | None, Prepared], request: Request, folder: Path) -> None:
+def _announce(asked: Mapping[str | None, Asked], judging: Judging, output: Output, *, is_silent: bool) -> None:
+    """Tell what is recorded and run; of a sweep the first value, and the names of all.
+
+    Raises:
+        InputError: no run can answer what is asked.
+    """
+    swept = [own for own, (_, request) in asked.items() if own and request.sweep]
+    for own, (prepared, request) in list(asked.items())[: 1 if swept else None]:
+        if not is_silent:
+            typer.echo(announcement(prepared, request, width(), name=own), file=output.people)
+        for warning in pipeline.foresee(prepared, judging, request.growth):
+            typer.echo(f"Warning: {warning}", err=True)
+    if swept and not is_silent:
+        typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
+
+
+def _refuse(asked: Mapping[str | None, Asked], folder: Path) -> None:
     """Raise InputError for what can be known to fail, before anything is written."""
-    for own, prepared in contenders.items():
+    for own, (prepared, request) in asked.items():
         if request.settings.executor == "local" and not request.wrap:
             refuse_unknown_programs(prepared.target)
         if own is not None:
@@ -196,7 +219,10 @@ def _contenders(
     python = pythons[0] if len(pythons) == 1 else None
     if versus:
         if command:
-            raise InputError(f"{shlex.join(command)} stands beside --versus", "name each command in a --versus")
+            raise InputError(
+                f"{shlex.join(command)} stands beside --versus",
+                'give each command one of its own: --versus "old=train.py" --versus "new=new.py"',
+            )
         if len(versus) < 2:
             raise InputError("--versus needs two commands at least", 'add another one: --versus "new=python new.py"')
         if len(pythons) > 1 or name is not None:

@@ -14,9 +14,10 @@ from deviate.display import mean_text
 from deviate.model import Settings, Unavailable
 from deviate.pipeline import Mean, RunState
 from deviate.records import Plan
+from deviate.records.layout import artifacts_folder
 from deviate.records.manifest import read_manifest
 from deviate.redaction import redacted_variables, redacted_words
-from deviate.report.format import clean, counted, duration, instant, replicates
+from deviate.report.format import clean, counted, duration, instant, replicates, size_text
 from deviate.report.lines import filled, name
 
 LABEL_WIDTH = 12
@@ -55,6 +56,8 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
     states = pipeline.run_states(folder, plan)
     scores = pipeline.Scores(folder)
     scores.read()
+    completed = {it.run_id for it in states if it.state == "completed"}  # a run may have ended since they were read
+    scores.runs = {run: it for run, it in scores.runs.items() if run in completed}
     diverged = {run for run, it in scores.runs.items() if it.is_diverged}
     chosen = tuple(
         dataclasses.replace(it, state="failed", status="diverged", reason="a metric ended NaN or infinite")
@@ -63,7 +66,8 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
         for it in states
         if variant in {"", it.variant}
     )
-    means = tuple(it for it in scores.means(confidence) if variant in {"", it.variant})
+    told = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
+    means = tuple(it for it in told if variant in {"", it.variant})
     return Shown(folder, plan, variant, pipeline.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
 
 
@@ -93,6 +97,13 @@ def experiment_text(shown: Shown, width: int) -> str:
 def _lines(label: str, text: str, width: int) -> list[str]:
     first, others = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
     return [first + text] if label in UNBROKEN else filled(text, max(width, NARROWEST), first, others)
+
+
+def _captured(shown: Shown) -> str:
+    """What runs keep, and how much of it lies there."""
+    folders = [artifacts_folder(it.folder) for it in shown.states if it.folder is not None]
+    n_bytes = sum(pipeline.size(it) for it in folders if it.is_dir())
+    return f"{replay.tell_keeping(shown.plan.capture)}; {size_text(n_bytes)} of it on record"
 
 
 def runs_text(states: Sequence[RunState]) -> str:
@@ -158,6 +169,7 @@ def experiment_document(shown: Shown) -> dict[str, Any]:
             if shown.variant in {"", it.name}
         ],
         "n_threads": plan.n_threads,
+        "capture": dict(plan.capture),
         "settings": {name: {"value": value, "from": origin} for name, (value, origin) in settings_of(plan).items()},
         "looks": list(plan.looks),
         "spending": plan.spending,
@@ -196,6 +208,10 @@ def _head(shown: Shown) -> Iterator[tuple[str, str]]:
             told = f": {replay.tell(it.definition)}" if it.definition else ""
             yield "Variant", f"{it.name}, {counted(it.n_runs, 'run')}{told}"
     yield from () if plan.imported else _carried_out(plan)
+    if rung := pipeline.rung_of(plan):
+        yield "Ladder", f"a pair of deviate diverge, rung {rung}"
+    if plan.capture:
+        yield "Capture", _captured(shown)
     ways = ((it, f"{it.aggregate}{', primary' if it.is_primary else ''}") for it in plan.selection.metrics)
     yield "Metrics", ", ".join(f"{name(it.name)} ({way})" for it, way in ways) or "none"
 

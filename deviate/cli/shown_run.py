@@ -5,17 +5,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate import pipeline, records
+from deviate import pipeline, records, replay
 from deviate.cli.columns import aligned
 from deviate.cli.shown import LABEL_WIDTH, commands_text, state_document, state_text, step_text, variables_text
 from deviate.errors import InputError
 from deviate.model import Spec
 from deviate.pipeline import AttemptState, RunState
 from deviate.records.environment import facts_of
-from deviate.records.layout import log_files, runs_folder, spec_file
+from deviate.records.layout import artifacts_folder, log_files, runs_folder, spec_file
 from deviate.records.specs import read_spec
 from deviate.redaction import redacted_variables, redacted_words
-from deviate.report.format import clean, duration, instant, replicates
+from deviate.report.format import clean, duration, instant, replicates, size_text
 
 SHORTEST_ID = 4
 """Digits of a run id that are enough to name it."""
@@ -45,6 +45,8 @@ def run_text(experiment: Path, it: RunState) -> str:
                                *(_attempt_row(attempt, it) for attempt in tried)])]  # fmt: skip
     if it.folder is not None:
         lines += ["", *(f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _files(it.folder))]
+        if kept := _captured(it.folder):
+            lines += ["", aligned([("captured", "size"), *kept])]
         facts = facts_of(it.folder)
         if facts:
             lines += ["", aligned([("environment", ""), *sorted(facts.items())])]
@@ -70,6 +72,7 @@ def run_document(experiment: Path, it: RunState) -> dict[str, Any]:
             for attempt in tried
         ],
         "files": {} if it.folder is None else dict(_paths(it.folder)),
+        "captured": {} if it.folder is None else {path.name: size for path, size in _sizes(it.folder)},
         "environment": {} if it.folder is None else facts_of(it.folder),
         "stderr_tail": (
             list(records.stderr_tail(log_files(it.folder)[1])) if it.folder is not None and it.state == "failed" else []
@@ -91,6 +94,8 @@ def _facts(experiment: Path, it: RunState) -> Iterator[tuple[str, str]]:
             yield "Wrap", commands_text([spec.wrap])
         yield "Seeds", ", ".join(f"{name} {seed}" for name, seed in spec.seeds) or "as the script sets them"
         yield "Controls", ", ".join(f"{name} {level}" for name, level in spec.controls) or "none"
+        if spec.capture:
+            yield "Capture", replay.tell_keeping(spec.capture)
         yield "Variables", variables_text(dict(spec.environment)) or "none"
     if step := step_text(it, None):
         yield "Step", step
@@ -122,6 +127,15 @@ def _files(attempt: Path) -> Iterator[tuple[str, str]]:
         yield label, path if Path(path).exists() else f"{path} (removed)" if label == "Work copy" else f"{path} (none)"
 
 
+def _captured(attempt: Path) -> list[tuple[str, str]]:
+    return [(path.name, size_text(size)) for path, size in _sizes(attempt)]
+
+
+def _sizes(attempt: Path) -> list[tuple[Path, int]]:
+    """Files with outputs and weights that are there, and their bytes."""
+    return [(path, path.stat().st_size) for path in sorted(artifacts_folder(attempt).glob("*.npz"))]
+
+
 def _paths(attempt: Path) -> Iterator[tuple[str, str]]:
     stdout, stderr = log_files(attempt)
     yield from (("Folder", str(attempt)), ("Stdout", str(stdout)), ("Stderr", str(stderr)))
@@ -140,6 +154,7 @@ def _spec_document(spec: Spec) -> dict[str, Any]:
         "cwd": spec.cwd,
         "seeds": dict(spec.seeds),
         "controls": dict(spec.controls),
+        "capture": dict(spec.capture),
         "environment": redacted_variables(dict(spec.environment)),
         "sources_hash": spec.sources_hash,
     }

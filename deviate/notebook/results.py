@@ -7,11 +7,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from deviate import report
+from deviate import pipeline, report
 from deviate.errors import InputError
-from deviate.model import Findings, NoiseFindings
+from deviate.model import Captured, Findings, NoiseFindings
 from deviate.notebook import frames
 from deviate.notebook.figure import Figure
+from deviate.notebook.parts import stability_of
+from deviate.notebook.predictions import predictions_frame
 from deviate.notebook.summary import summary_html
 from deviate.pipeline.paper import refuse_paper_folder, write_paper
 from deviate.report.format import clean
@@ -68,7 +70,9 @@ class Results:
         P-values stay adjusted for all that was compared.
         """
         baseline, *candidates = self.findings.experiments
-        found = zip(self._view.candidates, candidates, self.findings.pairs, strict=bool(self.findings.pairs))
+        found = enumerate(
+            zip(self._view.candidates, candidates, self.findings.pairs, strict=bool(self.findings.pairs)), 1
+        )
         return MappingProxyType(
             {
                 label: Results(
@@ -77,9 +81,10 @@ class Results:
                         experiments=(baseline, candidate),
                         pairs=(pair,),
                         planning=tuple(it for it in self.findings.planning if it.candidate == pair.candidate),
+                        stability=stability_of(self.findings.stability, (0, place)),
                     )
                 )
-                for label, candidate, pair in found
+                for place, (label, candidate, pair) in found
             }
         )
 
@@ -90,7 +95,14 @@ class Results:
         return MappingProxyType(
             {
                 label: Results(
-                    replace(self._part(), experiments=(it,), pairs=(), planning=(), noise=self._noise_of(place))
+                    replace(
+                        self._part(),
+                        experiments=(it,),
+                        pairs=(),
+                        planning=(),
+                        noise=self._noise_of(place),
+                        stability=stability_of(self.findings.stability, (place,)),
+                    )
                 )
                 for place, (label, it) in enumerate(zip(labels, self.findings.experiments, strict=True))
             }
@@ -126,6 +138,26 @@ class Results:
     def scores(self) -> Any:
         """A pandas DataFrame: a row per experiment, metric and run, with its score or the reason why there is none."""
         return frames.scores_frame(self.findings)
+
+    def predictions(self, name: str | None = None, *, step: int | None = None) -> Any:
+        """A pandas DataFrame of captured predictions: a row per experiment, run and example, examples aligned.
+
+        Columns: `replicate`, `position` (place of the example in the order of the first run, from 0), `truth` and
+        `predicted` (classes from 0) where they are known, `output_0` … (one per class) or `value`, and what the script
+        logged with the examples.
+
+        Args:
+            name: of the evaluation set, as `test`; None where there is only one.
+            step: of the main loop, from 0; None for the last evaluation of each run.
+
+        Raises:
+            InputError: nothing was captured, or there is no such set or step.
+        """
+        return predictions_frame([it.experiment for it in self.findings.experiments], name, step)
+
+    def captured(self) -> tuple[Captured, ...]:
+        """Captured outputs and weights as NumPy arrays, one value per experiment; empty where nothing was captured."""
+        return tuple(pipeline.captured_of(it.experiment) for it in self.findings.experiments)
 
     def to_latex(self) -> str:
         """The table of a paper, with a caption that says what stands in it; it needs the package booktabs."""

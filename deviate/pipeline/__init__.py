@@ -25,8 +25,10 @@ from deviate.pipeline.sources import (
     read_files,
     read_variants,
     records_folder,
+    report_folder,
     report_path,
 )
+from deviate.pipeline.stability import captured_of
 from deviate.pipeline.standing import Mean, Scores, Standing
 from deviate.pipeline.states import (
     AttemptState,
@@ -37,6 +39,7 @@ from deviate.pipeline.states import (
     in_use,
     n_steps_of,
     run_states,
+    rung_of,
     runs_on_record,
 )
 from deviate.pipeline.tidy import Tidied, size, tidy, tidy_cache
@@ -56,6 +59,7 @@ __all__ = [
     "Tidied",
     "attempt_states",
     "begin",
+    "captured_of",
     "carry_out",
     "columns_apart",
     "declare",
@@ -80,9 +84,11 @@ __all__ = [
     "read_variants",
     "records_folder",
     "refuse_misfit",
+    "report_folder",
     "report_path",
     "resume_notes",
     "run_states",
+    "rung_of",
     "runs_on_record",
     "size",
     "specs_of",

@@ -8,7 +8,7 @@ from pathlib import Path
 from deviate import __version__, records
 from deviate.errors import InputError
 from deviate.model import IMPORTED_AS, Experiment
-from deviate.pipeline.judge import Judging, describe
+from deviate.pipeline.judge import Judging, judge_scores
 from deviate.records.environment import ALWAYS_TOLD, PACKAGES, SHOWN_ONLY, VARIABLE
 from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text
 from deviate.records.manifest import read_manifest
@@ -36,7 +36,7 @@ def baseline_of(
     Raises:
         InputError: runs are missing, a name is none of its metrics, or there is nothing to keep.
     """
-    described = describe([experiment], judging)
+    described = judge_scores([experiment], judging, compares=False)
     found = {it.metric.name: it for it in described.experiments[0].descriptions}
     missing = [run.replicate for run in experiment.runs if run.status in {"lost", "cancelled", "silent"}]
     n_missing = len(missing) + max(0, experiment.n_planned - len(experiment.runs))

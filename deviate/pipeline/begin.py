@@ -22,22 +22,25 @@ LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
 
-def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | None = None) -> Begun:
+def begin(
+    prepared: Prepared, request: Request, folder: Path, *, name: str | None = None, like: Snapshot | None = None
+) -> Begun:
     """Freeze the project into a new experiment, or go on with one that has the same code and command.
 
     Args:
         folder: the `.deviate/` folder.
         name: of the experiment, where it is not that of the request.
+        like: of an experiment that has begun from the same, whose snapshot a new one takes over.
 
     Raises:
         InputError: the name is taken by other code, another command or other variants, or there is nothing to record.
         RunError: a command that prepares has failed.
     """
-    if not prepared.selection.metrics:
+    if request.needs_metrics and not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
     known = {plan.name: plan for plan in records.list_experiments(folder)}
     asked = name or request.name
-    stem = _name_of(Path(prepared.analysis.script))
+    stem = name_of(Path(prepared.analysis.script))
     name = asked or stem
     if name in known:
         with _frozen_now(prepared, folder) as now:
@@ -53,13 +56,13 @@ def begin(prepared: Prepared, request: Request, folder: Path, *, name: str | Non
     place = records.place_of(folder, name)
     with records.locked(place, waits=False):
         if not records.experiment_file(place).exists():
-            return _make(prepared, request, folder, name)
-    return begin(prepared, request, folder, name=asked)  # somebody made it since we looked
+            return _make(prepared, request, folder, name, like)
+    return begin(prepared, request, folder, name=asked, like=like)  # somebody made it since we looked
 
 
 def refuse_misfit(prepared: Prepared, request: Request, folder: Path, name: str) -> None:
     """Raise InputError where an experiment cannot begin under this name, before any other one has begun."""
-    if not prepared.selection.metrics:
+    if request.needs_metrics and not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
     known = {plan.name: plan for plan in records.list_experiments(folder)}
     if name in known:
@@ -71,26 +74,18 @@ def refuse_misfit(prepared: Prepared, request: Request, folder: Path, name: str)
 def _taken(name: str, misfit: str) -> InputError:
     return InputError(
         f"an experiment named {name} exists already, with {misfit}",
-        "choose another name with --name; what is on record stays",
+        f"choose another name with --name; deviate resume {name} goes on with the files of then",
     )
 
 
-def _make(prepared: Prepared, request: Request, folder: Path, name: str) -> Begun:
+def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: Snapshot | None) -> Begun:
     """Freeze the project into a new experiment. Its plan is written last: without it there is no experiment."""
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
-    snapshot = instrument.freeze(
-        prepared.analysis,
-        records.snapshot_folder(place),
-        cwd=target.cwd,
-        fresh=prepared.config.fresh,
-        sources=prepared.sources,
-    )
-    if request.prepare:
-        snapshot = replay.prepare_tree(
-            snapshot, place, request.prepare, cwd=target.cwd, environment=request.environment, wrap=request.wrap
-        )
-        instrument.note_prepared(snapshot)
+    if like is not None:
+        snapshot = instrument.take_over(like, records.snapshot_folder(place))
+    else:
+        snapshot = _frozen(prepared, request, place)
     plan = Plan(
         name=name,
         created=time.time(),
@@ -111,12 +106,32 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str) -> Begu
         looks=request.growth.looks,
         spending=request.growth.spending,
         precision=request.growth.precision,
+        capture=replay.whole_keeping(request.capture),
+        sweep=request.sweep,
     )
     records.create_experiment(place, plan)
     return Begun(name, place, snapshot, plan)
 
 
-def _name_of(script: Path) -> str:
+def _frozen(prepared: Prepared, request: Request, place: Path) -> Snapshot:
+    """The project as it stands, after the commands that prepare it."""
+    target = prepared.target
+    snapshot = instrument.freeze(
+        prepared.analysis,
+        records.snapshot_folder(place),
+        cwd=target.cwd,
+        fresh=prepared.config.fresh,
+        sources=prepared.sources,
+    )
+    if request.prepare:
+        snapshot = replay.prepare_tree(
+            snapshot, place, request.prepare, cwd=target.cwd, environment=request.environment, wrap=request.wrap
+        )
+        instrument.note_prepared(snapshot)
+    return snapshot
+
+
+def name_of(script: Path) -> str:
     """The script's own name as far as it can name an experiment: letters lose their accents, other signs become `_`."""
     plain = (it for it in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(it))
     name = "".join(it if it.isascii() and (it.isalnum() or it in "_.-") else "_" for it in plain)
@@ -160,6 +175,10 @@ def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now:
         return f"another --env: {' '.join(f'{name}={value}' for name, value in plan.environment) or 'none'}"
     if plan.seed != request.seed:
         return f"another experiment seed: {plan.seed}"
+    if request.sweep is not None and plan.sweep != request.sweep:
+        return "runs of another sweep" if plan.sweep else "runs that belong to no sweep"
+    if not replay.is_kept(request.capture, plan.capture):
+        return f"another --capture: its runs keep {replay.tell_keeping(plan.capture)}"
     recorded = {variant.name: variant.definition for variant in plan.variants}
     for variant in request.variants:
         if variant.name in recorded and not _is_same(recorded[variant.name], variant):
@@ -202,7 +221,7 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
         settings=request.settings,
         **({"precision": request.growth.precision} if request.growth.precision and not _is_compared(plan) else {}),
     )
-    notes += [*_selection_notes(plan, prepared), *_looks_notes(plan, request)]
+    notes += [*_selection_notes(plan, prepared), *_looks_notes(plan, request), *_capture_notes(plan, request)]
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
     return Begun(plan.name, place, snapshot, changed, tuple(notes))
 
@@ -243,6 +262,12 @@ def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:
     ]
     if parts:
         yield f"metrics are read otherwise than before, in all runs: {', '.join(sorted(parts))}"
+
+
+def _capture_notes(plan: Plan, request: Request) -> Iterator[str]:
+    """Runs of one experiment keep the same, so that what is not asked for this time is kept all the same."""
+    if replay.tell_keeping(plan.capture) != replay.tell_keeping(request.capture):
+        yield f"runs go on keeping {replay.tell_keeping(plan.capture)}, as those on record"
 
 
 def _is_compared(plan: Plan) -> bool:

@@ -82,6 +82,7 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
             then=plan.then,
             wrap=plan.wrap,
             n_threads=plan.n_threads,
+            capture=plan.capture,
         )
     return specs
 

@@ -13,7 +13,7 @@ from deviate.model import Direction, Experiment, ExperimentFindings, Findings, S
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.pipeline.baseline import FORM, facts_of, not_alike
-from deviate.pipeline.judge import Judging, judge
+from deviate.pipeline.judge import Judging, judge_scores
 from deviate.pipeline.sources import read, read_variants
 
 CONTROL = "control"
@@ -68,7 +68,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
     margined = _with_margins(experiments, margins_of(names, gate.margins))
     _refuse_other_aggregates(margined, names, judging)
     sides = _without_unkept(margined, judging.matches) if _is_baseline_file(experiments[0]) else margined
-    findings = judge(sides, dataclasses.replace(judging, metric=names[0], margin=None))
+    findings = judge_scores(sides, dataclasses.replace(judging, metric=names[0], margin=None))
     _refuse_unasked(findings, names)
     controls: list[ControlCheck] = [
         check_control(name, it) for name, it in _controls(folder, experiments, gate.controls)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from deviate import records
 from deviate.errors import InputError
 from deviate.pipeline.carry import fair_order
-from deviate.pipeline.judge import Judging, judge
+from deviate.pipeline.judge import Judging, judge_scores
 from deviate.pipeline.request import Begun, Growth, Request
 from deviate.pipeline.sources import read
 from deviate.replay import Order, Outcome
@@ -78,7 +78,7 @@ class Further:
             return n_runs if all(it.is_reached for it in far) else min(growth.most, n_runs + self._at_a_time)
         if growth.looks and len(self._begun) > 1:
             compared = read(self._folder, [f"{it.name}:{self._variants[0]}" for it in self._begun])
-            if not stats.is_settled(judge(compared, self._judging)):
+            if not stats.is_settled(judge_scores(compared, self._judging)):
                 return stats.next_look(growth.looks, n_runs) or n_runs
         return n_runs
 

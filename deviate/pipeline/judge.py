@@ -12,6 +12,7 @@ from deviate.command import CONFIG
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Direction, Experiment, Findings, Metric
 from deviate.pipeline.request import Growth
+from deviate.pipeline.stability import stability
 from deviate.prepare import Prepared
 from deviate.records.items import CONTAINERS
 
@@ -30,6 +31,8 @@ class Judging:
         tasks: a pattern, as `*/acc`, of the metrics that are one measure on several tasks; None for those that the
             records name.
         spread_ratio: largest ratio of SDs at which two sides count as equally steady.
+        groups: where sub-groups of evaluation sets are found, as `--groups` says it.
+        weak_below: a metric, and the value beyond which a run is left out where its spread is told a second time.
     """
 
     confidence: float = 0.95
@@ -43,6 +46,8 @@ class Judging:
     directions: Mapping[str, Direction] = dataclasses.field(default_factory=dict)
     tasks: str | None = None
     spread_ratio: float | None = None
+    groups: tuple[str, ...] = ()
+    weak_below: tuple[str, float] | None = None
 
 
 def foresee(prepared: Prepared, judging: Judging, growth: Growth) -> tuple[str, ...]:
@@ -85,7 +90,21 @@ def _may_hold_more(metric: Metric, found: Analysis) -> bool:
 
 
 def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
-    """The findings of one experiment, or of a baseline and its candidates."""
+    """The findings of one experiment, or of a baseline and its candidates, with those on stability."""
+    findings = judge_scores(experiments, judging, compares=compares)
+    found = stability(
+        [it.experiment for it in findings.experiments],
+        confidence=judging.confidence,
+        analysis_seed=judging.analysis_seed,
+        groups=judging.groups,
+        weak=judging.weak_below,
+        metric=judging.metric,
+    )
+    return dataclasses.replace(findings, stability=found)
+
+
+def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
+    """The findings without those on stability, for whom scores decide."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
     return stats.judge(

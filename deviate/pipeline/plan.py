@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.model import Design, Pilot, Question, Unavailable
-from deviate.pipeline.judge import Judging, describe
+from deviate.pipeline.judge import Judging, judge_scores
 from deviate.pipeline.sources import read_any
 
 
@@ -20,7 +20,7 @@ def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.
     if others:
         there = ", ".join(it.name for it in (experiment, *others))
         raise InputError(f"{name} holds several experiments: {there}", f"name one of them: {name}:{experiment.name}")
-    findings = describe([experiment], Judging(confidence=confidence, metric=metric))
+    findings = judge_scores([experiment], Judging(confidence=confidence, metric=metric), compares=False)
     described = [it for it in findings.experiments[0].descriptions if it.metric.name == findings.primary]
     if not described:
         names = ", ".join(it.metric.name for it in findings.experiments[0].descriptions)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.model import Settings, Snapshot, Spending, Variant
+from deviate.model.sweep import SweptValue
 from deviate.records import Plan
 
 
@@ -43,6 +44,9 @@ class Request:
         growth: what decides whether runs are added.
         budget_s: seconds for all runs of this call, None for no limit.
         is_strict: add no runs in another environment than that of those on record.
+        capture: what the runs are to keep beside their metrics, as in `Spec.capture`, as far as it was said.
+        sweep: which value of which argument this is, where it is one of a sweep.
+        needs_metrics: whether there is something to tell only where the script reports values.
     """
 
     runs: int
@@ -57,6 +61,9 @@ class Request:
     growth: Growth = field(default_factory=Growth)
     budget_s: float | None = None
     is_strict: bool = False
+    capture: tuple[tuple[str, str], ...] = ()
+    sweep: SweptValue | None = None
+    needs_metrics: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,10 +77,15 @@ def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
 
 def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
     """Where the report of these experiments is kept."""
-    name = os.fsencode("-vs-".join(dict.fromkeys(experiment.name for experiment in experiments)))
+    return report_folder(folder, [experiment.name for experiment in experiments]) / "report.html"
+
+
+def report_folder(folder: Path, names: Sequence[str]) -> Path:
+    """Where reports are kept of the experiments of these names, in their order; a name may stand there twice."""
+    name = os.fsencode("-vs-".join(dict.fromkeys(names)))
     if len(name) > LONGEST_FOLDER:
         name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + _digest(name)
-    return folder / "reports" / os.fsdecode(name) / "report.html"
+    return folder / "reports" / os.fsdecode(name)
 
 
 def _digest(name: bytes) -> bytes:

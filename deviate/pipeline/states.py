@@ -9,6 +9,7 @@ from typing import Literal
 
 from deviate.errors import RecordError
 from deviate.model import Spec, Status
+from deviate.model.divergence import RUNGS, Rung
 from deviate.records import Plan, read_plan, snapshot_folder
 from deviate.records.attempts import Claim, Result, read_claim, read_result
 from deviate.records.layout import attempt_number, attempts, runs_folder, spec_file
@@ -132,6 +133,12 @@ def expected(experiment: Path, *, variants: Sequence[str] = (), runs: int | None
 def n_steps_of(states: Sequence[RunState]) -> int | None:
     """How many main-loop steps a run takes, by those that completed; None where none did."""
     return max((1 + it.step for it in states if it.state == "completed" and it.step is not None), default=None)
+
+
+def rung_of(plan: Plan) -> Rung | Literal[""]:
+    """The rung of a ladder of `deviate diverge` that an experiment is a pair of; empty for any other experiment."""
+    level = dict(plan.capture).get("trace")
+    return RUNGS[int(level) - 1] if level is not None else ""
 
 
 def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:

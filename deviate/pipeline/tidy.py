@@ -1,4 +1,4 @@
-"""Gives back disk space: work copies of runs that have ended, temporary folders and caches; never logs or records."""
+"""Gives back disk space: work copies of runs that have ended, temporary folders and caches; logs and records stay."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from deviate.pipeline.standing import Scores
 from deviate.pipeline.states import attempt_states, in_use
 from deviate.records import find_experiment
 from deviate.records.attempts import STALE_S
-from deviate.records.layout import runs_folder
+from deviate.records.layout import artifacts_folder, attempts, runs_folder
 from deviate.replay.adopt import MAKING, temporary_of
 from deviate.replay.workcopy import remove_work_copy
 
@@ -28,6 +28,7 @@ class Tidied:
 
     Attributes:
         n_copies: work copies removed; n_kept: those that stay because they were asked for.
+        n_captured: attempts whose captured outputs and weights were removed.
         n_others: temporary folders, cached folders and folders that never became attempts.
         n_bytes: disk space given back; files that have another name elsewhere, as in the snapshot, give nothing.
         problem: why something stays, for the user; empty where nothing does.
@@ -39,6 +40,7 @@ class Tidied:
     n_others: int = 0
     n_bytes: int = 0
     problem: str = ""
+    n_captured: int = 0
 
 
 def tidy(
@@ -49,6 +51,7 @@ def tidy(
     metric: str | None = None,
     aggregate: str | None = None,
     spares_failed: bool = False,
+    takes_captured: bool = False,
     is_dry: bool = False,
 ) -> tuple[Tidied, ...]:
     """Remove the work copies of experiments, but not of one that is being run; gives what became of each.
@@ -58,16 +61,28 @@ def tidy(
         keep: `best`: of each variant the work copies of the completed runs with the highest and the lowest score stay.
         metric, aggregate: what the scores are, where that departs from what is on record.
         spares_failed: only work copies of completed runs go.
+        takes_captured: captured outputs and weights go too.
         is_dry: remove nothing, only tell.
 
     Raises:
         InputError: there is no experiment of such a name.
         RecordError: a file that everything hangs on is damaged.
     """
-    return tuple(
-        _tidy(find_experiment(folder, name), name, keep, metric, aggregate, spares_failed=spares_failed, is_dry=is_dry)
-        for name in names
-    )
+
+    def tidied(name: str) -> Tidied:
+        place = find_experiment(folder, name)
+        return _tidy(
+            place,
+            name,
+            keep,
+            metric,
+            aggregate,
+            spares_failed=spares_failed,
+            takes_captured=takes_captured,
+            is_dry=is_dry,
+        )
+
+    return tuple(tidied(name) for name in names)
 
 
 def tidy_cache(folder: Path, *, is_dry: bool = False) -> Tidied:
@@ -102,6 +117,7 @@ def _tidy(
     aggregate: str | None,
     *,
     spares_failed: bool,
+    takes_captured: bool,
     is_dry: bool,
 ) -> Tidied:
     if by := in_use(experiment):
@@ -125,11 +141,12 @@ def _tidy(
             n_bytes += space
         else:
             problem = f"something of {attempt / 'work'} could not be removed: check its owner and permissions"
-    for path in others:
+    captured = list(_captured(experiment)) if takes_captured else []
+    for path in (*others, *captured):
         n_bytes += disk_space(path)
         if not is_dry:
             _remove(path)
-    return Tidied(name, len(going), len(copies) - len(going), len(others), n_bytes, problem)
+    return Tidied(name, len(going), len(copies) - len(going), len(others), n_bytes, problem, len(captured))
 
 
 def _work_copies(experiment: Path, *, spares_failed: bool) -> Iterator[tuple[Path, bool]]:
@@ -150,6 +167,12 @@ def _others(experiment: Path) -> Iterator[Path]:
             if temporary is not None:
                 yield temporary
         yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > STALE_S)
+
+
+def _captured(experiment: Path) -> Iterator[Path]:
+    """Folders of captured outputs and weights, of all attempts."""
+    for run in sorted(runs_folder(experiment).glob("*/")):
+        yield from (it for attempt in attempts(run) if (it := artifacts_folder(attempt)).is_dir())
 
 
 def _best_and_worst(scores: Scores) -> set[str]:

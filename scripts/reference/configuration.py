@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from deviate.config import EXPERIMENT_KEYS, METRIC_KEYS, SNAPSHOT_KEYS, VARIANT_KEYS
+from deviate.config import CAPTURE_KEYS, EXPERIMENT_KEYS, METRIC_KEYS, SNAPSHOT_KEYS, VARIANT_KEYS
 
 HEAD = """\
 # deviate.toml
@@ -32,6 +32,11 @@ margin = 0.2
 
 [snapshot]
 fresh = ["checkpoints/"]
+
+[capture]
+keep = ["predictions", "weights"]
+every = 5
+limit = "500MB"
 
 [variants.data]
 vary = ["shuffle", "augment"]
@@ -68,6 +73,12 @@ METRICS = {
     "n_examples": ("number", "Examples of the test set: then the error from its finite size is told."),
 }
 SNAPSHOT = {"fresh": ("list of folders", "Folders that begin empty in each run, such as those of checkpoints.")}
+CAPTURE = {
+    "keep": ("list of texts", "`predictions`, `weights`, or both, as `--capture`."),
+    "every": ("number", "Steps of the main loop between two captures, as `--capture-every`; without it the end alone."),
+    "limit": ("text", "The most that a run keeps, as `--capture-limit`: `500MB`, `1GB`. Default: `1GB`."),
+    "tta": ("list of texts", "Augmentations of the test inputs, as `--tta`."),
+}
 VARIANTS = {
     "vary": ("list of texts", "Streams and factors that differ between runs."),
     "hold": ("list of texts", "Streams and factors that are held."),
@@ -84,6 +95,12 @@ def page() -> str:
             "metrics.NAME", "A metric each; without this part all that were found are recorded.", METRIC_KEYS, METRICS
         ),
         *_part("snapshot", "What is frozen.", SNAPSHOT_KEYS, SNAPSHOT),
+        *_part(
+            "capture",
+            "What runs keep beside their metrics ([how](../how-to/capture-predictions.md)).",
+            CAPTURE_KEYS,
+            CAPTURE,
+        ),
         *_part("variants.NAME", "Variants of your own ([what they mean](variants.md)).", VARIANT_KEYS, VARIANTS),
     ]
     last = (

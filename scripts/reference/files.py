@@ -26,6 +26,7 @@ data base: the files are safe on network disks, can be copied, and are read by a
         events-PROCESS.jsonl  what was recorded, in order; one writer per file
         stdout.log stderr.log what the run wrote, as you would have seen it
         environment.json      versions, devices, flags, threads
+        artifacts/            captured outputs and weights, predictions-….npz and weights-….npz, where asked for
         result.json           how it ended; written last, so that its presence means completion
         work/                 the run's own copy of the project, in which the command ran
   reports/NAME/               report.html, and its figures as CSV beside it

@@ -3,15 +3,21 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import HEIGHT, visit
+from browsing import take_window, visit
 from kinds import KINDS, LONG
 from playwright.sync_api import Browser
 
 GRAVE = {"serious", "critical"}
-LOOKS = [("dark", 390), ("light", 1280), ("light", 390), ("dark", 1280)]
+LOOKS: list[tuple[Literal["light", "dark"], int]] = [
+    ("dark", 390),
+    ("light", 1280),
+    ("light", 390),
+    ("dark", 1280),
+]
 """Of long reports, which take long, only the first: they have the elements that others have."""
 
 
@@ -22,8 +28,7 @@ def test_nobody_is_kept_from_reading_a_report(
     found = {}
     with visit(browser, address_of(kind), is_trusted=True) as visited:
         for scheme, width in LOOKS[:1] if kind in LONG else LOOKS:
-            visited.page.emulate_media(color_scheme=scheme)
-            visited.page.set_viewport_size({"width": width, "height": HEIGHT})
+            take_window(visited.page, scheme, width)
             found[f"{scheme}-{width}"] = Axe().run(visited.page).response["violations"]
     artifacts.mkdir(parents=True, exist_ok=True)
     (artifacts / f"{kind}-axe.json").write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -18,7 +18,7 @@ def words(text: str) -> str:
 
 
 @pytest.mark.parametrize("look", [LOOKS[1], Look(has_scripts=False)], ids=str)
-@pytest.mark.parametrize("kind", ["two_with_a_verdict", "noise_study", "failures"])
+@pytest.mark.parametrize("kind", ["two_with_a_verdict", "noise_study", "failures", "captured"])
 def test_all_parts_are_printed_and_folded_ones_too(
     browser: Browser, address_of: Callable[[str], str], kind: str, look: Look
 ) -> None:

@@ -82,6 +82,17 @@ def visit(browser: Browser, address: str, look: Look = Look(), *, is_trusted: bo
         context.close()
 
 
+def take_window(page: Page, scheme: Literal["light", "dark"], width: int) -> None:
+    """Give an open page other colours and another width, and wait until its own scripts have met the new window.
+
+    A page hears of a new size only with the frame that is drawn next, which on a busy machine comes late.
+    """
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    page.wait_for_function("width => innerWidth === width", arg=width)
+    page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+
+
 def keep_picture(page: Page, path: Path) -> None:
     """The page in a window as high as it is, but for the end of a very long one."""
     width, height = page.evaluate("[innerWidth, document.documentElement.scrollHeight]")

@@ -53,7 +53,8 @@ def copy_guest(folder: Path) -> None:
     guest = folder / "_deviate_guest"
     for name in ("runtime", "sinks"):
         shutil.copytree(PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(PACKAGE / "eventlog.py", guest / "eventlog.py")
+    for name in ("eventlog.py", "logs.py"):
+        shutil.copy(PACKAGE / name, guest / name)
     shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", folder / "sitecustomize.py")
     (guest / "__init__.py").touch()
 
@@ -101,6 +102,7 @@ class Child:
         command: tuple[str, ...] | None = None,
         seeds: dict[str, int] | None = None,
         controls: dict[str, str] | None = None,
+        capture: dict[str, str] | None = None,
         environment: dict[str, str | None] | None = None,
         is_tapped: bool = True,
     ) -> Result:
@@ -124,7 +126,8 @@ class Child:
         }
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"
-        spec.write_text(json.dumps({"schema": 1, "seeds": seeds or {}, "controls": controls or {}}))
+        asked = {"seeds": seeds or {}, "controls": controls or {}, "capture": capture or {}}
+        spec.write_text(json.dumps({"schema": 1, **asked}))
         variables = {
             **os.environ,
             "PYTHONPATH": str(guest.parent),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from experiments import experiment, run, selected
+from stabilities import stability
 from studies import VARIED
 
 from deviate.model import (
@@ -25,6 +26,7 @@ from deviate.model import (
     SeedEvent,
     SelectedMetric,
     Series,
+    StabilityFindings,
     Status,
     Weights,
 )
@@ -125,13 +127,38 @@ def _findings(kind: Kind, *, hostile: bool) -> Findings:
         return judge([_experiment(called["script"], texts, say)])
     if kind == "pair":
         sides = (_experiment(called["attribute"], texts, say), _experiment(called["comment"], texts, say, shift=0.5))
-        return judge(sides, margin=0.1)
+        return dataclasses.replace(judge(sides, margin=0.1), stability=_stability(sides, say))
     if kind == "many":
         names = [called[it] for it in ("script", "TeX", "formula", "ANSI", "none", "twin", "twin with a control")]
         tasks = [f"{text}/task" for text in texts[:3]]
         sides = [_experiment(name, [*texts[::4], *tasks], say, shift=0.3 * at) for at, name in enumerate(names)]
         return judge(sides, tasks=["*/task"])
     return _study(called, say)
+
+
+def _stability(sides: tuple[Experiment, ...], say: Say) -> StabilityFindings:
+    """All that captures tell, with names and sentences from the script or its files."""
+    found = stability(sides, (say(), say()), columns=(say(), say()))
+    sets = [dataclasses.replace(it, notes=(say(),)) for it in found.sets]
+    for place, it in enumerate(sets):
+        groups = tuple(one if not one.column else dataclasses.replace(one, value=say()) for one in it.groups)
+        reductions = tuple(dataclasses.replace(one, name=say()) for one in it.reductions)
+        sets[place] = dataclasses.replace(it, groups=groups, reductions=reductions, group_notes=(say(),))
+    weights = [
+        dataclasses.replace(it, layers=tuple(dataclasses.replace(one, name=say()) for one in it.layers))
+        for it in found.weights
+    ]
+    rows = [tuple(dataclasses.replace(row, criterion=say()) for row in it.rows) for it in found.convergence]
+    return dataclasses.replace(
+        found,
+        sets=tuple(sets),
+        weights=tuple(weights),
+        convergence=tuple(
+            dataclasses.replace(it, metric=say(), rows=own) for it, own in zip(found.convergence, rows, strict=True)
+        ),
+        weak=tuple(dataclasses.replace(it, metric=say(), rule=say()) for it in found.weak),
+        reasons=tuple((say(),) for _ in sides),
+    )
 
 
 def _study(called: dict[str, str], say: Say) -> Findings:

@@ -8,6 +8,7 @@ import numpy as np
 from degenerate import CASES
 from experiments import experiment, run, scored, selected, single, trained, with_moments
 from hostile import hostile_findings
+from stabilities import everything
 from studies import flip, noisy_run, spread, study, usual, variant
 
 from deviate.model import Experiment, Findings, Series, Status
@@ -81,6 +82,11 @@ def large() -> Findings:
     return judge([trained("large", n_runs=100, n_metrics=30, n_points=1000)])
 
 
+def captured() -> Findings:
+    """All that predictions and weights tell, of runs enough for intervals and of too few."""
+    return everything()
+
+
 KINDS: dict[str, Callable[[], Findings]] = {
     it.__name__: it
     for it in (
@@ -95,6 +101,7 @@ KINDS: dict[str, Callable[[], Findings]] = {
         unplanned_looks,
         imported_scores,
         degenerate,
+        captured,
         large,
     )
 } | {f"hostile_{kind}": functools.partial(hostile_findings, kind) for kind in ("pair", "study", "many")}

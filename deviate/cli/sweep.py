@@ -1,0 +1,99 @@
+"""`--sweep`: an experiment per value of an argument, and the report of all of them together."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import pipeline, records
+from deviate.cli.app import SOME_RUNS_FAILED
+from deviate.cli.publish import Documents
+from deviate.cli.sheets import publish_sheet
+from deviate.errors import InputError
+from deviate.pipeline import Begun, Growth, Judging, Request
+from deviate.pipeline.begin import name_of
+from deviate.pipeline.sweep import has_sweep, judge_sweep, parse_sweep, read_sweep
+from deviate.pipeline.sweep import points as points_of
+from deviate.prepare import Prepared
+from deviate.report.sweep import sweep_sheet
+
+Option = Annotated[
+    str | None,
+    typer.Option(
+        "--sweep",
+        metavar="ARGUMENT=VALUES",
+        help='Repeat for each value of an argument of the command: "--batch-size=16,64,256", "lr=0.1,1", '
+        '"env:BATCH=16,64".',
+    ),
+]
+Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its measures against the argument.")]
+
+
+def points(
+    text: str, asked: Mapping[str | None, tuple[Prepared, Request]], growth: Growth, documents: Documents
+) -> Mapping[str | None, tuple[Prepared, Request]]:
+    """What is run for each value, by the name of its experiment.
+
+    Raises:
+        InputError: it is no sweep, or stands beside what has several commands itself.
+    """
+    refuse_documents(documents)
+    if len(asked) > 1 or None not in asked:
+        raise InputError("--sweep cannot stand beside --versus or several --python", "sweep one command at a time")
+    if growth.looks:
+        raise InputError("--looks are for comparisons, and a sweep makes none", "leave --looks away")
+    [(prepared, request)] = asked.values()
+    stem = request.name or name_of(Path(prepared.analysis.script))
+    return dict(points_of(parse_sweep(text), stem, prepared, request).items())
+
+
+def refuse_documents(documents: Documents) -> None:
+    """Raise InputError for what a sweep cannot be written as."""
+    if documents.paper is not None or documents.siunitx:
+        flag = "--siunitx" if documents.siunitx else "--paper"
+        raise InputError(f"{flag} is for the report of experiments", "write a sweep with --latex FILE or --html FILE")
+
+
+def conclude(begun: Sequence[Begun], judging: Judging, documents: Documents) -> None:
+    """Report the whole sweep as it is on record now; an exit code of its own where some runs failed."""
+    [name] = {it.plan.sweep.sweep for it in begun if it.plan.sweep is not None}
+    if not report(begun[0].folder.parent.parent, name, judging, documents):
+        raise typer.Exit(SOME_RUNS_FAILED)
+
+
+def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
+    """Whether names of `report` mean a sweep: where that was said, or where no experiment has that name.
+
+    Raises:
+        InputError: it was said of several names.
+    """
+    if is_asked and len(names) != 1:
+        raise InputError(f"--sweep with {len(names)} names", "report one sweep at a time: deviate report NAME --sweep")
+    if is_asked:
+        return True
+    return len(names) == 1 and not _is_experiment(folder, names[0]) and has_sweep(folder, names[0])
+
+
+def _is_experiment(folder: Path, name: str) -> bool:
+    try:
+        place = records.place_of(folder, name)
+    except InputError:  # a name may be that of a file, and of any length
+        return False
+    return records.experiment_file(place).exists()
+
+
+def report(folder: Path, name: str, judging: Judging, documents: Documents) -> bool:
+    """Judge a sweep on record, and publish; gives whether all its runs completed.
+
+    Raises:
+        InputError: there is no such sweep.
+    """
+    refuse_documents(documents)
+    found = read_sweep(folder, name)
+    sheet = sweep_sheet(judge_sweep(found, judging))
+    publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
+    experiments = [experiment for _, those in found for experiment in those]
+    places = [it.folder for it in experiments if it.folder is not None]
+    pipeline.tell_reported(places, is_comparison=False)
+    return all(run.status in {"completed", "cancelled"} for it in experiments for run in it.runs)

@@ -1,0 +1,86 @@
+"""Which updates a pair of runs is traced at: around the first difference, and where to look when it has moved."""
+
+from dataclasses import dataclass
+
+from deviate.model.divergence import Difference
+
+NEAR = 64
+"""A difference up to this update is looked for from the first one on: noise comes earlier as well as later."""
+AROUND = 16
+"""Updates before and after one that lies further on, so that files stay small."""
+LONG_BEFORE = 256
+"""Updates before one that a loss alone tells of: a last bit need not show in it for long, and hardly in the mean of an
+epoch."""
+AFTER = 4
+"""Updates after the first difference, at least."""
+LONGEST = 1000
+"""Updates that are traced at once, where nobody knows at which one runs part: the last ones, for losses are equal."""
+MOST_AGAIN = 3
+"""Pairs of a rung, at most: noise that three of them did not show is told as such."""
+MOST_EQUAL = 100
+"""Updates that are looked at more closely where the runs are equal, and the user asks for it."""
+WIDER = 4
+"""How many times as wide a window gets that began too late."""
+CARRIED = frozenset({"state", "batch", "weights"})
+"""Kinds that are found different at the beginning of a window where the runs have parted before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Updates from `first` up to and without `until`; None where it goes on to the end."""
+
+    first: int = 0
+    until: int | None = None
+
+    def __contains__(self, step: int) -> bool:
+        return self.first <= step and (self.until is None or step < self.until)
+
+
+def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> Window:
+    """The window for a difference that was seen at an update; None where nobody knows at which.
+
+    Args:
+        n_steps: updates of the whole run.
+        before: updates before it that are looked at as well.
+    """
+    if step is None:
+        return Window(max(0, n_steps - LONGEST))
+    if step <= NEAR:
+        return Window(0, 2 * step + AFTER)
+    return Window(max(0, step - before), step + AROUND)
+
+
+def next_window(window: Window, found: Difference | None) -> Window | None:
+    """Where another pair is to be looked at; None where the window has the difference of its own pair.
+
+    Args:
+        found: the first difference of the pair that was traced there, None where it did not part.
+    """
+    if found is None:
+        return _further(window)
+    if found.step is None:
+        return None
+    if found.step < window.first:
+        return _joined(window_around(found.step), window)
+    if found.step not in window:
+        return _joined(window, window_around(found.step))
+    if window.first and found.step == window.first and found.kind in CARRIED:
+        return _earlier(window)
+    return None
+
+
+def _further(window: Window) -> Window:
+    """Twice as far: a pair that has not parted yet may still do so."""
+    if window.until is None:
+        return window
+    return Window(window.first, window.until + (window.until - window.first))
+
+
+def _earlier(window: Window) -> Window:
+    width = LONGEST if window.until is None else window.until - window.first
+    return Window(max(0, window.first - WIDER * width), window.until)
+
+
+def _joined(one: Window, other: Window) -> Window:
+    until = None if one.until is None or other.until is None else max(one.until, other.until)
+    return Window(min(one.first, other.first), until)
