@@ -7,7 +7,7 @@ from sys import _getframe
 from ..parts import Guest
 from ..seeds import dress
 from .jax import parts
-from .jax_weights import is_training
+from .jax.weights import is_training
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

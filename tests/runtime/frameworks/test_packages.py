@@ -11,9 +11,10 @@ FOLDER = Path(frameworks.__file__).parent
 
 def test_every_adapter_is_listed_under_each_package_of_its_modules() -> None:
     adapters = {
-        path.stem: importlib.import_module(f"{frameworks.__name__}.{path.stem}")
-        for path in FOLDER.glob("[a-z]*.py")
+        own: importlib.import_module(f"{frameworks.__name__}.{own}")
+        for path in FOLDER.rglob("*.py")
         if "\nMODULES = " in path.read_text()
+        for own in [".".join(path.relative_to(FOLDER).with_suffix("").parts).removesuffix(".__init__")]
     }
     needed = {(name.partition(".")[0], own) for own, adapter in adapters.items() for name in adapter.MODULES}
     assert {(package, own) for package, those in PACKAGES.items() for own in those} == needed

@@ -1,0 +1,95 @@
+"""Flax: the names under which models ask for keys, the regions in which they are made and called, their states.
+
+linen: `make_rng(name)`. `init` and `apply` are regions. nnx: see `nnx`.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+
+from ...parts import Guest
+from ...seeds import dress
+from ..jax import Parts, parts
+from ..jax.weights import is_training
+from .nnx import attend_nnx
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..jax.keys import Keys
+
+CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
+MODULES = ("flax", CORE, STATE, NNX)
+
+
+def attach(module: Any, guest: Guest) -> None:
+    if module.__name__ == "flax":
+        guest.recorder.event("environment", {"flax": module.__version__})
+    elif module.__name__ == CORE:
+        _attend_scopes(module, guest, parts())
+    elif module.__name__ == STATE:
+        _attend_states(module.TrainState, parts())
+    else:
+        attend_nnx(module, guest, parts())
+
+
+def _attend_scopes(core: Any, guest: Guest, own: Parts) -> None:
+    """All models of linen, and what is written with scopes alone, run by `flax.core.apply`."""
+    original, streams, evaluation = core.scope.apply, guest.streams, own.weights.evaluation
+    capture = own.weights.capture if guest.capture.wants_predictions else None
+
+    def apply(fn: Any, mutable: Any = False, flags: Any = None) -> Any:
+        made = original(fn, mutable, flags)
+        is_init = bool(flags and flags.get("initializing"))
+
+        def applied(variables: Any, *args: Any, **kwargs: Any) -> Any:
+            before = streams.enter("init" if is_init else "dropout")
+            try:
+                if is_init:
+                    return made(variables, *args, **kwargs)
+                options = dict(kwargs, mutable=mutable)
+                evaluation.forward(variables, args, options)
+                if capture is None or is_training(options):
+                    return made(variables, *args, **kwargs)
+                args = capture.inputs(args)
+                return capture.outputs(args, made(variables, *args, **kwargs), _getframe(1))
+            finally:
+                streams.leave(before)
+
+        return dress(applied, made)
+
+    core.scope.apply = core.apply = dress(apply, original)
+    if own.keys is not None:
+        _attend_names(core.scope.Scope, own.keys)
+
+
+def _attend_names(scope: Any, keys: Keys) -> None:
+    make_rng, param = scope.make_rng, scope.param
+
+    def make_named_rng(self: Any, name: str = "params") -> Any:
+        return keys.named(make_rng(self, name), name)
+
+    def param_or_shape(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Where the weight is there, it is initialised once more for its shape alone."""
+        is_rehearsal = self.has_variable("params", name)
+        keys.is_rehearsal += is_rehearsal
+        try:
+            return param(self, name, *args, **kwargs)
+        finally:
+            keys.is_rehearsal -= is_rehearsal
+
+    scope.make_rng = dress(make_named_rng, make_rng)
+    scope.param = dress(param_or_shape, param)
+
+
+def _attend_states(train_state: Any, own: Parts) -> None:
+    """The weights come into a state once, before the first step."""
+    original = train_state.__dict__["create"].__func__
+
+    def create(cls: Any, **kwargs: Any) -> Any:
+        if "params" in kwargs:
+            kwargs["params"] = own.one_bit.flip(kwargs["params"])
+        return original(cls, **kwargs)
+
+    train_state.create = classmethod(dress(create, original))

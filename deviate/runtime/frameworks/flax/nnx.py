@@ -1,0 +1,137 @@
+"""Flax's nnx: streams of keys by name, constructors and calls of modules, models that an optimizer updates."""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType
+
+from ...parts import Guest
+from ...seeds import dress
+from ..jax import Parts
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..jax.keys import Keys
+    from .nnx_capture import NnxCapture
+
+DRAWING = {"rngs_random_method", "rngs_keyless_initializer"}
+"""What draws in the module of the streams. All else there makes streams from streams: the key is kept, as it is."""
+
+
+def attend_nnx(nnx: Any, guest: Guest, own: Parts) -> None:
+    capture = None
+    if guest.capture.wants_predictions:
+        from .nnx_capture import NnxCapture  # most runs keep nothing
+
+        capture = NnxCapture(own.weights.capture)
+        capture.attend(nnx)
+    if own.keys is not None:
+        _attend_names(sys.modules["flax.nnx.rnglib"], own.keys)
+    if own.keys is not None or capture is not None:
+        _attend_modules(nnx.Module, guest, capture)
+    _attend_optimizers(nnx, own, capture)
+    if own.weights.tracing is not None:
+        from .trace import NnxTrace  # most runs are not traced
+
+        NnxTrace(own.weights.tracing).attend(nnx.Optimizer)
+
+
+def _attend_names(rnglib: Any, keys: Keys) -> None:
+    """`rngs.dropout()`: the name of the stream, or the one it was asked by where `default` stands in for it."""
+    asked: dict[str, Any] = {}
+    stream, rngs = rnglib.RngStream, rnglib.Rngs
+    call = stream.__call__
+
+    def __call__(self: Any) -> Any:  # noqa: N807
+        name = asked.pop("name", None)
+        if asked.pop("stream", None) is not self or name is None:
+            name = getattr(self, "tag", None) or self.key.tag
+        key = call(self)
+        caller = sys._getframe(1)
+        is_kept = caller.f_globals.get("__name__") == rnglib.__name__ and caller.f_code.co_name not in DRAWING
+        return key if is_kept else keys.named(key, name)
+
+    def attend(name: str) -> None:
+        original = getattr(rngs, name)
+
+        def ask(self: Any, name: str) -> Any:
+            found = original(self, name)
+            if isinstance(found, stream):
+                asked.update(name=name, stream=found)
+            return found
+
+        setattr(rngs, name, dress(ask, original))
+
+    stream.__call__ = dress(__call__, call)
+    attend("__getattr__")
+    attend("__getitem__")
+
+
+def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> None:
+    """Constructors are `init`, calls `dropout`, as in all libraries."""
+    streams, meta = guest.streams, type(module)
+    name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
+    construct = getattr(meta, name)
+
+    def constructed(cls: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = streams.enter("init") if isinstance(self, module) else None
+        try:
+            return construct(cls, self, *args, **kwargs)
+        finally:
+            streams.leave(before)
+
+    def attend(cls: Any) -> None:
+        original = cls.__dict__.get("__call__")
+        if type(original) is not FunctionType or hasattr(original, "__deviate__"):
+            return
+
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            before = streams.enter("dropout")
+            try:
+                if capture is not None:
+                    return capture.called(original, self, args, kwargs, sys._getframe(1))
+                return original(self, *args, **kwargs)
+            finally:
+                streams.leave(before)
+
+        cls.__call__ = dress(__call__, original)
+
+    owner = next(cls for cls in module.__mro__ if "__init_subclass__" in cls.__dict__)
+    begin = owner.__dict__["__init_subclass__"]
+
+    def __init_subclass__(cls: Any, **kwargs: Any) -> None:  # noqa: N807
+        begin.__get__(None, cls)(**kwargs)
+        if issubclass(cls, module):
+            attend(cls)
+
+    setattr(meta, name, dress(constructed, construct))
+    owner.__init_subclass__ = classmethod(dress(__init_subclass__, begin.__func__))
+    waiting = [module]
+    while waiting:
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        attend(cls)
+
+
+def _attend_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None:
+    """A model that an optimizer is made for is trained in place, outside of compiled functions at least."""
+    original, recorder = nnx.Optimizer.__init__, own.weights.recorder
+
+    def __init__(self: Any, model: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        chosen = kwargs.get("wrt", args[1] if len(args) > 1 else nnx.Param)
+
+        def weights_of(model: Any) -> Any:
+            return nnx.state(model, chosen)
+
+        def flip() -> None:
+            nnx.update(model, own.one_bit.flip(weights_of(model)))
+
+        recorder.tell([flip] if own.one_bit.is_pending else [])  # before the optimizer has a look
+        original(self, model, *args, **kwargs)
+        own.weights.model(model, weights_of)
+        if capture is not None:
+            capture.model(model, weights_of)
+
+    nnx.Optimizer.__init__ = dress(__init__, original)

@@ -1,0 +1,208 @@
+"""Flax's nnx: what models put out in evaluations, under `nnx.jit` too.
+
+`nnx.jit` compiles a function of the states of models, in which they are put together anew. So a model is known by its
+class and its weights: those that an optimizer was made for. Their outermost call counts.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from threading import get_ident
+
+from ...seeds import dress
+from ..jax.capture import JaxCapture
+from ..jax.programs import Program
+from ..jax.trees import named
+from ..jax.weights import is_training
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+    Layout = list[tuple[str, tuple[int, ...]]]
+    """Names and shapes of weights."""
+
+COMPILATION, AUTODIFF = "flax.nnx.transforms.compilation", "flax.nnx.transforms.autodiff"
+COMPILED = ("JitWrapped", "SimpleJitWrapped", "SimpleJitPartialWrapped")
+DIFFERENTIATED = ("GradFn", "SimpleGradFn")
+STATIC = ("static_argnums", "static_argnames")
+
+
+class NnxCapture:
+    """What is kept of the models of nnx."""
+
+    def __init__(self, own: JaxCapture) -> None:
+        self.own = own
+        self.programs = own.programs
+        self.known: list[tuple[type, Callable[[Any], Any], Layout]] = []
+        self.early: set[type] = set()
+        self.n_calls = 0
+        self.n_slopes = 0
+        self.states: tuple[type, ...] = ()
+
+    def attend(self, nnx: Any) -> None:
+        found = (getattr(nnx, "Pytree", None), nnx.Module, nnx.Variable, sys.modules["flax.nnx.extract"].NodeStates)
+        self.states = tuple(each for each in found if each is not None)
+        for module, names, attend in (
+            (COMPILATION, COMPILED, self._attend_compiled),
+            (AUTODIFF, DIFFERENTIATED, self._attend_slopes),
+        ):
+            for name in names:
+                if hasattr(sys.modules.get(module), name):
+                    attend(getattr(sys.modules[module], name))
+        self._attend_updates(nnx.Optimizer)
+
+    # ------------------------------------------------------------ models
+
+    def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
+        """An optimizer is made for a model."""
+        try:
+            entry = (type(model), weights_of, _layout(weights_of(model)))
+            if all(entry[::2] != each[::2] for each in self.known):
+                self.known.append(entry)
+                if type(model) in self.early:
+                    reason = "a function was compiled before the optimizer of its model of nnx was made"
+                    self.own.sets.refuse("evaluation", reason)
+        except Exception as error:
+            self.own.recorder.fault("model of an optimizer", error)
+
+    def called(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        """Call a module, as the script or another module does."""
+        if self.n_slopes or self.n_calls or is_training(kwargs) or not self._is_home() or not self._is_known(model):
+            return original(model, *args, **kwargs)
+        self.n_calls += 1
+        try:
+            args, kwargs = self.own.inputs((args, kwargs), _is_opaque)
+            made = original(model, *args, **kwargs)
+        finally:
+            self.n_calls -= 1
+        given = sys.modules["jax"].tree_util.tree_leaves((args, kwargs), is_leaf=_is_opaque)
+        return self.own.outputs([each for each in given if hasattr(each, "dtype")], made, frame, _is_opaque)
+
+    def _is_home(self) -> bool:
+        return get_ident() == self.programs.streams.thread
+
+    def _is_known(self, model: Any) -> bool:
+        try:
+            for kind, weights_of, layout in self.known:
+                if type(model) is kind and _layout(weights_of(model)) == layout:
+                    return True
+        except Exception as error:
+            self.own.recorder.fault("weights of a model", error)
+        if self.own.running or self.programs.traced():
+            self.early.add(type(model))
+        return False
+
+    # ------------------------------------------------------------ training
+
+    def _attend_slopes(self, function: Any) -> None:
+        """What is differentiated: it runs while its slopes are traced."""
+        original, own = function.__call__, self
+
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            own._note(is_update=False)
+            own.n_slopes += 1
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                own.n_slopes -= 1
+
+        function.__call__ = dress(__call__, original)
+
+    def _attend_updates(self, optimizer: Any) -> None:
+        original, own = optimizer.update, self
+
+        def update(self: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(self, *args, **kwargs)
+            own._note(is_update=True)
+            return made
+
+        optimizer.update = dress(update, original)
+
+    def _note(self, *, is_update: bool) -> None:
+        """The functions that are traced now train; outside of them, a model is updated."""
+        if not self._is_home():
+            return
+        try:
+            traced = [*self.programs.traced(), *self.own.running]
+            for program in traced:
+                self.own.steps[program] = is_update or self.own.steps.get(program, False)
+            if is_update and not traced and self.programs.is_clean():
+                self.own.trains([])
+        except Exception as error:
+            self.own.recorder.fault("training of a model", error)
+
+    # ------------------------------------------------------------ compiled functions
+
+    def _attend_compiled(self, compiled: Any) -> None:
+        original, own = compiled.__init__, self
+        signature = inspect.signature(original)
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(self, *args, **kwargs)
+            try:
+                given = signature.bind(self, *args, **kwargs).arguments
+                own.programs.options[self.jitted_fn] = {name: given.get(name) for name in STATIC}
+                self.jitted_fn = NnxFunction(self.jitted_fn, own)
+            except Exception as error:
+                own.own.recorder.fault("nnx.jit", error)
+
+        compiled.__init__ = dress(__init__, original)
+
+    def call(self, ask: Any, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        """Call a function of states, or let it be traced; only the outermost one is looked at."""
+        own = self.own
+        if not self._is_home() or own.running or self.programs.running:
+            return ask(*args, **kwargs)
+        own.running.append(program)
+        try:
+            made = ask(*args, **kwargs)
+        finally:
+            own.running.pop()
+        if ask is inner and self.programs.is_clean():
+            try:
+                own.evaluated(inner, program, args, kwargs, made, frame, self._inside((args, kwargs)))
+            except Exception as error:
+                own.recorder.fault("outputs of nnx.jit", error)
+        return made
+
+    def _inside(self, tree: Any) -> set[int]:
+        """Ids of the arrays that are parts of models, optimizers, metrics and streams of keys."""
+        leaves: Any = sys.modules["jax"].tree_util.tree_leaves
+        nodes = leaves(tree, is_leaf=lambda node: isinstance(node, self.states))
+        return {id(leaf) for node in nodes if isinstance(node, self.states) for leaf in leaves(node)}
+
+
+class NnxFunction:
+    """The compiled function behind one of nnx, which nnx calls as ever."""
+
+    def __init__(self, inner: Any, own: NnxCapture) -> None:
+        self._inner, self._own, self._program = inner, own, Program()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._own.call(self._inner, self._inner, self._program, args, kwargs, sys._getframe(1))
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        return self._own.call(self._inner.lower, self._inner, self._program, args, kwargs, sys._getframe(1))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        return self._own.call(self._inner.trace, self._inner, self._program, args, kwargs, sys._getframe(1))
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        return self._own.call(self._inner.eval_shape, self._inner, self._program, args, kwargs, sys._getframe(1))
+
+    def __getattr__(self, name: str) -> Any:
+        if "_inner" not in self.__dict__:  # a copy that is not complete yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+
+def _is_opaque(node: Any) -> bool:
+    """Whether a node is no plain container: models and streams of keys must stay the objects that they are."""
+    return not isinstance(node, (dict, list, tuple, type(None)))
+
+
+def _layout(weights: Any) -> Layout:
+    return [(name, tuple(leaf.shape)) for name, leaf in named(weights)]

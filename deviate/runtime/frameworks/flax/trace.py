@@ -1,0 +1,106 @@
+"""Traces of nnx of Flax: functions that it compiles, which change models in place, and updates outside of them."""
+
+from __future__ import annotations
+
+import sys
+
+from ...seeds import dress
+from ..array_trace import record, record_batch, record_loss
+from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, is_float, numbers
+from ..jax.trees import is_concrete, named
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+COMPILATION = "flax.nnx.transforms.compilation"
+
+
+class NnxTrace:
+    """What is traced of models that an optimizer of nnx was made for."""
+
+    def __init__(self, own: JaxTrace) -> None:
+        self.own = own
+        self.trace = own.trace
+        self.told: set[str] = set()
+        self.is_clean = own.weights.programs.is_clean
+
+    def attend(self, optimizer: Any) -> None:
+        wrapped = getattr(sys.modules.get(COMPILATION), "JitWrapped", None)
+        if wrapped is not None:
+            wrapped.__call__ = self._calling(wrapped.__call__)
+        original = optimizer.update
+
+        def update(own: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(own, *args, **kwargs)
+            if self.is_clean():
+                frame = sys._getframe(1)
+                self._tell(lambda: self.own.updated(self._models(), frame))
+            return made
+
+        optimizer.update = dress(update, original)
+
+    def _calling(self, original: Any) -> Any:
+        def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if not self.trace.level or not self.is_clean():
+                return original(function, *args, **kwargs)
+            frame = sys._getframe(1)
+            before: set[int] = set()
+            self._tell(lambda: before.update(self._identities()))
+            self._tell(lambda: self._before(args, kwargs, frame))
+            made = original(function, *args, **kwargs)
+            self._tell(lambda: self._after(function, before, made, frame))
+            return made
+
+        return dress(__call__, original)
+
+    def _before(self, args: Any, kwargs: Any, frame: FrameType) -> None:
+        if self.trace.level < 2:
+            return
+        place = self.trace.place(frame)
+        self.own.states.record(place)
+        for name, leaf in named(self._models()):
+            if name not in self.told and not self.trace.is_dropped and is_concrete(leaf):
+                self.told.add(name)
+                record(self.trace, "weights", name, numbers(leaf), place)
+        for key, each in [*enumerate(args), *kwargs.items()]:
+            for name, leaf in named(each) if not _is_graph(each) else ():
+                if is_concrete(leaf):
+                    record_batch(self.trace, input_name(str(key), name), numbers(leaf), place)
+
+    def _after(self, function: Any, before: set[int], made: Any, frame: FrameType) -> None:
+        self.trace.ends(FRAMEWORK, 3, COMPILED)
+        place = self.trace.place(frame)
+        results = [(name, leaf) for name, leaf in named(made) if is_concrete(leaf)]
+        is_update = self._identities() != before
+        losses = [(name, leaf) for name, leaf in results if is_update and not leaf.ndim and is_float(leaf)]
+        for number, (name, leaf) in enumerate(losses):
+            record_loss(self.trace, "loss/" + name if number else "loss", numbers(leaf), place)
+        if self.trace.level >= 3:
+            for number, (_, leaf) in enumerate(results):
+                name = str(getattr(function, "__name__", "function")) + ("[%d]" % number if number else "")
+                record(self.trace, "module", name, numbers(leaf), place, outputs=len(results))
+        if is_update:
+            self.own.updated(self._models(), frame)
+
+    def _models(self) -> Any:
+        known = [(model(), weights_of) for model, weights_of, _ in self.own.weights.models]
+        trees = [weights_of(model) for model, weights_of in known if model is not None]
+        return trees[0] if len(trees) == 1 else trees
+
+    def _identities(self) -> set[int]:
+        return {id(leaf) for _, leaf in named(self._models())}
+
+    def _tell(self, act: Callable[[], object]) -> None:
+        if self.trace.level:
+            try:
+                act()
+            except Exception as error:
+                self.own.recorder.fault("trace of nnx", error)
+
+
+def _is_graph(value: Any) -> bool:
+    """Whether it is a model, an optimizer or a metric of nnx: they are trees as well."""
+    module = sys.modules["flax.nnx"]
+    return isinstance(value, (module.Module, module.Optimizer, getattr(module, "Pytree", module.Module)))

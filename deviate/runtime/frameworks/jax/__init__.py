@@ -1,0 +1,93 @@
+"""JAX: the root keys that a script makes, the streams that draws follow, precision, flags, and facts."""
+
+from __future__ import annotations
+
+import atexit
+
+from ...parts import Guest
+from ...seeds import dress
+from ...source import GUEST
+from .controls import Controls, facts
+from .keys import Keys
+from .prints import lend_loops, observe_prints
+from .programs import Programs
+from .weights import OneBit, Weights
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+DEBUGGING = "jax._src.debugging"
+CALLBACK = "jax._src.callback"
+SOURCES = "jax._src.source_info_util"
+MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES)
+OWN_KEYS = ("flax.core.scope", "haiku._src")
+"""Libraries that make keys to learn shapes, and draw nothing from them."""
+
+
+class Parts:
+    """What the adapters of libraries on top of JAX work with.
+
+    Attributes:
+        keys: None where the variant leaves seeds alone.
+    """
+
+    def __init__(self, jax: Any, guest: Guest) -> None:
+        self.programs = Programs(jax, guest)
+        self.keys = Keys(jax, guest, self.programs) if guest.streams.is_active else None
+        self.weights = Weights(guest, self.programs)
+        self.one_bit = OneBit(guest, self.programs)
+
+
+_parts: list[Parts] = []
+
+
+def parts() -> Parts:
+    """Those of this process. Raises IndexError where JAX was not attended to."""
+    return _parts[0]
+
+
+def attach(module: Any, guest: Guest) -> None:
+    if module.__name__ == DEBUGGING:
+        lend_loops(module.debug_callback_p, "impl", guest.recorder)
+        observe_prints(module, guest)
+    elif module.__name__ == CALLBACK:
+        for name in ("pure_callback_impl", "io_callback_impl"):
+            lend_loops(module, name, guest.recorder)
+    elif module.__name__ == SOURCES:
+        module.register_exclusion(GUEST)  # programs tell which line of the user's each operation comes from
+    else:
+        _attach(module, guest)
+
+
+def _attach(jax: Any, guest: Guest) -> None:
+    recorder = guest.recorder
+    recorder.event("environment", {"jax": jax.__version__})
+    for name in ("PRNGKey", "key"):
+        _observe(jax.random, name, guest)
+    Controls(jax, guest).begin()
+    made = Parts(jax, guest)
+    _parts[:] = [made]
+    if made.keys is not None:
+        made.keys.attend()
+
+    def close() -> None:
+        recorder.tell([
+            lambda: made.weights.tell("exit"),
+            made.one_bit.close,
+            lambda: recorder.event("environment", facts(jax)),
+        ])  # fmt: skip
+
+    atexit.register(close)  # before JAX's own, which ends its backends
+
+
+def _observe(random: Any, name: str, guest: Guest) -> None:
+    """Record root keys. They stay what the script asks for: what is drawn from them is keyed anew at each draw."""
+    original, seeding = getattr(random, name), guest.seeding
+
+    def key(*args: Any, **kwargs: Any) -> Any:
+        if not seeding.is_passing(OWN_KEYS):
+            seeding.record("jax.random.%s" % name, args[0] if args else kwargs.get("seed"))
+        return original(*args, **kwargs)
+
+    setattr(random, name, dress(key, original))

@@ -1,0 +1,231 @@
+"""JAX: outputs of evaluations and weights, as the run asks for them.
+
+What a compiled function computes on its way stays unseen. So while one is traced, what a model gives in it is given a
+name, which is no operation of the compiled program; and after a call that does not train, the part of the function that
+leads there is compiled on its own and called with the same arguments. The program's own functions stay what they are.
+"""
+
+from __future__ import annotations
+
+import sys
+from weakref import WeakKeyDictionary
+
+from ...parts import Guest
+from ..capture_sets import MOST_WAITING, Sets, Way, first, join, numbers, size_of
+from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tagged
+from .programs import Program, Programs
+from .trees import found, is_concrete, is_key, named
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Tuple
+
+    from .trees import Shape
+
+    Place = Tuple[str, Way, int, Any]
+    """Name of the set, way to the call, step of the main loop, and the labels beside the data."""
+
+FRAMEWORK = "jax"
+MOST_PENDING = 1024
+"""Calls in a row that compute slopes and may turn out not to train."""
+
+
+class Loop:
+    """Calls of one set: in a row, from one line of the script."""
+
+    def __init__(self, name: str, way: Way, step: int) -> None:
+        self.name = name
+        self.way = way
+        self.step = step
+        self.batches: list[tuple[Any, Any, Any]] = []
+        self.size = 0
+
+
+class JaxCapture:
+    """What is kept of functions and models of JAX."""
+
+    def __init__(self, guest: Guest, programs: Programs) -> None:
+        self.capture = guest.capture
+        self.recorder = guest.recorder
+        self.programs = programs
+        self.sets = Sets(guest, FRAMEWORK)
+        self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
+        self.loops: list[Loop] = []
+        self.pending: list[Call] = []
+        self.has_trained = False
+        self.has_updated = False
+        self.has_models = False
+        self.has_rows = False
+        self.running: list[Program] = []
+        """Functions of nnx that are being called."""
+        self.steps: WeakKeyDictionary[Program, bool] = WeakKeyDictionary()
+        """Functions that compute slopes of models of nnx, and whether they update one."""
+        if self.capture.wants_predictions:
+            programs.evaluated = self.evaluated
+            self.capture.at_end.append(self._hand_over)
+            self.recorder.at_close.append(self._close)
+
+    def trains(self, shapes: list[Shape], *, is_update: bool = True) -> None:
+        """A step of training is done, or slopes are computed, which may be for their values alone.
+
+        Args:
+            shapes: of the trees of weights in question.
+        """
+        self.has_trained = True
+        self.has_updated |= is_update
+        if is_update:
+            self.pending = [call for call in self.pending if call.shape not in shapes]
+        if (is_update or not self.has_updated) and (self.loops or self.capture.open):
+            self.capture.end_evaluation()
+
+    def _close(self) -> None:
+        if self.has_models and not self.has_rows:
+            reason = (
+                "no model of nnx was called in a way that can be seen; deviate.log_predictions keeps what it puts out"
+            )
+            self.sets.refuse("evaluation", reason)
+        elif self.programs.has_differentiated and not self.capture.last and not self.sets.has_refused:
+            self.sets.refuse("evaluation", "neither a model nor a compiled function was called outside of training")
+
+    # ------------------------------------------------------------ models
+
+    def inputs(self, args: Any, is_leaf: Any = None) -> Any:
+        """What a model is called with, named where a function is traced."""
+        return self._tagged(args, INPUTS, is_leaf) if self._is_traced() else args
+
+    def outputs(self, inputs: Any, made: Any, frame: FrameType, is_leaf: Any = None) -> Any:
+        """What a model has given, named where a function is traced; kept where it is there already.
+
+        Args:
+            is_leaf: parts that stay the objects that they are.
+        """
+        try:
+            if self._is_traced():
+                array, util = first(made), sys.modules["jax"].tree_util
+                named_array = self._tagged(array, OUTPUTS, is_leaf)
+                leaves, structure = util.tree_flatten(made, is_leaf=is_leaf)
+                return util.tree_unflatten(structure, [named_array if leaf is array else leaf for leaf in leaves])
+            if self.has_trained and not self.programs.running:
+                arrays = [leaf for _, leaf in named(inputs) if getattr(leaf, "ndim", 0)]
+                if is_concrete(first(made)):
+                    place = self._place(arrays[0] if arrays else None, frame)
+                    self._add(place, first(made), None, arrays)
+        except Exception as error:
+            self.recorder.fault("outputs of a model", error)
+        return made
+
+    def _is_traced(self) -> bool:
+        return bool(self.capture.wants_predictions and (self.programs.traced() or self.running))
+
+    def _tagged(self, tree: Any, name: str, is_leaf: Any) -> Any:
+        try:
+            return tagged(tree, name, is_leaf)
+        except Exception as error:
+            self.recorder.fault("names of arrays", error)
+            return tree
+
+    # ------------------------------------------------------------ functions
+
+    def evaluated(
+        self, inner: Any, program: Program, args: Any, kwargs: Any, made: Any, frame: FrameType, states: Any = ()
+    ) -> None:
+        """A compiled function was called that does not train, as far as can be told from outside of nnx.
+
+        Args:
+            states: ids of arguments that belong to models and the like.
+        """
+        if not self.capture.is_home():
+            return
+        if program in self.steps:
+            self.trains([], is_update=self.steps[program])
+        if not self.has_trained or program in self.steps:
+            return
+        if program.trains and (program.place is not None or not self.has_updated):
+            return
+        dynamic, fixed = self.programs.divided(inner, args, kwargs)
+        leaves = named(dynamic)
+        flat = [leaf for _, leaf in leaves]
+        if not all(is_concrete(leaf) or is_key(leaf) or isinstance(leaf, (int, float, bool)) for leaf in flat):
+            self.sets.refuse(self.sets.name(self, frame)[0], "a compiled function has used up its arguments")
+            return
+        kinds = tuple((getattr(leaf, "shape", ()), str(getattr(leaf, "dtype", leaf))) for leaf in flat)
+        key = (sys.modules["jax"].tree_util.tree_structure(dynamic), kinds, fixed)
+        parts = self.parts.setdefault(program, {})
+        if key not in parts:
+            parts[key] = None
+            parts[key] = self._part(inner.trace(*args, **kwargs).jaxpr, len(flat))
+        part = parts[key]
+        if part is not None:
+            call = Call(part, flat, [each for each in leaves if id(each[1]) not in states], self._sizes())
+            call.place = self._place(call.data, frame)
+            if not program.trains:
+                self._run(call)
+            elif len(self.pending) < MOST_PENDING:
+                call.shape = program.slopes[0]
+                self.pending.append(call)  # unless the weights are updated by it, it was an evaluation
+        elif not program.trains and self._has_weights(args, kwargs):
+            self._plain([name for name, _ in leaves], flat, made, frame)
+
+    def _run(self, call: Call) -> None:
+        part = call.part
+        results = part.run(*[leaf for leaf, is_used in zip(call.flat, part.used) if is_used])
+        self._add(call.place, results[-1], call.labels(results[-1]), list(results[: part.n_inputs]))
+
+    def _has_weights(self, args: Any, kwargs: Any) -> bool:
+        shapes = [shape for known in self.programs.known.values() for shape in known.updates + known.slopes]
+        return any(shape[0].num_leaves > 1 and found((args, kwargs), shape) for shape in shapes)
+
+    def _plain(self, names: Any, flat: Any, made: Any, frame: FrameType) -> None:
+        """A function of weights and data that calls no model of a library: what it gives is what there is."""
+        outputs = first(made)
+        if not getattr(outputs, "ndim", 0) or not is_concrete(outputs):
+            name = self.sets.name(self, frame)[0]
+            self.sets.refuse(name, "a compiled function of the weights gives no row for each example")
+            return
+        arrays = data_of(flat, self._sizes(), outputs.shape[0])
+        data = [leaf for leaf in arrays if leaf.ndim > 1]
+        labels = labels_of(names, flat, outputs, {id(leaf) for leaf in data}) if data else None
+        inputs = data or arrays
+        if inputs:
+            self._add(self._place(inputs[0], frame), outputs, labels, inputs)
+
+    def _sizes(self) -> set[tuple[int, ...]]:
+        """Shapes of weights."""
+        shapes = [shape for known in self.programs.known.values() for shape in known.updates + known.slopes]
+        return {size for shape in shapes for size in shape[1]}
+
+    def _part(self, closed: Any, n_given: int) -> Part | None:
+        part = leading(closed, n_given)
+        if isinstance(part, str):
+            self.sets.refuse(self.sets.name(self, None)[0], part)
+            return None
+        return part
+
+    # ------------------------------------------------------------ sets
+
+    def _place(self, data: Any, frame: FrameType) -> Place:
+        beside = None if data is None else self.sets.beside(data, frame)
+        return self.sets.name(data, frame)[0], self.sets.way(frame), self.capture.step(), beside
+
+    def _add(self, place: Place, outputs: Any, truth: Any, inputs: list[Any]) -> None:
+        self.has_rows = True
+        name, way, step, beside = place
+        loop = next((each for each in self.loops if (each.name, each.way, each.step) == (name, way, step)), None)
+        if loop is None:
+            loop = Loop(name, way, step)
+            self.loops.append(loop)
+        loop.batches.append((outputs, beside if truth is None else truth, inputs))
+        loop.size += sum(size_of(each) for each in [outputs, *inputs])
+        if loop.size > MOST_WAITING:
+            loop.batches = [tuple(map(numbers, batch)) for batch in loop.batches]
+            loop.size = 0
+
+    def _hand_over(self) -> None:
+        pending, self.pending = self.pending, []
+        for call in pending:
+            self._run(call)
+        loops, self.loops = self.loops, []
+        for loop in loops:
+            outputs, truth, inputs = join(loop.batches)
+            self.sets.put(loop.name, loop.way, outputs, truth, inputs, step=loop.step)

@@ -1,0 +1,174 @@
+"""JAX: kernels and autotuning by flags of XLA, precision of matrix products by JAX's own setting; facts."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+
+from ...parts import Guest
+from ...seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+FLAGS = "XLA_FLAGS"
+DETERMINISTIC = ("--xla_gpu_deterministic_ops=true", "--xla_gpu_exclude_nondeterministic_ops=true")
+"""The first one that the build knows is taken. Source: xla/debug_options_flags.cc of openxla/xla."""
+NO_AUTOTUNING = ("--xla_gpu_autotune_level=0",)
+PRECISION = "jax_default_matmul_precision"
+FULL = "highest"
+AS_FULL = (FULL, "float32")
+"""Two names of one precision."""
+PLATFORMS = ("cuda", "rocm")
+
+
+class Controls:
+    """Sets what the variant holds, once JAX is imported and before any of its backends is there."""
+
+    def __init__(self, jax: Any, guest: Guest) -> None:
+        self.jax = jax
+        self.guest = guest
+        self.recorder = guest.recorder
+        self.appended: dict[str, str] = {}
+
+    def begin(self) -> None:
+        controls = self.guest.controls
+        if controls.get("precision") == "full":
+            self._hold_precision()
+        wanted = [
+            (factor, flags)
+            for factor, level, flags in (
+                ("kernels", "deterministic", DETERMINISTIC),
+                ("autotune", "off", NO_AUTOTUNING),
+            )
+            if controls.get(factor) == level
+        ]
+        is_free = controls.get("kernels") == "default"
+        if not (wanted or is_free) or not has_gpu_plugin():
+            return
+        if is_free:
+            self._free_kernels()
+        for factor, flags in wanted:
+            flag = next((flag for flag in flags if is_known(self.jax, flag)), None)
+            if flag is None:
+                self.recorder.event("uncontrolled", "%s: XLA has no flag like %s" % (factor, flags[0]), "", 0)
+            else:
+                self.appended[factor] = flag
+                self.recorder.event("control", factor, FLAGS, flag, "", 0, "set")
+        self._append()
+        self._append_late()
+
+    # ------------------------------------------------------------ flags
+
+    def _append(self) -> None:
+        """The last of several settings of a flag counts."""
+        given = os.environ.get(FLAGS, "").split()
+        own = {_name(flag): factor for factor, flag in self.appended.items()}
+        for flag in given:
+            if _name(flag) in own and flag not in self.appended.values():
+                self.recorder.event("control", own[_name(flag)], FLAGS, flag, "", 0, "overridden")
+        kept = [flag for flag in given if _name(flag) not in own]
+        os.environ[FLAGS] = " ".join([*kept, *self.appended.values()])
+
+    def _append_late(self) -> None:
+        """The script may set the variable after the import: XLA reads it when the first backend begins."""
+        bridge = sys.modules.get("jax._src.xla_bridge")
+        original = getattr(bridge, "_init_backend", None)
+        if original is None:
+            return
+
+        def begin_backend(*args: Any, **kwargs: Any) -> Any:
+            self._append()
+            return original(*args, **kwargs)
+
+        bridge._init_backend = dress(begin_backend, original)  # type: ignore[union-attr]
+
+    def _free_kernels(self) -> None:
+        given = os.environ.get(FLAGS, "").split()
+        freed = [flag for flag in given if _name(flag) in map(_name, DETERMINISTIC) and not flag.endswith("=false")]
+        for flag in freed:
+            self.recorder.event("control", "kernels", FLAGS, flag, "", 0, "overridden")
+        if freed:
+            os.environ[FLAGS] = " ".join(flag for flag in given if flag not in freed)
+
+    # ------------------------------------------------------------ precision
+
+    def _hold_precision(self) -> None:
+        config = self.jax.config
+        update, context = config.update, self.jax.default_matmul_precision
+        update(PRECISION, FULL)
+        self.recorder.event("control", "precision", "jax.config.update", "%s=%s" % (PRECISION, FULL), "", 0, "set")
+
+        def held(name: Any, value: Any) -> Any:
+            if name != PRECISION or value in AS_FULL:
+                return update(name, value)
+            self._tell_overridden("jax.config.update", value)
+            return update(name, FULL)
+
+        def held_context(value: Any) -> Any:
+            if value in AS_FULL:
+                return context(value)
+            self._tell_overridden("jax.default_matmul_precision", value)
+            return context(FULL)
+
+        config.update = dress(held, update)
+        self.jax.default_matmul_precision = dress(held_context, context)
+
+    def _tell_overridden(self, call: str, value: object) -> None:
+        file, line = self.guest.project.nearest(sys._getframe(2))
+        self.recorder.event("control", "precision", call, str(value), file, line, "overridden")
+
+
+def _name(flag: str) -> str:
+    return flag.lstrip("-").partition("=")[0]
+
+
+def has_gpu_plugin() -> bool:
+    """Whether JAX may find a GPU; nothing is imported, and no backend begins."""
+    from importlib.util import find_spec
+    from pkgutil import iter_modules
+
+    spec = find_spec("jax_plugins")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    names = [module.name for module in iter_modules(folders)]
+    if any(platform in name for name in names for platform in PLATFORMS):
+        return True
+    jaxlib = sys.modules.get("jaxlib")
+    return any(platform in str(getattr(jaxlib, "__version__", "")) for platform in PLATFORMS)
+
+
+def is_known(jax: Any, flag: str) -> bool:
+    """Whether this build of XLA has the flag: one that it does not know ends the process."""
+    name = _name(flag).encode()
+    folder = os.path.dirname(sys.modules["jaxlib"].__file__ or "")
+    files = [os.path.join(folder, file) for file in os.listdir(folder) if file.endswith((".so", ".pyd", ".dylib"))]
+    if not files:
+        return False
+    # The flags are in the library that holds XLA; the others are thin.
+    with open(max(files, key=os.path.getsize), "rb") as library, _mapped(library) as text:
+        return text.find(name + b"\0") >= 0
+
+
+def _mapped(file: Any) -> mmap.mmap:
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def facts(jax: Any) -> dict[str, str]:
+    """What is known at the end. No backend is started for it."""
+    config = jax.config
+    told = {
+        "jaxlib": str(getattr(sys.modules.get("jaxlib"), "__version__", "")),
+        "XLA_FLAGS": os.environ.get(FLAGS, ""),
+        "generator of jax": str(getattr(config, "jax_default_prng_impl", "")),
+        "threefry partitionable": str(getattr(config, "jax_threefry_partitionable", "")),
+        "precision of jax": str(getattr(config, PRECISION, "")),
+    }
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if bridge is not None and getattr(bridge, "_backends", None):
+        kinds = [str(device.device_kind) for device in jax.devices()]
+        told["backend of jax"] = str(jax.default_backend())
+        told["devices of jax"] = ", ".join("%d %s" % (kinds.count(kind), kind) for kind in sorted(set(kinds)))
+        told["version of the backend of jax"] = str(jax.devices()[0].client.platform_version).replace("\n", " ")
+    return {name: value for name, value in told.items() if value}

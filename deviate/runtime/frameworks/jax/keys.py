@@ -1,0 +1,221 @@
+"""JAX: which stream a draw follows. Keys stay what the script made them; each draw mixes the seed of a stream in.
+
+A key says nothing of what it is for, and neither do those that are split from it. The call that draws from it does, and
+what draws for another stream meanwhile cannot move it, for the key itself never changes. A draw's stream is told by
+
+1. the name under which a library handed the key out ("params", "dropout"): the key is marked with it, and so is all
+   that is split from it;
+2. the library that draws (an initializer, a layer for dropout);
+3. the region in which the draw is made: a constructor, a forward pass;
+4. for permutations that the project draws outside of all regions, whether it does so in its main loop.
+
+All others are `other`. In a compiled function a draw is made when it is traced; `programs` sees to it that one that
+is called in another region, or in the main loop as well as before it, is traced again.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ...parts import Guest
+from ...seeds import dress
+from ...split import Splitting
+from ...streams import OTHER
+from .programs import REGION, TRAINING, Programs
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+LIBRARY = "jax"
+NO_SAMPLERS = {"PRNGKey", "key", "key_data", "key_dtype", "key_impl", "wrap_key_data", "split", "fold_in", "clone"}
+DRAWING = {
+    "jax._src.nn.initializers": "init",
+    "haiku._src.initializers": "init",
+    "flax.linen.stochastic": "dropout",
+    "flax.nnx.nn.stochastic": "dropout",
+    "jax.example_libraries.stax": "dropout",
+}
+"""Modules that draw for one purpose only."""
+ELSEWHERE = "keras.src.backend.jax.random"
+"""Draws from seeds that are of a stream already."""
+BETWEEN = "flax.nnx.rnglib"
+"""Draws on behalf of its caller: `rngs.permutation(n)`."""
+WORDS = (
+    ("params", "init"),
+    ("init", "init"),
+    ("dropout", "dropout"),
+    ("drop_path", "dropout"),
+    ("droppath", "dropout"),
+    ("stochastic_depth", "dropout"),
+    ("augment", "augment"),
+    ("shuffle", "shuffle"),
+    ("permut", "shuffle"),
+)
+"""What in the name of a key tells its stream."""
+
+
+def stream_of(name: object) -> str | None:
+    """Stream of the keys that a model asks for under a name.
+
+    None where the name tells nothing ("default", "noise", "sample", "carry" …), so that the region does.
+    """
+    text = str(name).lower()
+    return next((stream for word, stream in WORDS if word in text), None)
+
+
+class Keys:
+    """The samplers of `jax.random`, each draw keyed by its stream; keys that came under a name bear its mark."""
+
+    def __init__(self, jax: Any, guest: Guest, programs: Programs) -> None:
+        self.random = jax.random
+        self.streams = guest.streams
+        self.splitting = Splitting(guest.streams, guest.project)
+        self.programs = programs
+        self.jit = jax.jit
+        # Compiled, for operations on keys take five times as long as the draw itself where each is sent on its own.
+        self.fold = jax.jit(jax.random.fold_in, inline=True)
+        self.core = _home(jax.random.normal).get("__name__")
+        self.marks: dict[str, tuple[str, Any, Callable[[Any, Any], Any]]] = {}
+        self.markers: dict[tuple[str, str], Callable[[Any], Any]] = {}
+        self.seeds: dict[str, Any] = {}
+        self.drawn = self.streams.drawn.setdefault(LIBRARY, set())
+        self.is_rehearsal = 0
+        """Above zero while a library draws to learn a shape."""
+
+    # ------------------------------------------------------------ draws
+
+    def attend(self) -> None:
+        """Stand in for all samplers, also where libraries and samplers themselves call them."""
+        for name in dir(self.random):
+            original = getattr(self.random, name)
+            if not name.startswith("_") and name not in NO_SAMPLERS and _first_parameter(original) == "key":
+                sampler = self._keyed(name, original)
+                owners = [vars(module) for module in _modules(original)]
+                for names in (vars(self.random), _home(original), *owners):
+                    if names.get(name) is original:
+                        names[name] = sampler
+
+    def _keyed(self, name: str, original: Any) -> Any:
+        core, keyed, fault = self.core, self.keyed, self.streams.recorder.fault
+
+        def sampler(*args: Any, **kwargs: Any) -> Any:
+            frame = sys._getframe(1)
+            if frame.f_globals.get("__name__") in (core, ELSEWHERE):  # one that another one calls has its key keyed
+                return original(*args, **kwargs)
+            try:
+                key = keyed(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
+            except Exception as error:
+                made = original(*args, **kwargs)  # raises, where it was the script's fault
+                fault("jax.random.%s" % name, error)
+                return made
+            return original(key, *args[1:], **kwargs) if args else original(**dict(kwargs, key=key))
+
+        return dress(sampler, original)
+
+    def keyed(self, key: Any, frame: FrameType, is_permutation: bool) -> Any:
+        """The key that is drawn from in place of `key`."""
+        mark = self.marks.get(_name_of_kind(key))
+        stream = mark[0] if mark else self.stream(frame, is_permutation)
+        if not self.is_rehearsal:
+            self.drawn.add(stream)
+        seed = self.seeds.get(stream)
+        if seed is None:
+            numpy = sys.modules["numpy"]
+            seed = self.seeds[stream] = numpy.uint32(self.streams.seed(LIBRARY, None, stream))
+        return mark[2](key, seed) if mark else self.fold(key, seed)
+
+    def stream(self, frame: FrameType, is_permutation: bool) -> str:
+        """Stream of a draw from a key without a mark."""
+        caller: FrameType | None = frame
+        module = frame.f_globals.get("__name__")
+        while caller is not None and module == BETWEEN:
+            caller = caller.f_back
+            module = caller.f_globals.get("__name__") if caller else None
+        if module in DRAWING:
+            return DRAWING[str(module)]
+        self.programs.depends_on(REGION)
+        region = self.region()
+        if region == OTHER and is_permutation and caller is not None:
+            placed = self.splitting.stream(caller)
+            if placed is not None:
+                self.programs.depends_on(TRAINING)
+                return placed
+        return region
+
+    def region(self) -> str:
+        """The stream of the region in which this thread is."""
+        return self.streams.now if self.streams.is_home() else OTHER
+
+    # ------------------------------------------------------------ names
+
+    def named(self, key: Any, name: object) -> Any:
+        """The key that a library hands out under a name, marked with the stream of that name.
+
+        Where the region says the same, the key stays as it is: a mark makes a raw key a typed one, which shows.
+        """
+        try:
+            stream = stream_of(name)
+            return key if stream is None or stream == self.region() else self._marker(key, stream)(key)
+        except Exception as error:
+            self.streams.recorder.fault("key of %s" % name, error)
+            return key
+
+    def _marker(self, key: Any, stream: str) -> Callable[[Any], Any]:
+        kind = _name_of_kind(key)
+        marker = self.markers.get((kind, stream))
+        if marker is None:
+            marker = self.markers[kind, stream] = self._make_marker(key, stream)
+        return marker
+
+    def _make_marker(self, key: Any, stream: str) -> Callable[[Any], Any]:
+        """A mark is a kind of keys of its own, whose numbers are those of the kind it is made from."""
+        random = self.random
+        known = self.marks.get(_name_of_kind(key))
+        typed = key if _name_of_kind(key) else random.wrap_key_data(key)
+        plain = known[1] if known else typed.dtype._impl
+        marked = plain._replace(name="%s of %s" % (plain.name, stream), tag="%s of %s" % (plain.tag, stream))
+
+        def mark(key: Any) -> Any:
+            return random.wrap_key_data(random.key_data(key), impl=marked)
+
+        def draw(key: Any, seed: Any) -> Any:
+            return random.fold_in(random.wrap_key_data(random.key_data(key), impl=plain), seed)
+
+        self.marks[marked.name] = (stream, plain, self.jit(draw, inline=True))
+        marker: Callable[[Any], Any] = self.jit(mark, inline=True)
+        return marker
+
+
+def _name_of_kind(key: Any) -> str:
+    """Of the generator behind a typed key; "" for a raw one."""
+    kind = getattr(getattr(key, "dtype", None), "_impl", None)
+    return "" if kind is None else str(kind.name)
+
+
+def _is_permutation(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    if name == "choice":
+        return not (args[3] if len(args) > 3 else kwargs.get("replace", True))
+    return name == "permutation"
+
+
+def _home(function: Any) -> dict[str, Any]:
+    """The names of the module in which a function was written."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return getattr(function, "__globals__", {})
+
+
+def _modules(function: Any) -> list[Any]:
+    """The packages between `jax.random` and the module in which a sampler was written."""
+    name = str(_home(function).get("__name__", ""))
+    names = [name.rsplit(".", cut)[0] for cut in range(name.count(".")) if name.rsplit(".", cut)[0] != "jax._src"]
+    return [sys.modules[name] for name in names if name in sys.modules]
+
+
+def _first_parameter(function: Any) -> str:
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[0] if code is not None and code.co_argcount else ""

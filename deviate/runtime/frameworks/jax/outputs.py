@@ -1,0 +1,130 @@
+"""JAX: the part of a compiled function that leads to what a model puts out, and what of its arguments is what.
+
+While a function is traced, what a model is given and gives gets a name, which is no operation of the compiled program.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ..capture_sets import LABELS
+from .trees import has_rows
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .trees import Shape
+
+OUTPUTS, INPUTS = "deviate.outputs", "deviate.inputs"
+NAMING = "name"
+"""What JAX calls the primitive that gives a name."""
+
+
+class Part:
+    """The part of a compiled function that leads to outputs."""
+
+    def __init__(self, run: Any, used: list[bool], n_inputs: int, given: list[int]) -> None:
+        self.run = run
+        self.used = used
+        self.n_inputs = n_inputs
+        self.given = given
+        """Places of the inputs of the model among the arguments, where they are arguments."""
+
+
+class Call:
+    """A call of a function of which a part leads to outputs."""
+
+    def __init__(self, part: Part, flat: list[Any], beside: list[tuple[str, Any]], sizes: set[tuple[int, ...]]) -> None:
+        self.part = part
+        self.flat = flat
+        self.names = [name for name, _ in beside]
+        self.beside = [leaf for _, leaf in beside]
+        """Arguments that may be data or labels."""
+        self.sizes = sizes
+        self.place: Any = None
+        self.shape: Shape | None = None
+        self.inputs = [flat[place] for place in part.given]
+
+    def _arrays(self) -> list[Any]:
+        """The inputs of the model, or what they may be made of."""
+        return self.inputs or [leaf for leaf in data_of(self.beside, self.sizes, None) if leaf.ndim > 1]
+
+    @property
+    def data(self) -> Any:
+        """The first of these arrays; None where there is none."""
+        return next(iter(self._arrays()), None)
+
+    def labels(self, outputs: Any) -> Any:
+        own = self._arrays()
+        labels = labels_of(self.names, self.beside, outputs, {id(leaf) for leaf in own if leaf.shape != outputs.shape})
+        return labels if all(labels is not leaf for leaf in self.inputs) else None
+
+
+def tagged(tree: Any, name: str, is_leaf: Any = None) -> Any:
+    """A tree whose traced arrays have a name.
+
+    Args:
+        is_leaf: what is left as it is, where not every node of a tree may be made anew.
+    """
+    jax = sys.modules["jax"]
+    tag: Any = sys.modules["jax._src.ad_checkpoint"].checkpoint_name
+
+    def one(leaf: Any) -> Any:
+        return tag(leaf, name) if isinstance(leaf, jax.core.Tracer) else leaf
+
+    return jax.tree_util.tree_map(one, tree, is_leaf=is_leaf)
+
+
+def leading(closed: Any, n_given: int) -> Part | str | None:
+    """The part of a traced function; it is traced already, so nothing of the script's runs once more.
+
+    Returns:
+        None where no model is called in it; why there is none where one is.
+    """
+    jax: Any = sys.modules["jax"]
+    partial_eval: Any = sys.modules["jax._src.interpreters.partial_eval"]
+    by_name: dict[str, list[Any]] = {OUTPUTS: [], INPUTS: []}
+    for operation in closed.jaxpr.eqns:
+        if operation.primitive.name == NAMING:
+            by_name.get(operation.params["name"], []).append(operation)
+    if not by_name[OUTPUTS]:
+        return None
+    if len(closed.jaxpr.invars) != n_given:
+        return "arguments of a compiled function are no arrays"
+    inputs, outputs = by_name[INPUTS], by_name[OUTPUTS][0]
+    places = {id(variable): place for place, variable in enumerate(closed.jaxpr.invars)}
+    given = [places[id(each.invars[0])] for each in inputs if id(each.invars[0]) in places]
+    wanted = [each.outvars[0] for each in (*inputs, outputs)]
+    told = closed.jaxpr.debug_info
+    whole = closed.jaxpr.replace(outvars=wanted, debug_info=told._replace(result_paths=None) if told else told)
+    jaxpr, used = partial_eval.dce_jaxpr(whole, [True] * len(wanted))[:2]
+    if jaxpr.effects:
+        return "a function with side effects is not called twice"
+    run = jax.jit(lambda *arrays: jax.core.eval_jaxpr(jaxpr, closed.consts, *arrays))
+    return Part(run, list(used), len(inputs), given)
+
+
+def data_of(flat: Any, sizes: set[tuple[int, ...]], rows: int | None) -> list[Any]:
+    """Arguments with rows, so many if given, that are not shaped like weights."""
+    arrays = [leaf for leaf in flat if has_rows(leaf) and tuple(leaf.shape) not in sizes]
+    return [leaf for leaf in arrays if rows is None or leaf.shape[0] == rows]
+
+
+def labels_of(names: Any, flat: Any, outputs: Any, own: set[int]) -> Any:
+    """The true labels among the arguments: by their name, or as the one array of whole numbers that is no input."""
+    rows = outputs.shape[0] if outputs.ndim else -1
+    is_label = [
+        id(leaf) not in own
+        and has_rows(leaf)
+        and leaf.shape[0] == rows
+        and (leaf.ndim == 1 or leaf.shape == outputs.shape or leaf.shape[1:] == (1,))
+        for leaf in flat
+    ]
+    chosen = [(name, leaf) for name, leaf, is_it in zip(names, flat, is_label) if is_it]
+    by_name = [leaf for name, leaf in chosen if name.rpartition("/")[2] in LABELS]
+    whole = [leaf for _, leaf in chosen if leaf.dtype.kind in "iu"]
+    for candidates in (by_name, whole, [leaf for _, leaf in chosen]):
+        if len(candidates) == 1:
+            return candidates[0]
+    return None

@@ -1,0 +1,105 @@
+"""JAX: what compiled functions print, or hand to Python, when they run."""
+
+from __future__ import annotations
+
+from sys import _getframe
+from threading import get_ident, main_thread
+
+from ...parts import Guest
+from ...recorder import Recorder, Running
+from ...seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Iterator
+
+
+def lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
+    """Callbacks run in threads of JAX's own, on behalf of the step in which the script is."""
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+
+    def callback(*args: Any, **kwargs: Any) -> Any:
+        thread, home = get_ident(), main_thread().ident
+        if thread == home or home is None or recorder.running.get(thread):
+            return original(*args, **kwargs)
+        recorder.running[thread] = [_copy(loop) for loop in recorder.running.get(home, ())]
+        try:
+            return original(*args, **kwargs)
+        finally:
+            recorder.running.pop(thread, None)
+
+    setattr(owner, name, dress(callback, original))
+
+
+def _copy(loop: Running) -> Running:
+    copy = Running(loop.id)
+    copy.step = loop.step
+    return copy
+
+
+def observe_prints(debugging: Any, guest: Guest) -> None:
+    """`jax.debug.print` of traced values: the program formats the template when it runs, and so tells the values."""
+    original = debugging.debug_print
+
+    def observed(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
+        try:
+            file = guest.project.place(frame.f_code)
+            leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
+            # Without tracers the values are there already, for the tap at the call.
+            is_traced = any(isinstance(leaf, debugging.core.Tracer) for leaf in leaves)
+            if not is_traced or not args or type(args[0]) is not str or file is None:
+                return args
+            template = Template(args[0])
+            template.place = "%s:%d" % (file, frame.f_lineno)
+            template.recorder = guest.recorder
+        except Exception as error:
+            guest.recorder.fault("jax.debug.print", error)
+            return args
+        return (template, *args[1:])
+
+    def debug_print(*args: Any, **kwargs: Any) -> Any:
+        made = original(*observed(args, kwargs, _getframe(1)), **kwargs)
+        if made is None:
+            return None
+
+        def with_options(*args: Any, **kwargs: Any) -> None:
+            made(*observed(args, kwargs, _getframe(1)), **kwargs)
+
+        return dress(with_options, made)
+
+    debugging.debug_print = dress(debug_print, original)
+
+
+class Template(str):
+    """A template that tells what it is filled with, each value as `file:line:field`."""
+
+    __slots__ = ("place", "recorder")
+
+    place: str
+    recorder: Recorder
+
+    def format(self, *args: object, **kwargs: object) -> str:
+        try:
+            for field, value in dict(_fields(self, args, kwargs)).items():
+                self.recorder.named("%s:%s" % (self.place, field), value, _getframe())
+        except Exception as error:
+            self.recorder.fault("jax.debug.print at %s" % self.place, error)
+        return str.format(self, *args, **kwargs)
+
+
+def _fields(template: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """The replacement fields and what they stand for; fields without a number are counted, as `str.format` does."""
+    import string
+
+    formatter = string.Formatter()
+    counted = 0
+    for _, field, _, _ in formatter.parse(template):
+        if field is None:
+            continue
+        is_counted = not field or field[0] in ".["
+        name = "%d%s" % (counted, field) if is_counted else field
+        counted += is_counted
+        yield name, formatter.get_field(name, args, kwargs)[0]

@@ -1,0 +1,299 @@
+"""JAX: the compiled functions of the project, for compiled code runs unseen: what goes in and out is all there is.
+
+While one is traced, its Python code runs, and with it the libraries that draw, differentiate and update. So the guest
+learns what a function does, and afterwards looks at its results or arguments.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from threading import get_ident
+from types import MethodType
+from weakref import WeakKeyDictionary
+
+from ...parts import Guest
+from ...seeds import dress
+from .trees import first_leaf, found, shape_of
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+    from .trees import Shape
+
+DRAW = ("draw", None)
+REGION, TRAINING = 1, 2
+"""What the draws of a function depend on: the region in which it is called, and whether the main loop calls it, too."""
+
+
+class Program:
+    """What is known of one function that the project compiles.
+
+    Attributes:
+        updates: trees that an optimizer updates in it.
+        slopes: trees by which it differentiates.
+        inputs: what it hands to models.
+        latest: what it gave last, where it trains.
+        place, tries: which of the trees in its results that are shaped like `slopes` are the weights.
+        depends_on: what its draws depend on.
+        context: where it was called when it was traced.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "context",
+        "depends_on",
+        "inputs",
+        "is_watched",
+        "latest",
+        "news",
+        "place",
+        "slopes",
+        "tries",
+        "updates",
+    )
+
+    def __init__(self) -> None:
+        self.updates: list[Shape] = []
+        self.slopes: list[Shape] = []
+        self.inputs: list[Shape] = []
+        self.news: list[tuple[str, Any]] = []
+        self.latest: Any = None
+        self.place: int | None = None
+        self.tries = 0
+        self.depends_on = 0
+        self.context: tuple[object, ...] = ()
+        self.is_watched = False
+
+    @property
+    def trains(self) -> bool:
+        return bool(self.updates or self.slopes)
+
+    def place_handed_on(self, args: Any, kwargs: Any) -> int | None:
+        """Which tree of what it gave last are weights: slopes have their shape, but only weights are handed on."""
+        given = {id(first_leaf(tree)) for tree in found((args, kwargs), self.slopes[0])}
+        trees = found(self.latest, self.slopes[0])
+        return next((place for place, tree in enumerate(trees) if id(first_leaf(tree)) in given), None)
+
+    def learn(self) -> None:
+        """Keep what was seen while it was traced."""
+        news, self.news = self.news, []
+        self.updates = [shape for what, shape in news if what == "update"] or self.updates
+        self.slopes = [shape for what, shape in news if what == "slope"] or self.slopes
+        self.inputs = [shape for what, shape in news if what == "input"] or self.inputs
+        self.is_watched = bool(self.trains or self.inputs)
+
+
+class Programs:
+    """The functions that the project compiles, and which of them are being called.
+
+    Attributes:
+        before: where arguments are to be changed, asked for other ones at each outermost call.
+        after: told of each outermost call of a function that trains, or looks at a model.
+        evaluated: told of each outermost call of one that updates nothing, where outputs are to be kept.
+        tracing: told before and after each outermost call, and of gradients, where the run is traced.
+    """
+
+    def __init__(self, jax: Any, guest: Guest) -> None:
+        self.recorder = guest.recorder
+        self.project = guest.project
+        self.streams = guest.streams
+        self.running: list[Program] = []
+        self.known: WeakKeyDictionary[Any, Program] = WeakKeyDictionary()
+        self.has_differentiated = False
+        self.before: Callable[[Any, Program, Any, Any], Any] | None = None
+        self.after: Callable[[Program, Any, Any, Any], object] = lambda *call: None
+        self.evaluated: Callable[[Any, Program, Any, Any, Any, FrameType], object] | None = None
+        self.tracing: Any = None
+        self.options: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.is_clean = getattr(sys.modules.get("jax._src.core"), "trace_state_clean", lambda: True)
+        for name in ("jit", "pmap"):
+            setattr(jax, name, self._compiling(getattr(jax, name)))
+        for name in ("grad", "value_and_grad"):
+            setattr(jax, name, self._differentiating(getattr(jax, name)))
+
+    # ------------------------------------------------------------ what is seen in a trace
+
+    def see(self, what: str, tree: Any) -> None:
+        """Something is done to a tree in the functions that are traced now: "update", "slope" or "input"."""
+        for program in self.traced():
+            try:
+                program.news.append((what, shape_of(tree)))
+            except Exception as error:
+                self.recorder.fault("jax: %s" % what, error)
+
+    def depends_on(self, what: int) -> None:
+        """A draw is made that would follow another stream elsewhere."""
+        for program in self.traced():
+            program.depends_on |= what
+            if program.news[-1:] != [DRAW]:
+                program.news.append(DRAW)
+
+    def traced(self) -> list[Program]:
+        """The functions that this thread traces now."""
+        return self.running if get_ident() == self.streams.thread else []
+
+    # ------------------------------------------------------------ functions
+
+    def _compiling(self, original: Any) -> Any:
+        """`jax.jit`: functions of the project come back under observation, those of libraries as ever."""
+
+        def jit(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            if not callable(made) or self.project.place(sys._getframe(1).f_code) is None:
+                return made
+            if hasattr(made, "lower"):
+                return self.observed(made, kwargs)
+            return dress(lambda *more, **others: self.observed(made(*more, **others), {**kwargs, **others}), made)
+
+        return dress(jit, original)
+
+    def divided(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
+        """The arguments of a function less those by which it is compiled, and these."""
+        options = self.options.get(inner, {})
+        names, numbers = options.get("static_argnames") or (), options.get("static_argnums") or ()
+        names = {names} if isinstance(names, str) else set(names)
+        places = {numbers} if isinstance(numbers, int) else set(numbers)
+        if names or places:
+            known = list(inspect.signature(inner).parameters)
+            places = {place % len(known) for place in places} | {known.index(each) for each in names if each in known}
+            names |= {known[place] for place in places if place < len(known)}
+        chosen = [each for place, each in enumerate(args) if place not in places]
+        others = {name: each for name, each in kwargs.items() if name not in names}
+        fixed = [each for place, each in enumerate(args) if place in places]
+        return (chosen, others), (*fixed, *[(name, each) for name, each in kwargs.items() if name in names])
+
+    def observed(self, inner: Any, options: Any = None) -> Any:
+        """A compiled function under observation; what is known of a function holds however often it is compiled."""
+        try:
+            program = self.known.setdefault(inner.__wrapped__, Program())
+        except (AttributeError, TypeError):  # a function that cannot be referred to weakly
+            program = Program()
+        if options and self.evaluated is not None:
+            self.options[inner] = options
+        return PjitFunction(inner, program, self)
+
+    def _differentiating(self, original: Any) -> Any:
+        def differentiate(*args: Any, **kwargs: Any) -> Any:
+            made = original(*args, **kwargs)
+            if not callable(made) or self.project.place(sys._getframe(1).f_code) is None:
+                return made
+            self.has_differentiated = True
+            argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
+            first = argnums if isinstance(argnums, int) else argnums[0]
+
+            def slope(*args: Any, **kwargs: Any) -> Any:
+                if self.traced() and first < len(args):
+                    self.see("slope", args[first])
+                result = made(*args, **kwargs)
+                if self.tracing is not None and not self.traced() and self.is_clean() and first < len(args):
+                    self.tracing.slopes(args[first], result, sys._getframe(1))
+                return result
+
+            return dress(slope, made)
+
+        return dress(differentiate, original)
+
+    # ------------------------------------------------------------ calls
+
+    def call(self, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        """Call a function, and look at what goes in and out. Costs about a microsecond where there is nothing to do."""
+        running = self.running
+        if get_ident() != self.streams.thread:
+            return inner(*args, **kwargs)
+        if program.depends_on and program.context != self._context(program, frame):
+            _forget(inner)
+        if self.before is not None and not running:
+            args, kwargs = self.before(inner, program, args, kwargs)
+        is_traced = self.tracing is not None and not running and self.is_clean()
+        taken = self.tracing.before(inner, program, args, kwargs, frame) if is_traced else None
+        running.append(program)
+        try:
+            made = inner(*args, **kwargs)
+        finally:
+            running.pop()
+            if program.news:
+                self._learn(program, frame)
+        if program.is_watched and not running and self.is_clean():
+            try:
+                self.after(program, args, kwargs, made)
+            except Exception as error:
+                self.recorder.fault("jax.jit", error)
+        if self.evaluated is not None and not program.updates and not running and self.is_clean():
+            try:
+                self.evaluated(inner, program, args, kwargs, made, frame)
+            except Exception as error:
+                self.recorder.fault("outputs of a function", error)
+        if taken is not None:
+            self.tracing.after(taken, program, args, kwargs, made, frame)
+        return made
+
+    def trace(self, ask: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        """Let a function be traced without being called: `lower`, `trace` and `eval_shape` are such asks."""
+        if get_ident() != self.streams.thread:
+            return ask(*args, **kwargs)
+        self.running.append(program)
+        try:
+            return ask(*args, **kwargs)
+        finally:
+            self.running.pop()
+            self._learn(program, frame)
+
+    def _learn(self, program: Program, frame: FrameType) -> None:
+        program.learn()
+        if program.depends_on:
+            program.context = self._context(program, frame)
+
+    def _context(self, program: Program, frame: FrameType) -> tuple[object, ...]:
+        """What the draws of a function depend on, as it is at this call."""
+        is_training = program.depends_on & TRAINING and self.project.is_training(frame)
+        return self.streams.now, is_training
+
+
+def _forget(inner: Any) -> None:
+    """Let a function be traced again at its next call."""
+    if hasattr(inner, "clear_cache"):  # `pmap` has none
+        inner.clear_cache()
+
+
+class PjitFunction:
+    """A compiled function of the project, which is called as ever, under observation.
+
+    Its name is that of the original's type: Haiku tells compiled functions by it.
+    """
+
+    def __init__(self, inner: Any, program: Program, programs: Programs) -> None:
+        self._inner, self._program, self._programs = inner, program, programs
+        dress(self, inner)
+        self.__wrapped__ = getattr(inner, "__wrapped__", inner)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._programs.call(self._inner, self._program, args, kwargs, sys._getframe(1))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        return self._programs.trace(self._inner.lower, self._program, args, kwargs, sys._getframe(1))
+
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        return self._programs.trace(self._inner.trace, self._program, args, kwargs, sys._getframe(1))
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        return self._programs.trace(self._inner.eval_shape, self._program, args, kwargs, sys._getframe(1))
+
+    def clear_cache(self) -> None:
+        self._inner.clear_cache()
+
+    def __getattr__(self, name: str) -> Any:
+        if "_inner" not in self.__dict__:  # a copy that is not complete yet
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._inner.__reduce_ex__(protocol)
+
+    def __repr__(self) -> str:
+        return repr(self._inner)

@@ -1,0 +1,309 @@
+"""JAX: the weights of a run, the examples that it evaluates, and one bit of one weight.
+
+Weights are reached where Optax or Flax updates them, or where the results of a compiled function hold trees like those
+by which it differentiates. JAX's arrays never change, so the last ones are simply kept until the next ones are there.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import partial
+from weakref import ref
+
+from ...arrays import array_of
+from ...bits import flipped, places
+from ...hashing import Examples, weights_digest
+from ...parts import Guest
+from .programs import Program, Programs
+from .trees import buffer, found, is_concrete, is_tree, named, part_of, replaced, shape_of
+from .trees import places as places_in
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from ...hashing import Array
+
+FRAMEWORK = "jax"
+TRIES = 5
+"""Calls in which the results of a function must come back as arguments to be taken for weights."""
+
+
+class Weights:
+    """Where the weights of this process are."""
+
+    def __init__(self, guest: Guest, programs: Programs) -> None:
+        self.recorder = guest.recorder
+        self.programs = programs
+        self.evaluation = Evaluation(guest, programs)
+        self.capture: Any = None
+        if guest.capture.wants_predictions or guest.capture.wants_weights:
+            self._keep(guest)
+        self.tracing: Any = None
+        if guest.trace.asked:
+            from .trace import JaxTrace
+
+            self.tracing = JaxTrace(guest, self)
+        self.latest: Any = None
+        self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], set[int]]] = []
+        programs.after = self.after
+        guest.recorder.at_main_end.append(lambda: self.tell("loop"))
+
+    def _keep(self, guest: Guest) -> None:
+        from .capture import JaxCapture
+
+        self.capture = JaxCapture(guest, self.programs)
+        if guest.capture.wants_weights:
+            guest.capture.weights_of[FRAMEWORK] = self.arrays
+
+    # ------------------------------------------------------------ where they are
+
+    def updated(self, before: Any, now: Any) -> None:
+        """An optimizer has updated a tree of weights."""
+        self.programs.see("update", before)
+        leaves = named(now)
+        self.programs.has_differentiated = True
+        if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
+            self.latest = now
+            self.evaluation.trained()
+            if self.capture is not None:
+                self.capture.trains([shape_of(before)])
+            if self.tracing is not None:
+                self.tracing.updated(now, sys._getframe(1))
+
+    def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
+        """A model whose weights are replaced in place by an optimizer that was made for it."""
+        try:
+            known = {id(leaf) for _, leaf in named(weights_of(model))}
+            self.models.append((ref(model), weights_of, known))
+            if self.capture is not None:
+                self.capture.has_models = True
+        except Exception as error:
+            self.recorder.fault("weights of a model", error)
+
+    def after(self, program: Program, args: Any, kwargs: Any, made: Any) -> None:
+        """A compiled function of the project was called."""
+        if not program.trains:
+            self.evaluation.look(program, args, kwargs)
+            return
+        self.evaluation.trained()
+        if program.updates or program.place is not None:
+            program.latest = made
+        elif program.tries < TRIES and is_tree(program.slopes[0]):
+            program.place = program.place_handed_on(args, kwargs)
+            program.tries += 1
+            program.latest = None if program.tries == TRIES and program.place is None else made
+        if self.capture is not None:
+            is_update = bool(program.updates or program.place is not None)
+            self.capture.trains(program.updates or program.slopes, is_update=is_update)
+
+    # ------------------------------------------------------------ proof
+
+    def tell(self, moment: str) -> None:
+        """Tell the hash of the weights as they are now, where they can be reached."""
+        self.evaluation.end()
+        leaves = self.leaves()
+        if leaves:
+            count = sum(int(leaf.size) for _, leaf in leaves)
+            digest = weights_digest(
+                (name, (str(leaf.dtype), leaf.shape, partial(buffer, leaf))) for name, leaf in leaves
+            )
+            self.recorder.event("weights", moment, FRAMEWORK, digest, count)
+
+    def leaves(self) -> list[tuple[str, Any]]:
+        """The weights by name; none where not all of them can be had here."""
+        trees = [tree for program in self.programs.known.values() for tree in _weights_of(program)]
+        if self.latest is not None:
+            trees.append(self.latest)
+        for model, weights_of, known in self.models:
+            owner = model()
+            tree = None if owner is None else weights_of(owner)
+            if (
+                tree is not None and {id(leaf) for _, leaf in named(tree)} - known
+            ):  # else it was a copy that was trained
+                trees.append(tree)
+        leaves = [
+            ("%d/%s" % (number, name) if len(trees) > 1 else name, leaf)
+            for number, tree in enumerate(trees)
+            for name, leaf in named(tree)
+        ]
+        return leaves if all(is_concrete(leaf) for _, leaf in leaves) else []
+
+    def arrays(self) -> list[tuple[str, Array]]:
+        """The same for the capture, in types that NumPy has."""
+        return [(name, array_of(leaf)) if leaf.ndim else (name, _single(leaf)) for name, leaf in self.leaves()]
+
+
+def _single(leaf: Any) -> Array:
+    kind, _, data = array_of(leaf.reshape(1))
+    return kind, (), data
+
+
+def _weights_of(program: Program) -> list[Any]:
+    """The trees in the latest results of a function that are weights."""
+    if program.latest is None:
+        return []
+    if not program.updates:
+        trees = found(program.latest, program.slopes[0]) if program.place is not None else []
+        return [tree for place, tree in enumerate(trees) if place == program.place]
+    trees = []
+    for number, shape in enumerate(program.updates):
+        # Copies of the weights, as for an average, come after them.
+        earlier = program.updates[:number].count(shape)
+        trees += found(program.latest, shape)[earlier : earlier + 1]
+    return trees
+
+
+class Evaluation:
+    """The examples that a model sees for the first time after it has trained, up to when it trains again."""
+
+    def __init__(self, guest: Guest, programs: Programs) -> None:
+        self.recorder = guest.recorder
+        self.programs = programs
+        self.examples = Examples()
+        self.has_trained = False
+        self.is_over = False
+
+    def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
+        """A model is called."""
+        try:
+            if self.is_over or is_training(options):
+                return
+            if self.programs.running:
+                self.programs.see("input", inputs)
+            elif all(is_concrete(leaf) for _, leaf in named(weights)):
+                self._add([leaf for _, leaf in named(inputs) if getattr(leaf, "shape", ())])
+        except Exception as error:
+            self.is_over = True
+            self.recorder.fault("examples of the evaluation", error)
+
+    def look(self, program: Program, args: Any, kwargs: Any) -> None:
+        """A compiled function was called that hands what it was given to a model, and does not train."""
+        if self.is_over or not self.has_trained:
+            return
+        given = [leaf for _, leaf in named((args, kwargs)) if hasattr(leaf, "shape")]
+        arrays = []
+        for shape in filter(None, program.inputs[0][1]):
+            array = next((leaf for leaf in given if tuple(leaf.shape) == shape), None)
+            if array is None:
+                self.is_over = True  # the function prepares the examples: what they are cannot be told
+                return
+            arrays.append(array)
+        self._add(arrays)
+
+    def _add(self, arrays: list[Any]) -> None:
+        n = arrays[0].shape[0] if arrays else 0
+        if self.has_trained and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
+            self.examples.add([(str(array.dtype), array.shape, buffer(array)) for array in arrays])
+
+    def trained(self) -> None:
+        self.has_trained = True
+        self.end()
+
+    def end(self) -> None:
+        if self.examples.count and not self.is_over:
+            self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), self.examples.count)
+            self.is_over = True
+
+
+def is_training(options: dict[str, Any]) -> bool:
+    """Whether the arguments of a model say that it trains."""
+    for name in ("train", "training", "is_training"):
+        if options.get(name):
+            return True
+    return (
+        options.get("deterministic") is False
+        or bool(options.get("mutable"))
+        or "dropout" in (options.get("rngs") or ())
+    )
+
+
+class OneBit:
+    """Flips one bit of one weight, before the first training step."""
+
+    def __init__(self, guest: Guest, programs: Programs) -> None:
+        self.recorder = guest.recorder
+        self.programs = programs
+        self.seed = guest.controls.get("one-bit")
+        self.is_pending = self.seed is not None
+        self.moment = guest.flip
+        # Where the weights are among the arguments; only before the first step are they told from moments.
+        self.ways: dict[Program, tuple[int, ...]] = {}
+        if self.is_pending:
+            programs.before = self.before
+
+    def flip(self, tree: Any) -> Any:
+        """The weights with one bit flipped; the same tree where there is nothing to do."""
+        try:
+            return self._flip(tree) if self.is_pending and self.moment.is_due else tree
+        except Exception as error:
+            self.recorder.fault("one-bit", error)
+            return tree
+
+    def _flip(self, tree: Any) -> Any:
+        leaves = named(tree)
+        if not leaves or not all(is_concrete(leaf) for _, leaf in leaves):
+            return tree
+        numpy, dtypes = sys.modules["numpy"], sys.modules["jax"].numpy
+        is_float = [dtypes.issubdtype(leaf.dtype, dtypes.floating) for _, leaf in leaves]
+        shapes = [leaf.shape if chosen else () for (_, leaf), chosen in zip(leaves, is_float)]
+        for number, index in places(str(self.seed), shapes):
+            name, leaf = leaves[number]
+            array = numpy.array(leaf)
+            before = array[index]
+            if not math.isfinite(float(before)):
+                continue
+            array[index] = numpy.frombuffer(flipped(before.tobytes()), array.dtype)[0]
+            self.recorder.event("flip", FRAMEWORK, name, list(index), float(before), float(array[index]))
+            self.is_pending, self.programs.before = False, None
+            util = sys.modules["jax"].tree_util
+            values = [leaf for _, leaf in leaves]
+            values[number] = sys.modules["jax"].device_put(array, leaf.sharding) if hasattr(leaf, "sharding") else array
+            return util.tree_unflatten(util.tree_structure(tree), values)
+        return tree
+
+    def before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments of an outermost call: those of the first that trains, with the bit flipped in the weights."""
+        try:
+            if self.is_pending and (self.moment.is_due or program not in self.ways):
+                return self._before(inner, program, args, kwargs)
+        except Exception as error:
+            self.recorder.fault("one-bit", error)
+        return args, kwargs
+
+    def _before(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if program not in self.ways:
+            way = self._way(inner, program, args, kwargs)
+            if way is None:
+                return args, kwargs
+            self.ways[program] = way
+        if self.moment.is_due:
+            way = self.ways[program]
+            args, kwargs = replaced((args, kwargs), way, self.flip(part_of((args, kwargs), way)))
+        return args, kwargs
+
+    def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:
+        """Where the weights are among the arguments of a function that trains; None where that is not clear."""
+        try:
+            made = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
+        except Exception:  # the call itself will say so
+            return None
+        shapes = program.updates
+        if not shapes and program.slopes and is_tree(program.slopes[0]):
+            # A function that gives slopes alone gives one such tree; one that trains gives weights and what it keeps.
+            shapes = program.slopes if len(found(made, program.slopes[0])) > 1 else []
+        if not shapes:
+            return None
+        ways = [way for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
+        return ways[0] if len(ways) == 1 else None
+
+    def close(self) -> None:
+        """Tell when no weights were reached, in a process that used JAX for training."""
+        if self.is_pending and self.programs.has_differentiated:
+            self.recorder.event("uncontrolled", self.moment.missed("no weights could be reached for one-bit"), "", 0)
+
+
+def _is_zero(tree: Any) -> bool:
+    """Moments are zero before the first step; weights are not."""
+    return all(is_concrete(leaf) and not leaf.any() for _, leaf in named(tree))

@@ -1,0 +1,114 @@
+"""Keras: what `fit` reports, and `evaluate` where it shows it, from its own callbacks; who attends to its modules."""
+
+from __future__ import annotations
+
+import sys
+
+from ...parts import Guest
+from ..managed import Managed
+from .data import Data
+from .proof import TRAINERS, Watch, watch_of
+from .streams import Keras, keras_of, set_random_seed
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Logs = dict[str, Any] | None
+
+CALLBACKS = (
+    "keras.src.callbacks",  # Keras 3, and 2.13 to 2.15
+    "tf_keras.src.callbacks",
+    "keras.callbacks",  # up to 2.12
+    "tensorflow.python.keras.callbacks",  # TensorFlow up to 2.5
+)
+SEEDS = "keras.src.utils.rng_utils"
+STREAMS: dict[str, Callable[[Keras, Any], None]] = {
+    "keras.src.random.seed_generator": lambda keras, module: keras.attend_generators(module),
+    "keras.src.random.random": lambda keras, module: keras.attend_draws(module),
+    "keras.src.backend.torch.random": lambda keras, module: keras.attend_torch(module),
+    "keras.src.initializers.random_initializers": lambda keras, module: keras.attend_initialisers(module),
+    "keras.src.layers.layer": lambda keras, module: keras.attend_layers(module),
+    "keras.src.trainers.data_adapters.array_data_adapter": lambda keras, module: Data(keras).attend_arrays(module),
+    "keras.src.trainers.data_adapters.py_dataset_adapter": lambda keras, module: Data(keras).attend_datasets(module),
+    "keras.src.legacy.preprocessing.image": lambda keras, module: Data(keras).attend_images(module),
+    "keras.src.utils.dataset_utils": lambda keras, module: Data(keras).attend_division(module),
+    "keras.src.utils.image_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
+    "keras.src.utils.text_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
+    "keras.src.utils.audio_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
+}
+"""What attends to the modules of Keras 3 where the variant has seeds."""
+PROOF: dict[str, Callable[[Watch, Any], None]] = {
+    **dict.fromkeys(TRAINERS, lambda watch, module: watch.attend_trainer(module)),
+    "keras.src.optimizers.base_optimizer": lambda watch, module: watch.attend_optimizer(module),
+    "keras.src.layers.layer": lambda watch, module: watch.attend_layers(module),
+    "keras.src.metrics.reduction_metrics": lambda watch, module: watch.attend_metrics(module),
+}
+"""What attends to them in every variant."""
+TRACED = {*TRAINERS, "keras.src.optimizers.base_optimizer", "keras.src.layers.layer"}
+MODULES = ("keras", SEEDS, *CALLBACKS, *{**STREAMS, **PROOF})
+
+
+def attach(module: Any, guest: Guest) -> None:
+    name = module.__name__
+    if name == "keras":
+        guest.recorder.event("environment", {"keras": module.__version__})
+        _seed_helper(module.utils, guest)
+    elif name == SEEDS:
+        _seed_helper(module, guest)
+    elif name in CALLBACKS:
+        _record(module.CallbackList, module.History, guest)
+    if name in STREAMS and guest.streams.is_active:
+        STREAMS[name](keras_of(guest), module)
+    if name in PROOF:
+        PROOF[name](watch_of(guest), module)
+    if name in TRACED and guest.trace.asked:
+        _trace(module, guest)
+
+
+def _trace(module: Any, guest: Guest) -> None:
+    from .eager_trace import EagerTrace  # most runs are not traced
+    from .trace import trace_of
+
+    if module.__name__ in TRAINERS:
+        trace_of(guest).attend(module)
+    elif sys.modules["keras.src.backend"].backend() == "tensorflow":
+        EagerTrace(trace_of(guest)).attend(module)
+
+
+def _seed_helper(owner: Any, guest: Guest) -> None:
+    original = getattr(owner, "set_random_seed", None)
+    if original is not None and not hasattr(original, "__deviate__"):
+        owner.set_random_seed = set_random_seed(original, guest)
+
+
+def _record(callbacks: Any, history: Any, guest: Guest) -> None:
+    """Epoch e is step e of the managed loop around the call of `fit`, for the user's callbacks too.
+
+    The list of callbacks tells of the steps, for it is called before any of them; the values are those of the History
+    callback, which comes after the user's own and so has what they put in.
+    """
+    managed = Managed(guest)
+
+    def begin(self: Any, logs: Logs = None) -> None:
+        managed.begin(self)
+
+    def epoch_begin(self: Any, epoch: int, logs: Logs = None) -> None:
+        managed.step(self, epoch)
+
+    def epoch_end(self: Any, epoch: int, logs: Logs = None) -> None:
+        managed.report(logs or {})
+
+    def test_end(self: Any, logs: Logs = None) -> None:
+        is_shown = getattr(self, "_progbar", None) is not None
+        if is_shown and not managed.is_running(self):  # the validation of `fit` is in its history
+            managed.report({"evaluate_" + name: value for name, value in (logs or {}).items()})
+
+    def end(self: Any, logs: Logs = None) -> None:
+        managed.end(self)
+
+    managed.attend(callbacks, "on_train_begin", before=begin)
+    managed.attend(callbacks, "on_epoch_begin", before=epoch_begin)
+    managed.attend(history, "on_epoch_end", before=epoch_end)
+    managed.attend(callbacks, "on_test_end", before=test_end)
+    managed.attend(callbacks, "on_train_end", after=end)

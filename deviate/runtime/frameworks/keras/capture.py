@@ -1,0 +1,298 @@
+"""Keras: outputs of evaluations and weights, as the run asks for them.
+
+`evaluate` gives no outputs. So the step that it is made of gives them beside what it gives, and they are taken off
+again before Keras sees the result: more values leave the graph, none is computed for it. A second pass through the data
+would cost as much again, draw from data sets in no fixed order, and compute other outputs than were scored.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+
+from ...parts import Guest
+from ...seeds import dress
+from ..capture_sets import MOST_WAITING, Sets, arrays_in, first, join, numbers, size_of
+from ..tensorflow.proof import Proof, _identities, to_numpy
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+    from ...hashing import Array
+
+FRAMEWORK = "keras"
+SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
+
+
+class Pass:
+    """One call of `evaluate`, `predict`, or their like."""
+
+    def __init__(self, name: str, data: Any, labels: Any) -> None:
+        self.name = name
+        self.data = data
+        self.labels = labels
+        self.batches: list[tuple[Any, Any, Any]] = []
+        self.size = 0
+
+
+class KerasCapture:
+    """What is kept of the models of Keras."""
+
+    def __init__(self, guest: Guest, proof: Proof) -> None:
+        self.capture = guest.capture
+        self.recorder = guest.recorder
+        self.proof = proof
+        self.sets = Sets(guest, FRAMEWORK)
+        self.passes: list[Pass | None] = []
+        self.models: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.stepping: Any = None
+        self.seen: Any = None
+        self.scored: Any = None
+        if self.capture.wants_weights:
+            self.capture.weights_of[FRAMEWORK] = self.weights
+
+    # ------------------------------------------------------------ weights
+
+    def weights(self) -> list[tuple[str, Array]]:
+        """All variables of the models that are trained, as the proof names them."""
+        found: list[tuple[str, Array]] = []
+        told: set[int] = set()
+        for name, variable in self.proof._named():
+            identities = _identities(variable)
+            if told.isdisjoint(identities):
+                told.update(identities)
+                array = to_numpy(variable)
+                kind = str(array.dtype)
+                if kind == "bfloat16":
+                    array = array.astype("float32")
+                if array.dtype.kind in "fiub":
+                    found.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        return found
+
+    def tensors(self) -> set[int]:
+        """Ids of all variables of the models that were trained so far, and of what is in them."""
+        self.models.update(self.proof._live(self.proof.models))
+        found = [variable for _, variable in self.proof._named()]
+        found += [variable for model in self.models for variable in model.variables]
+        return {identity for variable in found for identity in _identities(variable)}
+
+    # ------------------------------------------------------------ passes
+
+    def drive(self, original: Any, method: str, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
+        """Call the method of a trainer, as the script does, or `fit`."""
+        known = None
+        try:
+            known = self._begin(model, method, args, kwargs)
+        except Exception as error:
+            self.recorder.fault("capture of %s" % method, error)
+        self.passes.append(known)
+        before, self.capture.keeper = self.capture.keeper, FRAMEWORK
+        try:
+            made = original(model, *args, **kwargs)
+            if known is not None:
+                try:
+                    self._end(known, frame, made)
+                except Exception as error:
+                    self.recorder.fault("outputs of %s" % method, error)
+            return made
+        finally:
+            self.capture.keeper = before
+            self.passes.pop()
+
+    def _begin(self, model: Any, method: str, args: Any, kwargs: Any) -> Pass | None:
+        if method not in SEEN:
+            self.models.add(model)
+            self.capture.end_evaluation()  # training goes on
+            return None
+        is_scored = method in ("evaluate", "test_on_batch")
+        if not self.capture.wants_predictions or not (is_scored or self.proof.is_trained(model)):
+            return None
+        data = args[0] if args else kwargs.get("x")
+        labels = args[1] if len(args) > 1 else kwargs.get("y")
+        return Pass(method, data, labels if is_scored else None)
+
+    def _end(self, known: Pass, frame: FrameType, made: Any) -> None:
+        if not known.batches and known.name.startswith("predict") and _has_rows(made):
+            # JAX. A data set that is no array is not read once more: it may draw.
+            inputs = known.data if hasattr(known.data, "shape") else list(arrays_in(known.data))
+            known.batches.append((first(made), known.labels, inputs))
+        is_validation = known.name == "evaluate" and len(self.passes) > 1
+        data = next(arrays_in(known.data), known.data)  # of several inputs, the first has the name
+        name, root = self.sets.name(data, frame, "val" if is_validation else "")
+        if known.batches:
+            outputs, truth, inputs = join(known.batches)
+            if truth is None:
+                truth = numbers(self.sets.beside(data, frame))
+            self.sets.put(name, root, outputs, truth, inputs)
+        else:
+            self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % known.name)
+
+    def _batch(self, outputs: Any, truth: Any, inputs: Any) -> None:
+        known = self.passes[-1] if self.passes else None
+        if known is None:
+            return
+        outputs = first(outputs)
+        known.batches.append((outputs, _of_first(truth), inputs))
+        known.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
+        if known.size > MOST_WAITING:
+            known.batches = [tuple(map(numbers, batch)) for batch in known.batches]
+            known.size = 0
+
+    # ------------------------------------------------------------ TensorFlow
+
+    def attend_trainer(self, trainer: Any) -> None:
+        """The class `TensorFlowTrainer`: the functions that its batches go through."""
+        make, test, own = trainer._make_function, trainer.make_test_function, self
+
+        def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
+            before = own.stepping
+            own.stepping = model
+            try:
+                return test(model, *args, **kwargs)
+            finally:
+                own.stepping = before
+
+        def _make_function(model: Any, step: Any) -> Any:
+            if own.stepping is not model or not own._is_plain(model):
+                return make(model, step)
+            own.stepping = None
+            function = make(model, own._tapped(model, step))
+
+            def give(iterator: Any) -> Any:
+                made = function(iterator)
+                if type(made) is not tuple or len(made) != 2:
+                    return made
+                own._give(made[1])
+                return made[0]
+
+            return give
+
+        trainer.make_test_function = dress(make_test_function, test)
+        trainer._make_function = dress(_make_function, make)
+        self._attend_functions(trainer, "predict", lambda model, function: self._predicting(function))
+
+    def attend_torch(self, trainer: Any) -> None:
+        """The class `TorchTrainer`, whose steps run as they are written."""
+        self._attend_functions(trainer, "predict", lambda model, function: self._predicting(function))
+        self._attend_functions(trainer, "test", self._testing)
+
+    def _attend_functions(self, trainer: Any, of: str, watched: Callable[[Any, Any], Any]) -> None:
+        """What `make_test_function` and the like leave in an attribute of the model."""
+        making, name = getattr(trainer, "make_%s_function" % of), "%s_function" % of
+
+        def make(model: Any, *args: Any, **kwargs: Any) -> Any:
+            before = getattr(model, name)
+            made = making(model, *args, **kwargs)
+            function = getattr(model, name)
+            if function is not before and function is not None:
+                setattr(model, name, watched(model, function))
+            return made
+
+        setattr(trainer, "make_%s_function" % of, dress(make, making))
+
+    def _testing(self, model: Any, function: Any) -> Any:
+        if model.jit_compile:
+            return function
+        step = self._tapped(model, lambda data: function([data]))
+
+        def test_function(data: Any) -> Any:
+            made, extra = step(data[0])
+            self._give(extra)
+            return made
+
+        return dress(test_function, function)
+
+    def _is_plain(self, model: Any) -> bool:
+        """Whether the result of each step comes out: of several at once only the last one does."""
+        if model.steps_per_execution > 1:
+            self.sets.refuse("evaluation", "several steps in one execution give the outputs of the last one alone")
+            return False
+        if model.distribute_strategy.num_replicas_in_sync > 1:
+            self.sets.refuse("evaluation", "outputs of several replicas are added up")
+            return False
+        return True
+
+    def _tapped(self, model: Any, step: Any) -> Any:
+        """The step of an evaluation, which gives beside its result what the model put out in it."""
+        own = self
+
+        @functools.wraps(step)
+        def tapped(data: Any) -> Any:
+            before, own.stepping, own.seen, own.scored = own.stepping, model, None, None
+            try:
+                made = step(data)
+            finally:
+                own.stepping = before
+            extra: dict[str, Any] = {}
+            try:
+                extra = own._extra(data)
+            except Exception as error:
+                own.recorder.fault("outputs of a step", error)
+            return made, extra
+
+        return tapped
+
+    def _give(self, extra: dict[str, Any]) -> None:
+        try:
+            if "outputs" in extra:
+                self._batch(extra["outputs"], extra.get("truth"), extra.get("inputs"))
+        except Exception as error:
+            self.recorder.fault("outputs of evaluate", error)
+
+    def _extra(self, data: Any) -> dict[str, Any]:
+        x, y = _unpacked(data)
+        truth, outputs = self.scored or (None, None)
+        if self.seen is not None:
+            truth, outputs = y, first(self.seen)
+        self.seen = self.scored = None
+        # A list would become one tensor on its way through an iterator.
+        found = {"outputs": outputs, "truth": _of_first(truth), "inputs": tuple(arrays_in(x))}
+        return {} if outputs is None else {name: each for name, each in found.items() if each is not None}
+
+    def _predicting(self, function: Any) -> Any:
+        own = self
+
+        def predict_function(data: Any) -> Any:
+            made = function(data)
+            try:
+                batches = data if isinstance(data, list) else [data]
+                if len(batches) == 1:
+                    x, y = _unpacked(batches[0])
+                    own._batch(made, y, list(arrays_in(x)))
+            except Exception as error:
+                own.recorder.fault("outputs of predict", error)
+            return made
+
+        return dress(predict_function, function)
+
+    # ------------------------------------------------------------ what is seen in a step
+
+    def called(self, made: Any) -> None:
+        """The model was called in its own step; the first time counts."""
+        if self.seen is None:
+            self.seen = made
+
+    def scores(self, truth: Any, outputs: Any) -> None:
+        """A metric is told of true labels and outputs, in a step that does not call the model as one."""
+        if self.stepping is not None and self.scored is None:
+            self.scored = truth, first(outputs)
+
+
+def _unpacked(data: Any) -> tuple[Any, Any]:
+    """Inputs and true labels of a batch, as Keras takes them apart."""
+    if isinstance(data, list):
+        data = tuple(data)
+    if not isinstance(data, tuple):
+        return data, None
+    return data[0], data[1] if len(data) > 1 else None
+
+
+def _of_first(truth: Any) -> Any:
+    """The labels that belong to the first of several outputs."""
+    return next(arrays_in(truth), None)
+
+
+def _has_rows(made: Any) -> bool:
+    return bool(len(getattr(first(made), "shape", ()) or ()))

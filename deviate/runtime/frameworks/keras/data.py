@@ -1,0 +1,141 @@
+"""Data of Keras 3: the order of batches, what datasets in Python draw, and how files and datasets are divided."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+from ...regions import region
+from ...seeds import dress
+from ...visits import visits_of
+from .streams import Keras
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+DIRECTORIES = ("image_dataset_from_directory", "text_dataset_from_directory", "audio_dataset_from_directory")
+
+
+class Data:
+    """Attends to the modules of Keras that choose and order examples."""
+
+    def __init__(self, keras: Keras) -> None:
+        self.keras = keras
+        self.streams = keras.streams
+
+    def attend_arrays(self, module: Any) -> None:
+        """Module `keras.src.trainers.data_adapters.array_data_adapter`, which JAX and NumPy use."""
+        original, streams = module.ArrayDataAdapter._get_iterator, self.streams
+
+        def _get_iterator(self_: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+            batches = original(self_, *args, **kwargs)
+            while True:
+                before = streams.enter("shuffle")
+                try:
+                    batch = next(batches, batches)
+                finally:
+                    streams.leave(before)
+                if batch is batches:
+                    return
+                yield batch
+
+        module.ArrayDataAdapter._get_iterator = dress(_get_iterator, original)
+
+    def attend_datasets(self, module: Any) -> None:
+        """Module `keras.src.trainers.data_adapters.py_dataset_adapter`."""
+        data = self
+
+        def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
+            super(module.PyDataset, cls).__init_subclass__(**kwargs)
+            original = cls.__dict__.get("__getitem__")
+            if original is not None:
+                cls.__getitem__ = data._batch(original)
+
+        module.PyDataset.__init_subclass__ = classmethod(__init_subclass__)
+        module.random = _Orders(self.keras, module.random)
+
+    def attend_images(self, module: Any) -> None:
+        """Module `keras.src.legacy.preprocessing.image`: what `ImageDataGenerator` gives."""
+        module.Iterator._set_index_array = self._visiting("shuffle", module.Iterator._set_index_array)
+        for owner in (module.NumpyArrayIterator, module.BatchFromFilesMixin):
+            name = "_get_batches_of_transformed_samples"
+            setattr(owner, name, self._visiting("augment", getattr(owner, name)))
+
+    def _batch(self, original: Any) -> Any:
+        """The method of a dataset that makes a batch, drawing from `augment`."""
+        visiting = self._visiting("augment", original)
+
+        def make(self_: Any, index: Any) -> Any:
+            if getattr(self_, "index_array", self_) is None:  # of ImageDataGenerator: the order of its first epoch
+                self._visiting("shuffle", _order)(self_)
+            seeding = self.keras.guest.seeding
+            was_silent, seeding.is_silent = seeding.is_silent, hasattr(self_, "total_batches_seen")  # seeds every batch
+            try:
+                return visiting(self_, index)
+            finally:
+                seeding.is_silent = was_silent
+
+        return dress(make, original)
+
+    def _visiting(self, stream: str, function: Any) -> Any:
+        """The function, drawing from a stream in whichever thread it is called."""
+
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            visits = visits_of(self.streams)
+            before = visits.begin(stream)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                visits.end(before)
+
+        return dress(inside, function)
+
+    def attend_division(self, module: Any) -> None:
+        """Module `keras.src.utils.dataset_utils`."""
+        module.split_dataset = region(self.keras.streams, "split", module.split_dataset)
+
+    def attend_directories(self, module: Any) -> None:
+        """Modules of Keras that make datasets of the files in a directory."""
+        for name in DIRECTORIES:
+            if hasattr(module, name):
+                setattr(module, name, self._directory(getattr(module, name), name))
+
+    def _directory(self, original: Any, name: str) -> Any:
+        """The seed says which files train, where they are divided, and else in which order the files come."""
+        signature = inspect.signature(original)
+
+        def make(*args: Any, **kwargs: Any) -> Any:
+            keras = self.keras
+            if not keras.streams.is_home():
+                return original(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
+            stream = "split" if bound.arguments.get("validation_split") else "shuffle"
+            seed = bound.arguments.get("seed")
+            if seed is not None:
+                bound.arguments["seed"] = keras.asked(seed, "keras.utils.%s.seed" % name, stream)
+            elif stream == "shuffle":
+                bound.arguments["seed"] = keras.drawn(stream)
+            return original(*bound.args, **bound.kwargs)
+
+        return dress(make, original)
+
+
+def _order(batches: Any) -> None:
+    if batches.seed is not None:
+        sys.modules["numpy"].random.seed(batches.seed + batches.total_batches_seen)
+    batches._set_index_array()
+
+
+class _Orders:
+    """In place of the module `random`, in threads of Keras: orders that do not depend on when a thread draws."""
+
+    def __init__(self, keras: Keras, random: Any) -> None:
+        self._keras = keras
+        self._random = random
+
+    def shuffle(self, items: Any) -> None:
+        self._random.Random(self._keras.drawn("shuffle")).shuffle(items)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._random, name)

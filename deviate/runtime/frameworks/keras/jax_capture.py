@@ -1,0 +1,117 @@
+"""Keras on JAX: what a model puts out in a step of an evaluation.
+
+The step stays the compiled function that it is, for another output would be fused in another way. The part of it that
+leads to the outputs is compiled on its own, and called before it: the step uses up the state that it is given.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ...seeds import dress
+from ..capture_sets import arrays_in, first
+from ..jax.outputs import OUTPUTS, leading, tagged
+from .capture import _unpacked
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..jax.outputs import Part
+    from .capture import KerasCapture
+
+
+class JaxSteps:
+    """The steps of evaluations, as the trainer of this backend makes them."""
+
+    def __init__(self, capture: KerasCapture) -> None:
+        self.capture = capture
+        self.making: Any = None
+        self.stepping: Any = None
+        self.seen: Any = None
+
+    def attend(self, trainer: Any) -> None:
+        """The class `JAXTrainer`."""
+        make, test, own = trainer._make_function, trainer.make_test_function, self
+
+        def make_test_function(model: Any, *args: Any, **kwargs: Any) -> Any:
+            before, own.making = own.making, model
+            try:
+                return test(model, *args, **kwargs)
+            finally:
+                own.making = before
+
+        def _make_function(model: Any, step: Any, *args: Any, **kwargs: Any) -> Any:
+            is_watched = own.making is model and own._is_plain(model)
+            return make(model, own._watched(model, step) if is_watched else step, *args, **kwargs)
+
+        def stateless_call(model: Any, *args: Any, **kwargs: Any) -> Any:
+            above: Any = super(trainer, model)
+            made = above.stateless_call(*args, **kwargs)
+            return own._called(made) if own.stepping is model else made
+
+        trainer.make_test_function = dress(make_test_function, test)
+        trainer._make_function = dress(_make_function, make)
+        trainer.stateless_call = dress(stateless_call, sys.modules["keras.src.layers.layer"].Layer.stateless_call)
+
+    def _is_plain(self, model: Any) -> bool:
+        if model.steps_per_execution > 1:
+            reason = "several steps in one execution give the outputs of the last one alone"
+            self.capture.sets.refuse("evaluation", reason)
+            return False
+        # With KERAS_NNX_ENABLED a step is a function of nnx; that nothing was seen is told at the end.
+        return not getattr(sys.modules["keras.src.backend.config"], "is_nnx_enabled", bool)()
+
+    def _watched(self, model: Any, step: Any) -> Any:
+        own = self
+        parts: dict[Any, Part | None] = {}
+
+        def watched(state: Any, data: Any) -> Any:
+            own.stepping, own.seen = model, None
+            try:
+                if hasattr(step, "trace"):
+                    own._compiled(step, parts, state, data)
+                    return step(state, data)
+                made = step(state, data)
+                own._give(own.seen, data)
+                return made
+            finally:
+                own.stepping = own.seen = None
+
+        return dress(watched, step)
+
+    def _called(self, made: Any) -> Any:
+        """The model was called in its own step; the first time counts."""
+        try:
+            array = first(made[0])
+            self.seen = array if self.seen is None else self.seen
+            named = tagged(array, OUTPUTS)
+            util = sys.modules["jax"].tree_util
+            leaves, structure = util.tree_flatten(made[0])
+            return (util.tree_unflatten(structure, [named if leaf is array else leaf for leaf in leaves]), *made[1:])
+        except Exception as error:
+            self.capture.recorder.fault("outputs of a step", error)
+            return made
+
+    def _compiled(self, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
+        try:
+            util = sys.modules["jax"].tree_util
+            flat, structure = util.tree_flatten((state, data))
+            key = (structure, tuple((leaf.shape, str(leaf.dtype)) for leaf in flat))
+            if key not in parts:
+                parts[key] = None
+                part = leading(step.trace(state, data).jaxpr, len(flat))
+                if isinstance(part, str):
+                    self.capture.sets.refuse("evaluation", part)
+                else:
+                    parts[key] = part
+            known = parts[key]
+            if known is not None:
+                self._give(known.run(*[leaf for leaf, is_used in zip(flat, known.used) if is_used])[-1], data)
+        except Exception as error:
+            self.capture.recorder.fault("outputs of evaluate", error)
+
+    def _give(self, outputs: Any, data: Any) -> None:
+        if outputs is not None:
+            x, y = _unpacked(data)
+            self.capture._batch(outputs, y, list(arrays_in(x)))

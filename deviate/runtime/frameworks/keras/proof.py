@@ -1,0 +1,185 @@
+"""Where Keras is seen to train and to evaluate: at the methods of its trainers, its optimizers, and calls of models."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from threading import get_ident
+
+from ...parts import Guest
+from ...seeds import dress
+from ..tensorflow.evaluation import Evaluation
+from ..tensorflow.proof import proof_of
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from ..tensorflow.capture import Calls
+    from .capture import KerasCapture
+
+TRAINERS = {
+    "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",
+    "keras.src.backend.torch.trainer": "TorchTrainer",
+    "keras.src.backend.jax.trainer": "JAXTrainer",
+}
+DRIVEN = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
+
+
+class Watch:
+    """Tells the proof what Keras does. In graphs it sees each call once, when the graph is made."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.recorder = guest.recorder
+        self.streams = guest.streams
+        self.proof = proof_of(guest)
+        self.evaluation = Evaluation(guest, self.proof)
+        self.guest = guest
+        self.capture: KerasCapture | None = None
+        self.calls: Calls | None = None
+        if guest.capture.wants_predictions or guest.capture.wants_weights:
+            from .capture import KerasCapture  # most runs keep nothing
+
+            self.capture = KerasCapture(guest, self.proof)
+        self.driven = 0
+        self.depth = 0
+
+    def attend_trainer(self, module: Any) -> None:
+        """A module with the trainer of a backend: it drives models itself."""
+        if TRAINERS[module.__name__] == "TorchTrainer":
+            self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips it
+            if self.capture is not None:
+                self.guest.capture.taken = self.capture.tensors
+        trainer = getattr(module, TRAINERS[module.__name__])
+        for name in DRIVEN:
+            setattr(trainer, name, self._driving(getattr(trainer, name), name))
+        if self.capture is not None and self.guest.capture.wants_predictions:
+            self._keep(trainer)
+        trainer.make_train_function = self._before(
+            trainer.make_train_function, lambda model, *args, **kwargs: self.proof.train(model)
+        )
+
+    def _keep(self, trainer: Any) -> None:
+        capture: Any = self.capture
+        if trainer.__name__ == "TensorFlowTrainer":
+            from ..tensorflow.capture import calls_of
+
+            self.calls = calls_of(self.guest, self.proof)  # with PyTorch, its adapter sees what the script calls
+            capture.attend_trainer(trainer)
+        elif trainer.__name__ == "TorchTrainer":
+            capture.attend_torch(trainer)
+        else:
+            from .jax_capture import JaxSteps
+
+            JaxSteps(capture).attend(trainer)
+
+    def attend_optimizer(self, module: Any) -> None:
+        """Module `keras.src.optimizers.base_optimizer`."""
+
+        def changed(optimizer: Any, grads: Any = (), trainable_variables: Any = None) -> None:
+            known = getattr(optimizer, "_trainable_variables", ())
+            self.proof.optimize(known if trainable_variables is None else trainable_variables)
+
+        module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, changed)
+
+    def attend_metrics(self, module: Any) -> None:
+        """Module `keras.src.metrics.reduction_metrics`."""
+        owner = module.MeanMetricWrapper
+
+        def update(metric: Any, y_true: Any = None, y_pred: Any = None, *args: Any, **kwargs: Any) -> None:
+            if self.capture is not None:
+                self.capture.scores(y_true, y_pred)
+            if self.calls is not None:
+                self.calls.scores(y_true, y_pred)
+
+        if self.capture is not None:
+            owner.update_state = self._before(owner.update_state, update)
+
+    def attend_layers(self, module: Any) -> None:
+        """Module `keras.src.layers.layer`: outermost calls of what has weights."""
+        original = module.Layer.__call__
+
+        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            if self.depth or self.driven or get_ident() != self.streams.thread:
+                made = original(self_, *args, **kwargs)
+                if self.capture is not None and self_ is self.capture.stepping:
+                    self.capture.called(made)
+                return made
+            is_training = self._called(self_, args, kwargs)
+            self.depth += 1
+            try:
+                made = original(self_, *args, **kwargs)
+            finally:
+                self.depth -= 1
+            if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
+                self.calls.called(self_, args, kwargs, made, sys._getframe(1))
+            return made
+
+        module.Layer.__call__ = dress(__call__, original)
+
+    def _called(self, layer: Any, args: Any, kwargs: Any) -> bool:
+        """A layer is called by none other and by no trainer; gives whether it trains."""
+        is_training = kwargs.get("training")
+        try:
+            if is_training is None:
+                is_training = _is_taped()
+            if is_training is True:
+                if not self.evaluation.is_over:
+                    self.evaluation.end()
+                if layer.trainable_variables or not layer.built:
+                    self.proof.train(layer)
+            elif not self.evaluation.is_over and args and not is_training and hasattr(layer, "make_train_function"):
+                self.evaluation.call(layer, args)
+        except Exception as error:
+            self.recorder.fault("call of a model", error)
+        return bool(is_training is None or is_training)
+
+    def _driving(self, original: Any, name: str) -> Any:
+        """The method of a trainer; layers that it calls are no calls of the script's."""
+
+        def drive(model: Any, *args: Any, **kwargs: Any) -> Any:
+            is_home = get_ident() == self.streams.thread
+            if is_home:
+                self._evaluated(model, name, args, kwargs)
+            self.driven += 1
+            try:
+                if self.capture is None or not is_home:
+                    return original(model, *args, **kwargs)
+                return self.capture.drive(original, name, model, args, kwargs, sys._getframe(1))
+            finally:
+                self.driven -= 1
+
+        return dress(drive, original)
+
+    def _evaluated(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
+        """`predict` counts once there was training: before, it may compute what to train on."""
+        if self.evaluation.is_over or name not in ("evaluate", "predict"):
+            return
+        try:
+            if name == "evaluate" or self.proof.is_trained(model):
+                data = args[0] if args else kwargs.get("x")
+                targets = (args[1] if len(args) > 1 else kwargs.get("y")) if name == "evaluate" else None
+                self.evaluation.whole(data, targets)
+        except Exception as error:
+            self.recorder.fault("data of the evaluation", error)
+
+    def _before(self, original: Any, act: Callable[..., object]) -> Any:
+        def method(*args: Any, **kwargs: Any) -> Any:
+            try:
+                act(*args, **kwargs)
+            except Exception as error:
+                self.recorder.fault(original.__name__, error)
+            return original(*args, **kwargs)
+
+        return dress(method, original)
+
+
+def _is_taped() -> bool:
+    """Whether TensorFlow records for gradients."""
+    tape = sys.modules.get("tensorflow.python.pywrap_tfe") or sys.modules.get("tensorflow.python.pywrap_tensorflow")
+    return tape is not None and not tape.TFE_Py_TapeSetIsEmpty()
+
+
+@functools.lru_cache(maxsize=None)
+def watch_of(guest: Guest) -> Watch:
+    return Watch(guest)

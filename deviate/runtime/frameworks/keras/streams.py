@@ -1,0 +1,227 @@
+"""Streams of Keras 3, whatever its backend: seeds of initialisers and layers, and regions of constructors and calls."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from sys import _getframe
+from types import FunctionType
+
+from ...parts import Guest
+from ...regions import Constructor, region
+from ...requests import Given, Requests
+from ...seeds import dress
+from ...streams import STREAMS, spelled
+from ..tensorflow.purpose import Purpose, purpose_of
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+LIBRARY = "keras"
+LIMIT = 10**9
+"""Keras draws its own seeds below."""
+PREPROCESSING = "keras.src.layers.preprocessing"
+DRAWS = ("beta", "binomial", "categorical", "dropout", "gamma", "normal", "randint", "truncated_normal", "uniform")
+SHUFFLE = "shuffle"
+
+
+class Keras:
+    """What the adapters of Keras's modules have in common."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self.streams = guest.streams
+        self.purpose: Purpose = purpose_of(guest)
+        self.requests = Requests(guest.streams, LIBRARY, follows="random")  # from which Keras draws its own seeds
+
+    def asked(self, seed: Any, call: str, stream: str) -> Given:
+        """The seed in place of one that the script asked for."""
+        if isinstance(seed, Given):
+            return seed
+        self.guest.seeding.record(call, seed)
+        return _small(self.requests.seed(stream, spelled(seed)))
+
+    def drawn(self, stream: str) -> Given:
+        return _small(self.requests.next_seed(stream))
+
+    # ------------------------------------------------------------ seeds
+
+    def attend_generators(self, module: Any) -> None:
+        """Module `keras.src.random.seed_generator`."""
+        generator = module.SeedGenerator
+        original, make, find = generator.__init__, module.make_default_seed, module.global_seed_generator
+
+        def __init__(own: Any, seed: Any = None, name: Any = None, **kwargs: Any) -> None:  # noqa: N807
+            if not self.streams.is_home() or not (seed is None or isinstance(seed, int)):
+                original(own, seed, name, **kwargs)
+                return
+            stream = self._made_for(_getframe(1))
+            given = self.drawn(stream) if seed is None else self.asked(seed, _owner(_getframe(1), own), stream)
+            original(own, int(given), name, **kwargs)
+            own._initial_seed = seed
+
+        def make_default_seed() -> int:
+            return self.drawn(self._made_for(_getframe(1))) if self.streams.is_home() else make()
+
+        def global_seed_generator() -> Any:
+            if not self.streams.is_home() or module.jax_utils.is_in_jax_tracing_scope():
+                return find()
+            stream = self.purpose.stream(_getframe(1))
+            name = "%s_%s" % (module.GLOBAL_SEED_GENERATOR, stream)
+            found = module.global_state.get_global_attribute(name)
+            if found is None:
+                found = generator(self.drawn(stream))
+                module.global_state.set_global_attribute(name, found)
+            return found
+
+        generator.__init__ = dress(__init__, original)
+        module.make_default_seed = dress(make_default_seed, make)
+        module.global_seed_generator = dress(global_seed_generator, find)
+
+    def forget_generators(self, module: Any) -> None:
+        """Let Keras make its global seed generators anew, one for each stream."""
+        for stream in STREAMS:
+            module.global_state.set_global_attribute("%s_%s" % (module.GLOBAL_SEED_GENERATOR, stream), None)
+
+    def _made_for(self, frame: FrameType | None) -> str:
+        """The stream that a seed is made for, by the object that makes it: a layer that transforms data, or another."""
+        while frame is not None and str(frame.f_globals.get("__name__")).startswith("keras.src"):
+            module = str(frame.f_globals["__name__"])
+            if module.startswith("keras.src.initializers"):
+                return "init"
+            if module.startswith(PREPROCESSING):
+                return "augment"
+            frame = frame.f_back
+        while frame is not None and frame.f_code.co_name == "__init__":
+            if _transforms_data(type(frame.f_locals.get("self"))):
+                return "augment"
+            frame = frame.f_back
+        return "dropout"
+
+    def attend_initialisers(self, module: Any) -> None:
+        """Module `keras.src.initializers.random_initializers`."""
+        initialiser = module.RandomInitializer
+        original = initialiser.__init__
+
+        def __init__(own: Any, seed: Any = None) -> None:  # noqa: N807
+            original(own, seed)
+            if not self.streams.is_home() or seed is None:
+                return
+            if isinstance(seed, int):
+                own.seed = self.asked(seed, "keras.%s.seed" % type(own).__name__, "init")
+            elif hasattr(own.seed, "next"):  # those that share a generator go on sharing one
+                twin = getattr(seed, "_deviate_twin", None) or type(seed)(Given(self._twin_of(seed)))
+                own.seed = seed._deviate_twin = twin
+
+        initialiser.__init__ = dress(__init__, original)
+
+    def _twin_of(self, generator: Any) -> int:
+        asked = generator._initial_seed
+        return self.drawn("init") if asked is None else _small(self.requests.seed("init", spelled(asked)))
+
+    def attend_draws(self, module: Any) -> None:
+        """Module `keras.src.random.random`: what is called with a number for a seed draws the same every time."""
+        for name in (*DRAWS, SHUFFLE):
+            setattr(module, name, self._draw(getattr(module, name), name))
+
+    def attend_torch(self, module: Any) -> None:
+        """Module `keras.src.backend.torch.random`: seeds that Keras sets for each draw are none of the script's."""
+        seeding, original = self.guest.seeding, module.torch_seed_generator
+
+        def torch_seed_generator(seed: Any) -> Any:
+            before, seeding.is_silent = seeding.is_silent, True
+            try:
+                return original(seed)
+            finally:
+                seeding.is_silent = before
+
+        module.torch_seed_generator = dress(torch_seed_generator, original)
+
+    def _draw(self, original: Any, name: str) -> Any:
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            seed, frame = kwargs.get("seed"), _getframe(1)
+            if isinstance(seed, int) and self.streams.is_home() and self.purpose.is_of_project(frame):
+                stream = self.purpose.permutation(frame) if name == SHUFFLE else self.purpose.stream(frame)
+                stream = name if name == "dropout" else stream
+                kwargs["seed"] = self.asked(seed, "keras.random.%s.seed" % name, stream)
+            return original(*args, **kwargs)
+
+        return dress(draw, original)
+
+    # ------------------------------------------------------------ regions
+
+    def attend_layers(self, module: Any) -> None:
+        """Module `keras.src.layers.layer`."""
+        layer, keras = module.Layer, self
+        for name in ("add_weight", "_maybe_build"):
+            setattr(layer, name, region(self.streams, "init", getattr(layer, name)))
+        original, streams = layer.__call__, self.streams
+
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            before = streams.enter("augment" if _transforms_data(type(self)) else "dropout")
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                streams.leave(before)
+
+        def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
+            super(layer, cls).__init_subclass__(**kwargs)
+            for name in ("__init__", "build"):
+                function = cls.__dict__.get(name)
+                if type(function) is FunctionType and keras.guest.project.place(function.__code__) is not None:
+                    setattr(cls, name, Constructor(function, keras.streams))
+
+        layer.__call__ = dress(__call__, original)
+        layer.__init_subclass__ = classmethod(__init_subclass__)
+
+
+_transforms: dict[Any, bool] = {}
+
+
+def _transforms_data(kind: Any) -> bool:
+    """Whether this is a class of layers for preprocessing, or derived from one."""
+    if kind not in _transforms:
+        _transforms[kind] = any(str(base.__module__).startswith(PREPROCESSING) for base in kind.__mro__)
+    return _transforms[kind]
+
+
+@functools.lru_cache(maxsize=None)
+def keras_of(guest: Guest) -> Keras:
+    return Keras(guest)
+
+
+def _small(seed: int) -> Given:
+    return Given(seed % LIMIT + 1)
+
+
+def _owner(frame: FrameType, generator: Any) -> str:
+    """What a generator is made for: the layer of the library whose constructor makes it, or itself."""
+    owner: Any = generator
+    while str(frame.f_globals.get("__name__")).startswith("keras.src") and frame.f_back is not None:
+        if frame.f_code.co_name == "__init__":
+            owner = frame.f_locals.get("self", owner)
+        frame = frame.f_back
+    return "keras.%s.seed" % type(owner).__name__
+
+
+def set_random_seed(original: Any, guest: Guest) -> Any:
+    """`keras.utils.set_random_seed`: one record, and every library that it seeds begins anew, keyed by the seed."""
+
+    def stand_in(seed: Any) -> None:
+        seeding = guest.seeding
+        if seeding.is_passing():
+            original(seed)
+            return
+        seeding.record("keras.utils.set_random_seed", seed)
+        seeding.is_silent = True
+        try:
+            original(seed)
+        finally:
+            seeding.is_silent = False
+        generators = sys.modules.get("keras.src.random.seed_generator")
+        if guest.streams.is_active and generators is not None:
+            keras_of(guest).forget_generators(generators)
+
+    return dress(stand_in, original)

@@ -1,0 +1,60 @@
+"""One bit of one weight, flipped before the first training step."""
+
+from __future__ import annotations
+
+import math
+
+from ...bits import Moment, places
+from ...recorder import Recorder
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .proof import Trained
+
+FRAMEWORK = "torch"
+WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}
+"""Whole numbers as wide as the floating-point numbers of so many bytes."""
+
+
+class OneBit:
+    """The flip that is to be made, once."""
+
+    def __init__(self, torch: Any, seed: str, trained: Trained, moment: Moment, recorder: Recorder) -> None:
+        self.torch = torch
+        self.seed = seed
+        self.trained = trained
+        self.moment = moment
+        self.recorder = recorder
+
+    def is_done_before(self, module: Any) -> bool:
+        """Flip the bit before a training forward pass, as soon as there are weights; gives whether it was done."""
+        try:
+            return self.moment.is_due and self._flip(module)
+        except Exception as error:
+            self.recorder.fault("one-bit", error)
+            return False
+
+    def give_up(self) -> None:
+        self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
+
+    def _flip(self, module: Any) -> bool:
+        names = {id(tensor): name for name, tensor in self.trained.tensors()}
+        names.update((id(weight), name) for name, weight in module.named_parameters())
+        optimized = [weight for _, weight in self.trained.optimized()]
+        found = {id(weight): weight for weight in (optimized or module.parameters()) if weight.requires_grad}
+        if any(hasattr(weight, "materialize") for weight in found.values()):
+            return False  # a lazy module does not know its shapes before its first pass
+        weights = [weight for weight in found.values() if weight.is_floating_point()]
+        for number, index in places(self.seed, [weight.shape for weight in weights]):
+            # Through `data` the graph of gradients learns nothing of it, and the pass has not begun.
+            element = weights[number].data[index]
+            before = float(element.item())
+            if math.isfinite(before):
+                element.view(getattr(self.torch, WORDS[element.element_size()])).bitwise_xor_(1)
+                after = float(element.item())
+                name = names.get(id(weights[number]), "")
+                self.recorder.event("flip", FRAMEWORK, name, list(index), before, after)
+                return True
+        return False

@@ -1,0 +1,132 @@
+"""What batches, inputs and outputs of PyTorch hold: the tensor with a row per example, the labels, the input."""
+
+from __future__ import annotations
+
+from itertools import islice
+from weakref import WeakKeyDictionary
+
+from ...capture_sets import LABELS, OUTPUTS
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+DEEPEST = 4
+
+
+places: WeakKeyDictionary[Any, int | None] = WeakKeyDictionary()
+"""Of modules that put out several tensors, which of them has the scores of classes; None for the first one."""
+
+
+class Kinds:
+    """Tells tensors from all else."""
+
+    def __init__(self, torch: Any) -> None:
+        self.tensor = torch.Tensor
+        self.strided = torch.strided
+        self.plain = (torch.Tensor, torch.nn.Parameter)
+
+    def tensors(self, value: Any, depth: int = 0) -> Iterator[Any]:
+        """Tensors with rows, in the order in which a value holds them."""
+        if isinstance(value, self.tensor):
+            if self.has_rows(value):
+                yield value
+        elif depth < DEEPEST and not isinstance(value, (str, bytes)):
+            if hasattr(value, "keys") and hasattr(value, "values"):
+                value = list(value.values())
+            if isinstance(value, (list, tuple)):
+                for item in value:
+                    yield from self.tensors(item, depth + 1)
+
+    def output(self, value: Any, rows: Any, module: Any = None) -> Any:
+        """The tensor that a model put out with a row for each example; None where there is none.
+
+        It is the first one, unless another was chosen for the module.
+        """
+        place = places.get(module) if module is not None else None
+        if place is not None:
+            return next(islice(self.tensors(value), place, None), None)
+        named = (
+            [self._part(value, name) for name in OUTPUTS] if not isinstance(value, (self.tensor, tuple, list)) else []
+        )
+        found = [part for part in named if part is not None] or list(self.tensors(value))
+        fit = [part for part in found if part.shape[0] == rows]
+        return next(iter(fit or found), None)
+
+    def choose(self, module: Any, value: Any, first: Any, truth: Any) -> Any:
+        """Of several tensors without names, the one with the scores of classes: chosen once for each module.
+
+        A model may put out features and scores. Scores have a column for each label that there is, and of the tensors
+        that do, features have more columns than that. Of two alike the first counts.
+        """
+        if module in places or not isinstance(value, (tuple, list)) or truth is None or truth.dtype.is_floating_point:
+            return first
+        parts = list(self.tensors(value))
+        if len(parts) < 2 or len(first.shape) != 2 or truth.numel() != len(first) or not len(first):
+            return first
+        most = max(1, int(truth.max()))
+        fit = [
+            (part.shape[1], place)
+            for place, part in enumerate(parts)
+            if len(part.shape) == 2 and len(part) == len(first) and part.shape[1] > most
+        ]
+        place = places[module] = min(fit)[1] if fit else None
+        return first if place is None else parts[place]
+
+    def labels(self, value: Any, output: Any, inputs: list[Any]) -> Any:
+        """The labels in a batch, or in the arguments of a call: a tensor with a row for each one of the output.
+
+        Args:
+            inputs: what the model was given.
+        """
+        for name in LABELS:
+            part = self._part(value, name)
+            if part is not None and fits(part, output):
+                return part
+        if hasattr(value, "keys"):
+            return None
+        found = list(self.tensors(value))
+        left = [part for part in found if not any(shares(part, given) for given in inputs)]
+        if len(left) == len(found) > 1:  # moved to a device: what looks like an input is one, the last first
+            for given in inputs:
+                alike = [part for part in left if part.shape == given.shape]
+                if alike and len(left) > 1:
+                    left = [part for part in left if part is not (alike[0] if len(alike) == 1 else alike[-1])]
+        fit = [part for part in left if fits(part, output)]
+        whole = [part for part in fit if not part.dtype.is_floating_point]
+        return next(iter(whole or fit), None)
+
+    def _part(self, value: Any, name: str) -> Any:
+        try:
+            part = value[name] if hasattr(value, "keys") else getattr(value, name, None)
+        except Exception:  # a mapping without it, or an object that computes
+            return None
+        return part if self.has_rows(part) else None
+
+    def has_rows(self, value: Any) -> bool:
+        return type(value) in self.plain and len(value.shape) > 0
+
+
+def fits(labels: Any, output: Any) -> bool:
+    """Whether these may be the labels of an output, by their shapes: classes, one for each place, or numbers."""
+    if labels.shape[0] != output.shape[0]:
+        return False
+    own, other = tuple(labels.shape[1:]), tuple(output.shape[1:])
+    if not labels.dtype.is_floating_point:
+        places = (other[1:], other[:-1], other)  # classes first, as in images, or last, as in sequences
+        return own in ((), (1,)) or own in places
+    return own == other or {own, other} == {(), (1,)}
+
+
+def shares(one: Any, other: Any) -> bool:
+    """Whether two tensors are parts of the same memory."""
+    return one is other or (one.device == other.device and memory(one) == memory(other))
+
+
+def memory(tensor: Any) -> int:
+    """What tells the memory of a tensor from that of others; of one without, as a sparse one, the tensor itself."""
+    try:
+        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+        return storage.data_ptr() or id(tensor)
+    except (NotImplementedError, RuntimeError):
+        return id(tensor)

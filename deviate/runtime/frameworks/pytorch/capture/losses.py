@@ -1,0 +1,103 @@
+"""Losses that a script of PyTorch computes of captured outputs: what they are given beside an output are its labels.
+
+What `torch.nn.functional` calls in C is replaced when an output without labels was kept and put back when the
+evaluation ends: training steps, compilers and scripts whose labels are known from elsewhere meet PyTorch's own. The
+functions themselves would not do: `F.mse_loss(model(x), y)` takes the function before it calls the model.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ....seeds import dress
+from .batches import Kinds, fits, shares
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .passes import Call
+
+IN_C = (
+    "cross_entropy_loss", "nll_loss_nd", "nll_loss", "nll_loss2d", "binary_cross_entropy", "mse_loss", "l1_loss",
+    "smooth_l1_loss", "huber_loss", "multi_margin_loss", "soft_margin_loss",
+)  # fmt: skip
+"""Of `torch._C._nn`, whose first two arguments are the output and the labels. Source: torch/nn/functional.py."""
+IN_TORCH = ("binary_cross_entropy_with_logits", "poisson_nll_loss")
+
+
+class Losses:
+    """Finds the labels of the last output in the losses that are computed of it.
+
+    Args:
+        found: told an output's call and its labels.
+        is_strange: whether something would see what is done to tensors now.
+    """
+
+    def __init__(self, torch: Any, kinds: Kinds, found: Callable[[Call, Any], None], is_strange: Callable[[], bool]):
+        self.torch = torch
+        self.kinds = kinds
+        self.found = found
+        self.is_strange = is_strange
+        self.made: list[tuple[Any, str, Any, Any]] = []
+        self.is_in_place = False
+        self.call: Call | None = None
+
+    def await_labels(self, call: Call, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
+        """Labels of this output may come."""
+        self.call = call
+        if not self.made:
+            self._make(guarded, is_compiling)
+        if not self.is_in_place:
+            self.is_in_place = True
+            for owner, name, _, own in self.made:
+                setattr(owner, name, own)
+
+    def _make(self, guarded: Callable[..., None], is_compiling: Callable[[], bool]) -> None:
+        torch = self.torch
+        for owner, names in ((torch._C._nn, IN_C), (torch, IN_TORCH)):
+            for name in names:
+                original = getattr(owner, name, None)
+                if original is not None:
+                    own = _seen(original, lambda *items: guarded("a loss", self._see, *items), is_compiling)
+                    self.made.append((owner, name, original, own))
+        register = getattr(torch.jit._builtins, "_register_builtin", None)
+        if register is not None:  # to the compiler of torch.jit, which learns the originals here, they are the same
+            for _, name, _, own in self.made:
+                register(own, "aten::" + name)
+
+    def take_back(self) -> None:
+        """The evaluation is over."""
+        self.call = None
+        if self.is_in_place:
+            self.is_in_place = False
+            for owner, name, original, own in self.made:
+                if getattr(owner, name, None) is own:
+                    setattr(owner, name, original)
+
+    def _see(self, args: Any, kwargs: Any) -> None:
+        call = self.call
+        given = args[0] if args else kwargs.get("input")
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if call is None or not self.kinds.has_rows(given) or not self.kinds.has_rows(target) or self.is_strange():
+            return
+        if given.data_ptr() != call.address or given.numel() != prod(call.shape):
+            return
+        if any(source is not None and shares(source, target) for source in (own() for own in call.inputs)):
+            return  # what is put together again is no label of itself
+        if given.shape[0] != call.shape[0]:  # one row for each place, as of sequences
+            if tuple(given.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
+                return
+            target, given = target.reshape(call.shape[:-1]), given.reshape(call.shape)
+        if fits(target, given):
+            self.call = None
+            self.found(call, target)
+
+
+def _seen(original: Any, see: Callable[[Any, Any], None], is_compiling: Callable[[], bool]) -> Any:
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        if not is_compiling():
+            see(args, kwargs)
+        return original(*args, **kwargs)
+
+    return dress(loss, original)

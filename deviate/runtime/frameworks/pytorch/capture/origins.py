@@ -1,0 +1,151 @@
+"""Where inputs of models in PyTorch come from: the pass of the loader that yielded them, else a place in the script.
+
+Loaders may be one batch ahead of the model, or yield to several models; their batches may have been moved to a device.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from sys import _getframe
+
+from .... import names
+from ....parts import Guest
+from ....seeds import dress
+from .batches import Kinds, memory
+from .passes import Batch, Pass
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+TRACING = ("torch.jit", "torch.onnx", "torch.export", "torch._dynamo", "torch.fx")
+"""Modules whose own calls of a model are no evaluation."""
+
+
+class Origins:
+    """Tells the batch that the inputs of a model are, or come from.
+
+    Attributes:
+        batches: the latest ones of loaders.
+        arrays: passes of calls on arrays in this evaluation, by the place of the script.
+    """
+
+    def __init__(self, guest: Guest, kinds: Kinds) -> None:
+        self.recorder = guest.recorder
+        self.project = guest.project
+        self.kinds = kinds
+        self.batches: deque[Batch] = deque(maxlen=2)
+        self.arrays: dict[Any, Pass] = {}
+
+    # ------------------------------------------------------------ loaders
+
+    def follow(self, dataloader: Any, guarded: Callable[..., None]) -> None:
+        """See what loaders yield."""
+        iterator = dataloader._BaseDataLoaderIter
+        following, making = iterator.__next__, dataloader.DataLoader._get_iterator
+
+        def _get_iterator(loader: Any) -> Any:
+            made = making(loader)
+            try:
+                made._deviate_loader = weakref.ref(loader)
+            except Exception as error:
+                self.recorder.fault("a loader", error)
+            return made
+
+        def __next__(self_: Any) -> Any:  # noqa: N807
+            try:
+                batch = following(self_)
+            except StopIteration:
+                of_pass = getattr(self_, "_deviate_capture", None)
+                if of_pass is not None:
+                    of_pass.moves += 1
+                    of_pass.is_over = True
+                raise
+            guarded("a batch", self._yielded, self_, batch)
+            return batch
+
+        dataloader.DataLoader._get_iterator = dress(_get_iterator, making)
+        iterator.__next__ = dress(__next__, following)
+
+    def _yielded(self, iterator: Any, batch: Any) -> None:
+        of_pass = getattr(iterator, "_deviate_capture", None)
+        if of_pass is None or iterator._num_yielded <= 1:
+            loader = getattr(iterator, "_deviate_loader", None)
+            of_pass = iterator._deviate_capture = Pass(iterator._dataset, loader)
+        of_pass.moves += 1
+        if of_pass.is_training:  # nearly all batches: they are looked at only where something is evaluated beside them
+            self.batches.clear()
+            self.batches.append(Batch(of_pass, batch, []))
+            return
+        found = Batch(of_pass, batch, list(self.kinds.tensors(batch)))
+        if len(self.batches) == self.batches.maxlen:
+            self.batches[0].forget()  # its calls may wait for the end of the evaluation, and need not keep it
+        self.batches.append(found)
+
+    def is_training(self) -> bool:
+        """Whether the latest batch of a loader is one that trains."""
+        return bool(self.batches) and self.batches[-1].of_pass.is_training
+
+    def forget_training(self) -> None:
+        """What was looked at of batches that train need not be kept."""
+        for batch in self.batches:
+            if batch.of_pass.is_training and batch.traces:
+                batch.forget()
+
+    def batch(self, inputs: list[Any]) -> Batch | None:
+        """The batch of a loader that the inputs come from; None where they come from elsewhere."""
+        for batch in self.batches:
+            if batch.of_pass.is_training and not batch.traces:
+                batch.trace(list(self.kinds.tensors(batch.value)))
+                batch.forget()
+        memories = {memory(given) for given in inputs}
+        for batch in reversed(self.batches):
+            if any(address in memories for address, _ in batch.traces):
+                return _matched(batch)
+        if not self.batches or not inputs:
+            return None
+        latest = self.batches[-1]
+        of_pass = latest.of_pass
+        if of_pass.is_over and not of_pass.is_ahead:
+            return None
+        if of_pass.is_training:
+            alike = {shape for _, shape in latest.traces}
+            return latest if any(tuple(given.shape) in alike for given in inputs) else None
+        own = [batch for batch in self.batches if batch.of_pass is of_pass]
+        if of_pass.matched < 0:
+            of_pass.is_ahead = len(own) > 1
+        if of_pass.is_ahead and of_pass.matched != of_pass.moves:
+            latest = next((batch for batch in own if not batch.is_taken), latest)
+        elif of_pass.is_ahead:
+            latest = next((batch for batch in reversed(own) if batch.is_taken), latest)
+        if not any(one.shape[0] == other.shape[0] for one in inputs[:1] for other in latest.tensors):
+            return None
+        return _matched(latest)
+
+    # ------------------------------------------------------------ arrays
+
+    def array(self, inputs: list[Any]) -> Batch | None:
+        """Inputs of the script's own: each call is a batch of its own, of the pass of the place that it comes from."""
+        frame: FrameType | None = _getframe(1)
+        place: list[Any] = [names.of_argument(frame, self.project)]
+        while frame is not None:
+            if str(frame.f_globals.get("__name__")).startswith(TRACING):
+                return None
+            file = self.project.place(frame.f_code)
+            if file is not None:
+                place.append((file, frame.f_lineno))
+            frame = frame.f_back
+        key = tuple(place)
+        of_pass = self.arrays.get(key)
+        if of_pass is None:
+            of_pass = self.arrays[key] = Pass(key)
+            of_pass.first = weakref.ref(inputs[0]) if inputs else None
+        return Batch(of_pass, None, inputs)
+
+
+def _matched(batch: Batch) -> Batch:
+    batch.is_taken = True
+    batch.of_pass.matched = batch.of_pass.moves
+    return batch

@@ -1,0 +1,196 @@
+"""What evaluations in PyTorch consist of: passes through data, batches, calls, sets; and the trained weights."""
+
+from __future__ import annotations
+
+import os
+import weakref
+
+from ....capture import PREDICTIONS
+from ....npz import CODES
+from ..tensors import buffer, kind
+from .batches import memory
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..proof import Trained
+
+
+class Pass:
+    """One time that a loader is gone through, or the calls on arrays from one place of the script.
+
+    Attributes:
+        data: what it goes through; passes of the same data and model in one evaluation replace each other.
+        moves: how often its iterator was asked.
+        first: refers to the first input of calls on arrays.
+    """
+
+    def __init__(self, data: Any, loader: Any = None) -> None:
+        self.data = data
+        self.loader = loader
+        self.first: Any = None
+        self.name = ""
+        self.is_training = False
+        self.moves = 0
+        self.matched = -1
+        self.is_ahead = False
+        self.is_over = False
+
+    def is_same(self, other: Pass) -> bool:
+        """Whether both go through the same data."""
+        own = None if self.first is None else self.first()
+        return self.data is other.data or (own is not None and other.first is not None and own is other.first())
+
+
+class Batch:
+    """What a loader yielded, or what a model was given; `calls` are the forward passes on it.
+
+    Attributes:
+        is_tried: whether an optimizer may still move for it, for gradients were on.
+        is_fallback: whether it counts only in a script that knows no evaluation mode.
+    """
+
+    def __init__(self, of_pass: Pass, value: Any, tensors: list[Any]) -> None:
+        self.of_pass = of_pass
+        self.value = value
+        self.tensors = tensors
+        self.trace(tensors)
+        self.is_taken = False
+        self.is_tried = False
+        self.is_fallback = False
+        self.calls: list[Call] = []
+
+    def trace(self, tensors: list[Any]) -> None:
+        """By these it is known again."""
+        self.traces = {(memory(tensor), tuple(tensor.shape)) for tensor in tensors}
+
+    def forget(self) -> None:
+        """Of a batch that trains it is enough to know it again."""
+        self.tensors, self.value = [], None
+
+
+class Call:
+    """An outermost forward pass and what it put out, which is known by where it lies."""
+
+    def __init__(
+        self, module: Any, output: Any, inputs: list[Any], arrays: dict[str, Any], more: dict[str, Any]
+    ) -> None:
+        self.module = id(module)
+        self.kind = type(module)
+        self.output = weakref.ref(output)
+        self.address, self.shape = output.data_ptr(), tuple(output.shape)
+        self.inputs = [weakref.ref(given) for given in inputs]
+        self.arrays = arrays
+        self.more = more
+
+
+class Sets:
+    """Names of the sets of one evaluation; a later pass through the same data replaces the one before."""
+
+    def __init__(self, capture: Any) -> None:
+        self.capture = capture
+        self.taken: dict[str, tuple[Pass, int]] = {}
+
+    def chosen(self, batch: Batch) -> list[tuple[str, Call]]:
+        """The first and the last call of each model on a batch, with the names of their sets."""
+        groups: dict[int, list[Call]] = {}
+        for call in batch.calls:
+            groups.setdefault(call.module, []).append(call)
+        found = []
+        for module, calls in groups.items():
+            name = self._name(batch.of_pass, module)
+            found.append((name, calls[0]))
+            if len(calls) > 1:
+                found.append((name + "_again", calls[-1]))
+        return found
+
+    def _name(self, of_pass: Pass, module: int) -> str:
+        """The name of a set, with a number where another one of the evaluation has it: other data, or another model."""
+        number, name, taken = 1, of_pass.name, self.taken
+        while name in taken and not (taken[name][0].is_same(of_pass) and taken[name][1] == module):
+            number += 1
+            name = "%s_%d" % (of_pass.name, number)
+        if name not in taken:
+            taken[name] = (of_pass, module)
+        elif taken[name][0] is not of_pass:
+            taken[name] = (of_pass, module)
+            self.capture.again(name)
+            self.capture.again(name + "_again")
+        return name
+
+
+class Nothing:
+    """A context in which nothing is different."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+def named(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments of a call by the names of the parameters: a model may be given the labels itself."""
+    code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)
+    if code is None:
+        return dict(kwargs)
+    return {**dict(zip(code.co_varnames[1 : code.co_argcount], args)), **kwargs}
+
+
+def form(module: Any) -> list[tuple[str, Any]]:
+    """Names and shapes of weights, without the wrappers that some put around."""
+    found = [(name, tuple(weight.shape)) for name, weight in module.named_parameters()]
+    while found and all(name.startswith(("module.", "_orig_mod.")) for name, _ in found):
+        found = [(name.partition(".")[2], shape) for name, shape in found]
+    return found
+
+
+class Ranks:
+    """The place of this process among those that train together. They hold the same weights, and each its examples."""
+
+    def __init__(self, torch: Any, capture: Any) -> None:
+        self.distributed = getattr(torch, "distributed", None)
+        self.capture = capture
+        self.known: tuple[int, int] | None = None
+        self.has_shared = False
+
+    def place(self) -> tuple[int, int]:
+        """The rank, and how many there are: as the script's group says, also once it is no more; else the launcher."""
+        distributed = self.distributed
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            self.known = distributed.get_rank(), distributed.get_world_size()
+        return self.known or _launched()
+
+    def is_keeping(self) -> bool:
+        """Whether this process keeps its examples: each does whose events tell its rank, by which files are joined."""
+        rank, size = self.place()
+        if size == 1:
+            return True
+        if os.environ.get("RANK") != str(rank):
+            if rank == 0:
+                reason = "of %d processes only the first one's examples are kept" % size
+                self.capture.refuse(PREDICTIONS, "torch.distributed", reason)
+            return rank == 0
+        if not self.has_shared:
+            self.has_shared = True
+            self.capture.left //= 2 if rank == 0 else 2 * (size - 1)  # the limit is one for the run
+        return True
+
+
+def _launched() -> tuple[int, int]:
+    """The rank and the number of ranks that a launcher gave; variables of that name may also be somebody else's."""
+    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    if rank.isdigit() and size.isdigit() and int(rank) < int(size):
+        return int(rank), int(size)
+    return 0, 1
+
+
+def weights(ranks: Ranks, trained: Trained) -> list[tuple[str, Any]]:
+    """The trained weights by name, as arrays that are read when their turn has come; the first process keeps them."""
+    return [(name, _array(tensor)) for name, tensor in trained.tensors()] if ranks.place()[0] == 0 else []
+
+
+def _array(tensor: Any) -> Any:
+    number = kind(tensor) if kind(tensor) in CODES else "float32"
+    return number, tuple(tensor.shape), lambda: buffer(tensor if kind(tensor) in CODES else tensor.detach().float())

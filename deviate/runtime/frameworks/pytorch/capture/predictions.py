@@ -1,0 +1,305 @@
+"""What is kept of evaluations in PyTorch: outputs of models, row by row, with true labels and a key for each example.
+
+An evaluation is outermost forward passes of what was trained that are no training: in evaluation mode, or without
+gradients; in a script that knows neither, those after which no optimizer moves. Rows belong to the pass of a loader
+that yielded their inputs, else to the array that holds them. A pass in which an optimizer moves is training, whatever
+else was computed in it.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from ....examples import example_keys
+from ....npz import CODES
+from ....parts import Guest
+from ..tensors import buffer, kind
+from .around import Surroundings, choices
+from .batches import Kinds, shares
+from .losses import Losses
+from .origins import Origins
+from .passes import Batch, Call, Nothing, Pass, Ranks, Sets, form, named, weights
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from ..proof import Trained
+
+FRAMEWORK = "torch"
+MOST_WAITING = 1 << 28
+"""Bytes on accelerators that may wait for the end of the evaluation, so that no pass has to."""
+OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
+
+extras: list[Callable[[Any, Any, Any, Any], dict[str, Any]]] = []
+"""Called after each forward pass that counts as evaluation, of a module in evaluation mode, with the module, its
+arguments, its keyword arguments and its output. What they return, tensors by suffix with the rows of the output, goes
+to the set `<name>+<suffix>` with the same truth and keys. Modules that they call are not seen as evaluations."""
+
+
+def attend_capture(torch: Any, guest: Guest, proof: Any, forwards: Any) -> None:
+    """Keep what this run asks for."""
+    ranks = Ranks(torch, guest.capture)
+    if guest.capture.wants_weights:
+        guest.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
+    if guest.capture.wants_predictions:
+        predictions = Predictions(torch, guest, proof.trained, forwards, ranks)
+        proof.predictions = forwards.predictions = predictions
+        predictions.attend()
+
+
+class Predictions:
+    """Keeps the outputs of evaluations.
+
+    Args:
+        forwards: whose `inside` keeps module calls from being seen.
+    """
+
+    def __init__(self, torch: Any, guest: Guest, trained: Trained, forwards: Any, ranks: Ranks) -> None:
+        self.torch = torch
+        self.capture = guest.capture
+        self.recorder = guest.recorder
+        self.trained = trained
+        self.forwards = forwards
+        self.ranks = ranks
+        self.kinds = Kinds(torch)
+        self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", Nothing)
+        self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+        self.origins = Origins(guest, self.kinds)
+        self.around = Surroundings(guest, self.kinds)
+        self.losses = Losses(torch, self.kinds, self._labelled, self._is_strange)
+        self.has_evaluated = False
+        self.tried: Pass | None = None
+        self.training_places: set[Any] = set()
+        self.of_optimizers: dict[int, tuple[Any, bool]] = {}
+        self.last: Call | None = None
+        self.step = self.capture.step()
+        self._begin_phase()
+        self.capture.at_end.append(self._hand_over)
+
+    def _begin_phase(self) -> None:
+        self.open: list[Batch] = []
+        self.origins.arrays = {}
+        self.losses.take_back()
+        self.waiting = 0
+
+    def attend(self) -> None:
+        """See what moves weights."""
+        register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
+        if register is None:
+            return
+
+        def moves(optimizer: Any, args: Any, kwargs: Any) -> None:
+            if (self.open or self.tried is not None) and not self.is_compiling():
+                self._guarded("a step of an optimizer", self._moved, optimizer)
+
+        register(moves)
+
+    def _guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
+        try:
+            if self.capture.is_home():
+                act(*args)
+        except Exception as error:
+            self.recorder.fault(where, error)
+
+    def follow(self, dataloader: Any) -> None:
+        """See what loaders yield."""
+        self.origins.follow(dataloader, self._guarded)
+
+    # ------------------------------------------------------------ forward passes
+
+    def before(self, module: Any, args: Any, kwargs: Any) -> None:
+        """A training forward pass begins: the evaluation is over, where it can be told from training."""
+        if not self.has_evaluated:
+            return
+        if not self.open and self.origins.is_training():
+            self.tried = None
+        elif self.capture.is_home() and not self._is_strange():
+            batch = self.origins.batch(list(self.kinds.tensors((args, kwargs))))
+            self.tried = None if batch is None else batch.of_pass
+            self._train()
+
+    def after(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
+        """A forward pass has ended well."""
+        if (is_training and self.has_evaluated) or not self.capture.is_home() or self._is_strange():
+            return
+        if self.ranks.is_keeping() and self._counts(module):
+            with self.without_functions():
+                self._keep(module, args, kwargs, output, is_training)
+
+    def _is_strange(self) -> bool:
+        """Whether something of the script's would see what is done to tensors now, or they stand for others."""
+        functorch = getattr(self.torch._C, "_functorch", None)
+        level = getattr(functorch, "maybe_current_level", None)
+        stack = getattr(self.torch._C, "_len_torch_dispatch_stack", None)
+        return bool((level is not None and level() is not None) or (stack is not None and stack()))
+
+    def _is_traced(self) -> bool:
+        """Whether what is called now is compiled, or taken down, and not computed."""
+        return self.is_compiling() or self.torch._C._get_tracing_state() is not None
+
+    def _counts(self, module: Any) -> bool:
+        """Whether a module was trained, or has the form of one that was: a copy with averaged weights, or a loaded one.
+
+        Before anything was trained all count: this may be a program that evaluates alone.
+        """
+        if not self.trained.modules or self.trained.has(module):
+            return True
+        own = form(module)
+        return any(form(known) == own for known in self.trained.alive())
+
+    def _keep(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
+        inputs = list(self.kinds.tensors((args, kwargs)))
+        previous = self.last
+        batch = self._of_previous(inputs) or self.origins.batch(inputs) or self._array(inputs)
+        if batch is None:
+            return
+        is_tried = self.torch.is_grad_enabled()
+        if is_tried:
+            self.tried = batch.of_pass
+        of_pass = batch.of_pass
+        if of_pass.is_training or (is_training and of_pass.loader is None and of_pass.data in self.training_places):
+            return
+        own = self.kinds.output(output, inputs[0].shape[0] if inputs else None, module)
+        if own is None:
+            return
+        if not self.open:
+            self.step = self.capture.step()
+        is_further = bool(batch.calls) and batch.calls[-1] is previous and self._is_further(previous, inputs, batch)
+        around = self.around.beside(inputs) if batch.value is None else []
+        truth = self.around.truth(batch, named(module, args, kwargs), own, inputs, around)
+        own = self.kinds.choose(module, output, own, truth)
+        keyed = self._input(batch, inputs, truth, own)
+        columns = choices(around, own.shape[0], self.kinds)
+        arrays = {OUTPUTS: own, TRUTH: truth, KEYS: keyed, **columns}
+        taken = {name: self._take(tensor.detach()) for name, tensor in arrays.items() if tensor is not None}
+        more = {} if module.training else self._more(module, args, kwargs, output)
+        self.last = Call(module, own, inputs, taken, more)
+        if truth is None and not is_training:
+            self.losses.await_labels(self.last, self._guarded, self._is_traced)
+        if is_further:
+            batch.calls.pop()
+        batch.calls.append(self.last)
+        batch.is_tried |= is_tried
+        batch.is_fallback |= is_training
+        if batch not in self.open:
+            self.open.append(batch)
+            batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, inputs)
+
+    def _more(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        was_inside, self.forwards.inside = self.forwards.inside, True
+        try:
+            for extra in extras:
+                for suffix, tensor in extra(module, args, kwargs, output).items():
+                    found[suffix] = self._take(tensor.detach())
+        except Exception as error:
+            self.recorder.fault("further outputs of %s" % type(module).__name__, error)
+        finally:
+            self.forwards.inside = was_inside
+        return found
+
+    # ------------------------------------------------------------ whose rows they are
+
+    def _of_previous(self, inputs: list[Any]) -> Batch | None:
+        """The batch from which the inputs were computed by the model that was called before."""
+        if self.last is None or not self.open or self.last not in self.open[-1].calls:
+            return None
+        output = self.last.output()
+        return self.open[-1] if output is not None and any(shares(output, given) for given in inputs) else None
+
+    def _array(self, inputs: list[Any]) -> Batch | None:
+        found = self.origins.array(inputs)
+        if found is not None and self.open and self.open[-1].of_pass.loader is None:
+            self.open[-1].forget()
+        return found
+
+    def _is_further(self, previous: Call, inputs: list[Any], batch: Batch) -> bool:
+        """Whether a model is given what the one before it computed: the two are parts of one."""
+        output = previous.output()
+        if output is not None and any(shares(output, given) for given in inputs):
+            return True
+        sizes = {tensor.numel() for tensor in batch.tensors}
+        return bool(batch.tensors) and not any(
+            given.numel() in sizes or any(shares(given, own) for own in batch.tensors) for given in inputs
+        )
+
+    def _input(self, batch: Batch, inputs: list[Any], truth: Any, output: Any) -> Any:
+        """The input by which an example is known: what the loader gave, for the script may have changed it since."""
+        for tensor in (*(batch.tensors if batch.value is not None else ()), *inputs):
+            if tensor.shape[0] == output.shape[0] and (truth is None or not shares(tensor, truth)):
+                return tensor
+        return None
+
+    def _labelled(self, call: Call, labels: Any) -> None:
+        """A loss has told the labels of an output."""
+        with self.without_functions():
+            call.arrays[TRUTH] = self._take(labels.detach())
+
+    def _take(self, tensor: Any) -> Any:
+        """The numbers of a tensor, as they are now: on the host at once, on a device in a copy that waits there."""
+        if kind(tensor) not in CODES:
+            tensor = tensor.float()
+        if tensor.device.type != "cpu":
+            self.waiting += tensor.numel() * tensor.element_size()
+            if self.waiting <= MOST_WAITING:
+                return tensor.clone()
+        return kind(tensor), tuple(tensor.shape), bytes(buffer(tensor))
+
+    def _settled(self, value: Any) -> Any:
+        return value if type(value) is tuple else (kind(value), tuple(value.shape), bytes(buffer(value)))
+
+    # ------------------------------------------------------------ ends
+
+    def _moved(self, optimizer: Any) -> None:
+        """An optimizer is about to change weights: what was computed for it is training."""
+        known = self.of_optimizers.get(id(optimizer))
+        if known is None or known[0]() is not optimizer:
+            parameter = self.torch.nn.Parameter
+            is_of_models = any(
+                id(weight) in self.trained.weights or isinstance(weight, parameter)
+                for group in optimizer.param_groups
+                for weight in group["params"]
+            )
+            known = self.of_optimizers[id(optimizer)] = (weakref.ref(optimizer), is_of_models)
+        if known[1]:
+            self._train()
+
+    def _train(self) -> None:
+        """What the last forward pass with gradients went over is training."""
+        if self.tried is not None:
+            self.tried.is_training = True
+            self.tried = None
+        self.origins.forget_training()
+        for batch in self.open:
+            if batch.is_fallback and batch.of_pass.loader is None:
+                batch.of_pass.is_training = True
+                self.training_places.add(batch.of_pass.data)
+        self.open = [batch for batch in self.open if not batch.of_pass.is_training]
+        self.last = None
+        if self.open:
+            self.capture.end_evaluation()
+        else:
+            self._begin_phase()
+
+    def _hand_over(self) -> None:
+        """The evaluation has ended: all rows go to the sets that they are rows of."""
+        batches = [batch for batch in self.open if not batch.of_pass.is_training]
+        self.has_evaluated |= any(not batch.is_fallback for batch in batches)
+        if self.has_evaluated:
+            batches = [batch for batch in batches if not batch.is_fallback]
+        step = self.step
+        sets = Sets(self.capture)
+        for batch in batches:
+            for name, call in sets.chosen(batch):
+                arrays = {key: self._settled(value) for key, value in call.arrays.items()}
+                if KEYS in arrays:
+                    arrays[KEYS] = example_keys(arrays[KEYS])
+                self.capture.rows(name, arrays, FRAMEWORK, step=step)
+                for suffix, more in call.more.items():
+                    self.capture.rows(
+                        "%s+%s" % (name, suffix), dict(arrays, outputs=self._settled(more)), FRAMEWORK, step=step
+                    )
+        self.last = None
+        self._begin_phase()

@@ -1,0 +1,86 @@
+"""Test-time augmentation in PyTorch: outputs of an evaluation averaged with those for changed copies of its images.
+
+The model is in evaluation mode, gradients are off, and the generators are put back: training goes on as if nothing had
+been asked.
+"""
+
+from __future__ import annotations
+
+from ....augmentations import Copies
+from ....capture import PREDICTIONS
+from ....parts import Guest
+from . import predictions
+from .batches import Kinds
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+IMAGE_DIMENSIONS = 4
+
+
+class Augmented:
+    """The mean output for an image and its copies, as Summers & Dinneen (2021) have it (their strategy "tta")."""
+
+    def __init__(self, torch: Any, guest: Guest) -> None:
+        self.torch = torch
+        self.names = guest.capture.augmentations
+        self.capture = guest.capture
+        self.kinds = Kinds(torch)
+
+    def attend(self) -> None:
+        predictions.extras.append(self.outputs)
+
+    def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
+        """By the name of the augmentation; nothing for what is no batch of images."""
+        images = args[0] if args else None
+        own = self.kinds.output(output, None, module)
+        if not self._is_image(images) or own is None:
+            reason = "the model is given no batch of images, of batch, channels, height and width, first of all"
+            self.capture.refuse(PREDICTIONS, "+".join(("", *self.names)), reason)
+            return {}
+        states = list(self._states())
+        try:
+            with self.torch.no_grad():
+                return {name: self._mean(name, module, images, own, args[1:], kwargs) for name in self.names}
+        finally:
+            for generator, state in states:
+                generator.set_state(state)
+
+    def _is_image(self, value: Any) -> bool:
+        return isinstance(value, self.torch.Tensor) and value.dim() == IMAGE_DIMENSIONS and value.is_floating_point()
+
+    def _states(self) -> Iterator[tuple[Any, Any]]:
+        """A model may draw though it evaluates."""
+        yield self.torch.default_generator, self.torch.default_generator.get_state()
+        if self.torch.cuda.is_initialized():
+            for generator in self.torch.cuda.default_generators:
+                yield generator, generator.get_state()
+
+    def _mean(self, name: str, module: Any, images: Any, own: Any, args: Any, kwargs: Any) -> Any:
+        copies = Copies(name, images.shape[2], images.shape[3])
+        total = own.detach().clone()
+        for changed in self._changed(images, copies):
+            total += self.kinds.output(module(changed, *args, **kwargs), images.shape[0], module)
+        return total / (1 + len(copies))
+
+    def _changed(self, images: Any, copies: Copies) -> Iterator[Any]:
+        """The copies, one after the other, so that memory holds one at a time."""
+        flips = [images, images.flip(3)] if copies.is_flipped else [images]
+        if not copies.places:
+            yield flips[-1]
+            return
+        for flipped in flips:
+            bordered = self._bordered(flipped, copies.border)
+            for row, column in copies.places:
+                yield bordered[:, :, row : row + copies.size[0], column : column + copies.size[1]]
+
+    def _bordered(self, images: Any, border: int) -> Any:
+        """With a border of the darkest value of each channel of each image: what black became is not known here."""
+        if not border:
+            return images
+        rows, channels, height, width = images.shape
+        darkest = images.amin(dim=(2, 3), keepdim=True)
+        bordered = darkest.expand(rows, channels, height + 2 * border, width + 2 * border).clone()
+        bordered[:, :, border : border + height, border : border + width] = images
+        return bordered

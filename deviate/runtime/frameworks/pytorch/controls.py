@@ -1,0 +1,189 @@
+"""Factors of PyTorch: kernels, the search for the fastest one, precision, threads, oneDNN; what is in force at the end.
+
+Settings are held at the functions of C that all ways to a setting lead to: what of the script's would undo one is
+recorded and left undone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from sys import _getframe
+
+from ...parts import Guest
+from ...seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+REDUCED = ("tf32", "bf16")
+INDUCTOR = "torch._inductor.config"
+
+
+def hold_factors(torch: Any, guest: Guest) -> None:
+    controls, holding = guest.controls, Holding(torch, guest)
+    if controls.get("kernels"):
+        is_held = controls["kernels"] == "deterministic"
+        holding.kernels(is_held, is_held and controls.get("on-missing") == "warn")
+    if controls.get("autotune") == "off":
+        holding.switch("autotune", "torch.backends.cudnn.benchmark", "_set_cudnn_benchmark", False)
+    if controls.get("precision") == "full":
+        holding.precision()
+    if controls.get("threads"):
+        holding.threads(int(controls["threads"]))
+    if controls.get("onednn"):
+        is_on = controls["onednn"] != "off"
+        holding.switch("onednn", "torch.backends.mkldnn.enabled", "_set_mkldnn_enabled", is_on)
+    guest.recorder.at_close.append(lambda: guest.recorder.event("environment", effective(torch)))
+
+
+class Holding:
+    """Sets what the variant asks for, and keeps it."""
+
+    def __init__(self, torch: Any, guest: Guest) -> None:
+        self.torch = torch
+        self.guest = guest
+        self.told: set[tuple[object, ...]] = set()
+
+    def kernels(self, is_deterministic: bool, is_warning: bool) -> None:
+        factor, torch = "kernels", self.torch
+
+        def undoes(mode: Any, *, warn_only: Any = False) -> bool:
+            return bool(mode) != is_deterministic or (is_deterministic and bool(warn_only) != is_warning)
+
+        call = "torch.use_deterministic_algorithms"
+        if hasattr(torch, "use_deterministic_algorithms"):
+            options = {"warn_only": True} if is_warning else {}
+            torch._C._set_deterministic_algorithms(is_deterministic, **options)
+            self._tell(factor, call, "%s%s" % (is_deterministic, ", warn_only=True" * is_warning), "", 0, "set")
+            # The public function tells the compiler too, for which it loads it. That takes seconds.
+            if INDUCTOR in sys.modules:
+                sys.modules[INDUCTOR].deterministic = is_deterministic  # type: ignore[attr-defined]
+            elif is_deterministic:
+                os.environ["TORCHINDUCTOR_DETERMINISTIC"] = "1"
+            else:
+                os.environ.pop("TORCHINDUCTOR_DETERMINISTIC", None)
+            self._guard(factor, call, torch, "use_deterministic_algorithms", undoes)
+            self._guard(factor, "torch.set_deterministic_debug_mode", torch._C, "_set_deterministic_algorithms", undoes)
+        self.switch(factor, "torch.backends.cudnn.deterministic", "_set_cudnn_deterministic", is_deterministic)
+        if is_warning:
+            from .operations import attend_warnings
+
+            attend_warnings(self.guest)
+
+    def precision(self) -> None:
+        factor, torch = "precision", self.torch
+        self.switch(factor, "torch.backends.cuda.matmul.allow_tf32", "_set_cublas_allow_tf32", False)
+        self.switch(factor, "torch.backends.cudnn.allow_tf32", "_set_cudnn_allow_tf32", False)
+        self._hold(
+            factor,
+            "torch.set_float32_matmul_precision",
+            "_set_float32_matmul_precision",
+            "highest",
+            lambda precision: precision != "highest",
+        )
+        if hasattr(torch._C, "_set_fp32_precision_setter"):
+            torch._C._set_fp32_precision_setter("generic", "all", "ieee")
+            self._tell(factor, "torch.backends.fp32_precision", "'ieee'", "", 0, "set")
+            self._guard(
+                factor,
+                "fp32_precision",
+                torch._C,
+                "_set_fp32_precision_setter",
+                lambda backend, operation, precision: precision in REDUCED,
+            )
+
+    def threads(self, count: int) -> None:
+        self.torch.set_num_threads(count)
+        self._tell("threads", "torch.set_num_threads", repr(count), "", 0, "set")
+        self._guard("threads", "torch.set_num_threads", self.torch, "set_num_threads", lambda n: n != count)
+
+    def switch(self, factor: str, call: str, name: str, level: bool) -> None:
+        self._hold(factor, call, name, level, lambda value, *more: bool(value) != level)
+
+    def _hold(self, factor: str, call: str, name: str, level: object, undoes: Callable[..., bool]) -> None:
+        setter = getattr(self.torch._C, name, None)
+        if setter is not None:
+            setter(level)
+            self._tell(factor, call, repr(level), "", 0, "set")
+            self._guard(factor, call, self.torch._C, name, undoes)
+
+    def _guard(self, factor: str, call: str, owner: Any, name: str, undoes: Callable[..., bool]) -> None:
+        original = getattr(owner, name)
+
+        def setter(*args: Any, **kwargs: Any) -> Any:
+            frame = _getframe(1)
+            # A loader worker takes one thread for itself, in a process of its own.
+            if frame.f_globals.get("__name__") != "torch.utils.data._utils.worker" and self._is_undone(
+                undoes, args, kwargs
+            ):
+                self._tell_place(factor, call, args, kwargs, frame)
+                return None
+            return original(*args, **kwargs)
+
+        made = dress(setter, original)
+        setattr(owner, name, made)
+        for backend in ("cudnn", "mkldnn"):  # their settings are descriptors that know the original
+            for descriptor in vars(type(getattr(self.torch.backends, backend, None))).values():
+                if getattr(descriptor, "setter", None) is original:
+                    descriptor.setter = made
+
+    def _is_undone(self, undoes: Callable[..., bool], args: Any, kwargs: Any) -> bool:
+        try:
+            return undoes(*args, **kwargs)
+        except TypeError:  # the original knows what is wrong with the arguments
+            return False
+
+    def _tell_place(self, factor: str, call: str, args: Any, kwargs: Any, frame: FrameType) -> None:
+        try:
+            value = ", ".join([*map(repr, args), *("%s=%r" % item for item in kwargs.items())])[:80]
+            self._tell(factor, call, value, *self.guest.project.nearest(frame), "overridden")
+        except Exception as error:
+            self.guest.recorder.fault(call, error)
+
+    def _tell(self, *told: object) -> None:
+        if told not in self.told:
+            self.told.add(told)
+            self.guest.recorder.event("control", *told)
+
+
+def build_facts(torch: Any) -> dict[str, str]:
+    """How this PyTorch was built; known at once."""
+    facts = {"torch": str(torch.__version__)}
+    if torch.version.cuda:
+        facts["CUDA of torch"] = torch.version.cuda
+    lines = [line.strip(" -") for line in torch.__config__.show().splitlines()]
+    facts["torch build"] = "; ".join(line for line in lines if line and not line.startswith(("PyTorch", "Build")))
+    return facts
+
+
+def effective(torch: Any) -> dict[str, str]:
+    """The settings in force; nothing is begun to be used for that."""
+    backends, cuda = torch.backends, torch.cuda
+    readers: dict[str, Callable[[], object]] = {
+        "torch threads": torch.get_num_threads,
+        "torch deterministic algorithms": lambda: ("off", "warn only", "on")[torch.get_deterministic_debug_mode()],
+        "torch cuDNN deterministic": lambda: _switch(backends.cudnn.deterministic),
+        "torch cuDNN benchmark": lambda: _switch(backends.cudnn.benchmark),
+        "torch TF32 in cuDNN": lambda: _switch(backends.cudnn.allow_tf32),
+        "torch TF32 in matmul": lambda: _switch(backends.cuda.matmul.allow_tf32),
+        "torch float32 matmul precision": lambda: str(torch.get_float32_matmul_precision()),
+        "torch oneDNN": lambda: _switch(backends.mkldnn.enabled),
+    }
+    if cuda.is_initialized():
+        readers["CUDA devices"] = lambda: ", ".join(map(cuda.get_device_name, range(cuda.device_count())))
+        readers["CUDA driver"] = lambda: str(torch._C._cuda_getDriverVersion())
+        readers["cuDNN"] = backends.cudnn.version
+    facts = {}
+    for name, reader in readers.items():
+        try:
+            facts[name] = str(reader())
+        except (AttributeError, RuntimeError):  # not in this version, or set by an old and a new interface at once
+            pass
+    return facts
+
+
+def _switch(value: object) -> str:
+    return "on" if value else "off"

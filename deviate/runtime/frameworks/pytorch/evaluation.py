@@ -1,0 +1,148 @@
+"""The data of the first evaluation as a hash, by which runs show that they were tested on the same examples.
+
+An evaluation is forward passes without gradients, or in evaluation mode, of what was trained before; the next training
+pass ends it. Its examples are what a loader yielded for them, else what the module was called with.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from itertools import count
+
+from ...hashing import Examples
+from ...recorder import Recorder
+from .tensors import buffer, kind
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    from .proof import Trained
+
+FRAMEWORK = "torch"
+DEEPEST = 4
+MOST_WAITING = 1 << 28
+"""Bytes on accelerators that may wait for the end of the evaluation, so that no pass has to."""
+
+
+class Evaluation:
+    """One phase of evaluation, the first that tells of its examples."""
+
+    def __init__(self, torch: Any, trained: Trained, recorder: Recorder) -> None:
+        self.tensor = torch.Tensor
+        self.trained = trained
+        self.recorder = recorder
+        # What loaders yielded since the last forward pass: some look one batch ahead, to know which is the last.
+        self.batches: deque[tuple[int, Any]] = deque(maxlen=2)
+        self.passes = count()
+        self.strange: dict[int, int] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        self.module: Any = None
+        self.examples = Examples()
+        self.waiting: list[tuple[int | None, list[Any]]] = []
+        self.waiting_bytes = 0
+        self.is_loaded = False
+        self.is_unread = False
+
+    def yielded(self, iterator: Any, batch: Any) -> None:
+        """A loader yielded a batch. Each time that a loader is gone through is a pass, be it by the same iterator."""
+        if iterator._num_yielded <= 1 or not hasattr(iterator, "_deviate_pass"):
+            iterator._deviate_pass = next(self.passes)
+        self.batches.append((iterator._deviate_pass, batch))
+
+    def forward(self, module: Any, args: Any, kwargs: Any) -> None:
+        """A forward pass that is no training."""
+        if self.module is None:
+            if not self._is_trained(module):
+                return
+            self.module = weakref.ref(module)
+        elif self.module() is not module:
+            return  # what is called after it may be given what it computed
+        if self.batches:
+            self.is_loaded = True
+            for of_pass, batch in self._drawn():
+                self._take(batch, of_pass)
+        elif not self.is_loaded:
+            self._take((args, kwargs), None, most=1)
+
+    def is_over_before_training(self) -> bool:
+        """A training pass begins: whether there was an evaluation before it."""
+        is_new = bool(self._drawn())
+        if self.module is None:
+            return False
+        if self.is_loaded and not is_new:
+            self._begin()  # the batch that was passed without gradients is one that trains
+            return False
+        return self.end()
+
+    def end(self) -> bool:
+        """Tell of the examples; gives whether this was the one."""
+        if self.is_unread:
+            return True
+        for of_pass, arrays in self.waiting:
+            self._add(arrays, of_pass)
+        n_examples = self.examples.count
+        if n_examples:
+            self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), n_examples)
+        self._begin()
+        return bool(n_examples)
+
+    def _drawn(self) -> list[tuple[int, Any]]:
+        batches = list(self.batches)
+        self.batches.clear()
+        return batches
+
+    def _is_trained(self, module: Any) -> bool:
+        if self.strange.get(id(module)) == self.trained.seen:
+            return False
+        is_trained = self.trained.has(module)
+        if not is_trained:
+            self.strange[id(module)] = self.trained.seen
+        return is_trained
+
+    def _take(self, value: Any, of_pass: int | None, most: int | None = None) -> None:
+        """Arrays that have an example in each row."""
+        arrays = list(self._arrays(value))[:most]
+        if not arrays:
+            self.is_unread = True
+            return
+        rows = arrays[0].shape[0]
+        chosen = [array for array in arrays if array.shape[0] == rows]
+        remote = [array for array in chosen if self._is_remote(array)]
+        if not remote:
+            self._add(chosen, of_pass)
+            return
+        self.waiting_bytes += sum(array.numel() * array.element_size() for array in remote)
+        if self.waiting_bytes > MOST_WAITING:
+            self.is_unread = True
+            self.waiting.clear()
+        if not self.is_unread:
+            kept = [array.detach().clone() if self._is_remote(array) else array for array in chosen]
+            self.waiting.append((of_pass, kept))
+
+    def _add(self, arrays: list[Any], of_pass: int | None) -> None:
+        self.examples.add(
+            [
+                (kind(array), array.shape, buffer(array) if isinstance(array, self.tensor) else array.tobytes())
+                for array in arrays
+            ],
+            of_pass,
+        )
+
+    def _arrays(self, value: Any, depth: int = 0) -> Iterator[Any]:
+        """Tensors and NumPy arrays with rows, in the order in which a batch holds them."""
+        if isinstance(value, self.tensor) or hasattr(value, "__array_interface__"):
+            if len(value.shape):
+                yield value
+        elif depth < DEEPEST and not isinstance(value, (str, bytes)):
+            if hasattr(value, "keys") and hasattr(value, "values"):
+                value = list(value.values())
+            if isinstance(value, (list, tuple)):
+                for item in value:
+                    yield from self._arrays(item, depth + 1)
+
+    def _is_remote(self, array: Any) -> bool:
+        return isinstance(array, self.tensor) and array.device.type != "cpu"

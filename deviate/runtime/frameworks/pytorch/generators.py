@@ -1,0 +1,232 @@
+"""Generators of PyTorch that all share: that of the host and those of accelerators, and the calls that seed them."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from sys import _getframe
+
+from ...parts import Guest
+from ...seeds import dress
+from ...streams import OTHER, Bank, Streams
+from .own import asked_seed, stand_in
+from .tensors import state_bytes
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+LIBRARY = "torch"
+ACCELERATORS = ("cuda", "xpu", "mps")
+WORKERS = "torch.utils.data"
+"""A loader worker seeds itself from the loader's base seed: that follows from the stream already."""
+MOST_KEPT = 16
+"""Saved states that are remembered; a script that saves more at a time saves them for a file."""
+
+
+def route_generators(torch: Any, guest: Guest) -> None:
+    streams, override = guest.streams, guest.seeding.override
+    if streams.is_active:
+        generators = Generators(streams, torch)
+        for name in ACCELERATORS:
+            if _is_there(torch, name):
+                Accelerators(streams, getattr(torch, name), "%s.%s" % (LIBRARY, name)).attend()
+        Saved(guest, torch, generators).attend()
+        for owner in (torch, torch.random):
+            owner.initial_seed = _initial_seed(owner.initial_seed, generators)
+        torch.Generator = stand_in(torch, guest)
+    for owner in (torch, torch.random):
+        override(owner, "manual_seed", "torch.manual_seed", LIBRARY, internal=WORKERS)
+        owner.seed = _seedable(owner.seed, torch)
+        override(owner, "seed", "torch.seed", LIBRARY)
+    for name in ACCELERATORS:
+        for function in ("manual_seed", "manual_seed_all"):
+            owner, call = getattr(torch, name, None), "torch.%s.%s" % (name, function)
+            override(owner, function, call, "%s.%s" % (LIBRARY, name), internal=WORKERS)
+
+
+class Generators(Bank):
+    """A state for each stream, put into the global generator of the host."""
+
+    def __init__(self, streams: Streams, torch: Any) -> None:
+        self.generator = torch.default_generator
+        self.new = torch._C.Generator
+        super().__init__(streams, LIBRARY)
+
+    def make(self, seed: int) -> Any:
+        return self.new().manual_seed(seed).get_state()
+
+    def put(self, state: Any) -> None:
+        self.generator.set_state(state)
+
+    def take(self) -> Any:
+        return self.generator.get_state()
+
+    def mark(self, state: Any) -> Any:
+        return state_bytes(state)
+
+
+class Accelerators(Bank):
+    """The generators of all devices of one kind, together. Their states live on the host.
+
+    Before the framework has begun to use the devices there are no generators, and a state is a seed.
+    """
+
+    def __init__(self, streams: Streams, backend: Any, library: str) -> None:
+        self.backend = backend
+        self.waiting: Any = None
+        self.is_ready = False
+        self.is_capturing = getattr(backend, "is_current_stream_capturing", bool)
+        super().__init__(streams, library)
+        self.follows = LIBRARY
+
+    def attend(self) -> None:
+        """Act as soon as the devices are used; a forked process cannot use them."""
+        begin = getattr(self.backend, "_lazy_init", None)
+        if begin is None or self.backend.is_initialized():
+            self._begin()
+        else:
+
+            def lazy_init() -> None:
+                begin()
+                if self.backend.is_initialized() and not self.is_ready:
+                    self.backend._lazy_init = begin
+                    self._begin()
+
+            self.backend._lazy_init = dress(lazy_init, begin)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._leave)
+
+    def _begin(self) -> None:
+        self.is_ready = True
+        now = self.streams.now
+        self.put(self.waiting)
+        self.marks[now] = self.mark(self.take())
+
+    def _leave(self) -> None:
+        self.streams.banks = [bank for bank in self.streams.banks if bank is not self]
+
+    def generators(self) -> Any:
+        if hasattr(self.backend, "default_generators"):
+            return self.backend.default_generators
+        return (self.backend._get_default_mps_generator(),)
+
+    def make(self, seed: int) -> Any:
+        return seed
+
+    def put(self, state: Any) -> None:
+        if not self.is_ready:
+            self.waiting = state
+        elif isinstance(state, int):
+            for generator in self.generators():
+                generator.manual_seed(state)
+        else:
+            for generator, own in zip(self.generators(), state):
+                generator.set_state(own)
+
+    def take(self) -> Any:
+        return [generator.get_state() for generator in self.generators()] if self.is_ready else self.waiting
+
+    def mark(self, state: Any) -> Any:
+        return None if isinstance(state, int) else [state_bytes(own) for own in state]
+
+    def switch(self, before: str, now: str) -> None:
+        if self.is_ready and self.is_capturing():
+            return  # a graph is being recorded: its draws are made when it is replayed
+        is_new = not isinstance(self.states.get(now), list)
+        super().switch(before, now)
+        if is_new and self.is_ready:
+            self.marks[now] = self.mark(self.take())
+
+    def settle(self, now: str) -> None:
+        self.put(self._state(now))
+        super().settle(now)
+
+
+class Saved:
+    """`set_rng_state` is to bring back all that was when the state was saved, which is more than one stream."""
+
+    def __init__(self, guest: Guest, torch: Any, bank: Generators) -> None:
+        self.guest = guest
+        self.torch = torch
+        self.bank = bank
+        self.told: set[tuple[str, int]] = set()
+        self.kept: OrderedDict[bytes, tuple[dict[str, Any], ...]] = OrderedDict()
+        self.is_in_backward = backward_check(torch)
+
+    def attend(self) -> None:
+        get, put = self.torch.get_rng_state, self.torch.set_rng_state
+
+        def get_rng_state() -> Any:
+            state = get()
+            if self._is_at_home():
+                bank = self.bank
+                self.kept[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.asked))
+                while len(self.kept) > MOST_KEPT:
+                    self.kept.popitem(last=False)
+            return state
+
+        def set_rng_state(new_state: Any) -> None:
+            is_at_home, kept = self._is_at_home(), None
+            if is_at_home:
+                self.bank.look(OTHER)
+                kept = self.kept.get(state_bytes(new_state))
+            put(new_state)
+            if kept is not None:
+                self.bank.states, self.bank.marks, self.bank.asked = map(dict, kept)
+            elif is_at_home:
+                self._tell(_getframe(1))
+
+        for owner in (self.torch, self.torch.random):
+            owner.get_rng_state = dress(get_rng_state, get)
+            owner.set_rng_state = dress(set_rng_state, put)
+
+    def _tell(self, frame: FrameType) -> None:
+        place = self.guest.project.nearest(frame)
+        if place not in self.told:
+            self.told.add(place)
+            self.guest.recorder.event("uncontrolled", "torch.set_rng_state with a state from elsewhere", *place)
+
+    def _is_at_home(self) -> bool:
+        """Outside of regions. A backward pass brings back the state of the region that it computes anew."""
+        streams = self.guest.streams
+        return streams.is_home() and streams.now == OTHER and not self.is_in_backward()
+
+
+def backward_check(torch: Any) -> Any:
+    """A function that tells whether a backward pass is running in this thread."""
+    task = getattr(torch._C, "_current_graph_task_id", None)
+    return bool if task is None else lambda: task() != -1
+
+
+def _initial_seed(original: Any, bank: Generators) -> Any:
+    """`torch.initial_seed`, from which scripts and libraries make further seeds: it gives what the script asked for."""
+
+    def initial_seed() -> int:
+        seed: int = original()
+        return asked_seed(bank, seed) if bank.streams.is_home() else seed
+
+    return dress(initial_seed, original)
+
+
+def _seedable(original: Any, torch: Any) -> Any:
+    """`torch.seed`, which takes a seed from the system, made to take one that is given."""
+
+    def seed(seed: Any = None) -> Any:
+        if seed is None:
+            return original()
+        torch.manual_seed(seed)
+        return seed
+
+    made = dress(seed, original)
+    del made.__deviate__  # it is still to be overridden
+    return made
+
+
+def _is_there(torch: Any, name: str) -> bool:
+    """Whether PyTorch was built for this kind of accelerator."""
+    backend = getattr(torch, name, None)
+    if name == "mps":
+        return bool(getattr(torch._C, "_has_mps", False)) and torch.backends.mps.is_available()
+    return hasattr(backend, "_lazy_init") and hasattr(torch._C, "_%s_init" % name)

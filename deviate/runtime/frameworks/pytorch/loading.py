@@ -1,0 +1,199 @@
+"""Loading data in PyTorch: samplers are `shuffle`, fetching is `augment`, and so are the workers that fetch."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from itertools import chain
+
+from ...parts import Guest
+from ...regions import region
+from ...seeds import dress
+from ...streams import Streams
+from .regions import AUGMENT, Forwards
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    from .proof import Proof
+
+SHUFFLE, SPLIT = "shuffle", "split"
+SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+KNOWN = ("torch.utils.data.sampler", "torch.utils.data.distributed", "torch.utils.data.dataloader")
+"""Modules of the samplers that either draw nothing or draw at the first index."""
+SEEDED = ("random", "numpy", "torch")
+"""Libraries whose generators a worker seeds."""
+END = object()
+
+
+def attend_loading(data: Any, guest: Guest, forwards: Forwards, proof: Proof) -> None:
+    streams, utils = guest.streams, data._utils
+    for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+        _attend_fetcher(getattr(utils.fetch, name), streams, forwards)
+    proof.follow(data.dataloader._BaseDataLoaderIter)
+    if forwards.predictions is not None:
+        forwards.predictions.follow(data.dataloader)
+    utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, guest, forwards)
+    if not streams.is_active:
+        return
+    for name in SAMPLERS:
+        _attend_sampler(getattr(data.sampler, name), streams)
+    _attend_distributed(data.distributed.DistributedSampler, streams)
+    _attend_loader(data.dataloader._BaseDataLoaderIter, streams)
+    for owner in (data, data.dataset):
+        owner.random_split = region(streams, SPLIT, owner.random_split)
+
+
+def _attend_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
+    """What modules do in here is done to the data, so it is neither training nor evaluation."""
+
+    def attend(name: str) -> None:
+        original = getattr(fetcher, name)
+
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            was_inside, forwards.inside = forwards.inside, True
+            before = streams.enter(AUGMENT)
+            try:
+                return original(*args, **kwargs)
+            finally:
+                streams.leave(before)
+                forwards.inside = was_inside
+
+        setattr(fetcher, name, dress(inside, original))
+
+    attend("__init__")
+    attend("fetch")
+
+
+def _attend_sampler(sampler: Any, streams: Streams) -> None:
+    """These draw at the first index all that they draw from generators that others share."""
+    original = sampler.__iter__
+
+    def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
+        return chain.from_iterable(_parts(original(self), streams))
+
+    sampler.__iter__ = dress(__iter__, original)
+
+
+def _parts(indices: Iterator[Any], streams: Streams) -> Iterator[Any]:
+    before = streams.enter(SHUFFLE)
+    try:
+        first = next(indices, END)
+    finally:
+        streams.leave(before)
+    if first is not END:
+        yield (first,)
+        yield indices
+
+
+def _attend_distributed(sampler: Any, streams: Streams) -> None:
+    """It seeds a generator of its own with `seed + epoch`, the same in all processes."""
+    original = sampler.__iter__
+
+    def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
+        if not self.shuffle or not streams.is_home():
+            return original(self)  # type: ignore[no-any-return]
+        asked = self.seed
+        self.seed = streams.seed("torch.DistributedSampler", str(asked), SHUFFLE)
+        streams.tell_drawn("torch.DistributedSampler", SHUFFLE)
+        try:
+            return original(self)  # type: ignore[no-any-return]
+        finally:
+            self.seed = asked
+
+    sampler.__iter__ = dress(__iter__, original)
+
+
+def _attend_loader(iterator: Any, streams: Streams) -> None:
+    """The seed of the workers is drawn for `augment`, and samplers of the script's own draw for `shuffle`."""
+    begin, reset = iterator.__init__, iterator._reset
+
+    def __init__(self: Any, loader: Any) -> None:  # noqa: N807
+        if not streams.is_home():
+            begin(self, loader)
+            return
+        given = loader.generator
+        loader.generator = _of_workers(loader, streams)
+        try:
+            region(streams, SHUFFLE, begin)(self, loader)
+        finally:
+            loader.generator = given
+        _attend_order(self, streams)
+
+    def _reset(self: Any, loader: Any, first_iter: bool = False) -> None:
+        region(streams, SHUFFLE, reset)(self, loader, first_iter)
+        _attend_order(self, streams)
+
+    iterator.__init__ = dress(__init__, begin)
+    iterator._reset = dress(_reset, reset)
+
+
+def _of_workers(loader: Any, streams: Streams) -> Any:
+    """A generator from which a loader is to draw the seed of its workers; without workers nothing comes of it."""
+    torch = sys.modules["torch"]
+    if loader.num_workers:
+        before = streams.enter(AUGMENT)
+        try:
+            seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
+        finally:
+            streams.leave(before)
+    else:
+        seed = streams.seed("torch.DataLoader", None, AUGMENT)
+    return torch._C.Generator().manual_seed(seed)
+
+
+def _attend_order(iterator: Any, streams: Streams) -> None:
+    sampler = iterator._index_sampler
+    while type(sampler).__module__ in KNOWN and hasattr(sampler, "sampler"):
+        sampler = sampler.sampler
+    if type(sampler).__module__ not in KNOWN and not isinstance(iterator._sampler_iter, Order):
+        iterator._sampler_iter = Order(iterator._sampler_iter, streams)
+
+
+class Order:
+    """The indices of a sampler that may draw at any of them."""
+
+    def __init__(self, indices: Any, streams: Streams) -> None:
+        self.next = region(streams, SHUFFLE, indices.__next__)
+
+    def __iter__(self) -> Order:
+        return self
+
+    def __next__(self) -> Any:
+        return self.next()
+
+
+def _routed_worker(original: Any, guest: Guest, forwards: Forwards) -> Any:
+    """A worker draws for `augment` all its life. It seeds itself first: that seed stands, for it comes from the stream.
+
+    Afterwards seeds are the script's again, as those of a `worker_init_fn` are. The worker's own are never told as
+    seeds that the script gives: where nothing is seeded they are others in each run, and follow the main process.
+    """
+    streams, seeding, signature = guest.streams, guest.seeding, inspect.signature(original)
+
+    def worker_loop(*args: Any, **kwargs: Any) -> Any:
+        forwards.inside = True
+        guest.trace.leave()
+        if "init_fn" not in signature.parameters:
+            return original(*args, **kwargs)
+        given = signature.bind(*args, **kwargs).arguments
+        own = given["init_fn"]
+
+        def init_fn(worker_id: int) -> None:
+            seeding.is_silent = False
+            if streams.is_active:
+                for bank in streams.banks:
+                    if bank.library in SEEDED:
+                        bank.settle(AUGMENT)
+                streams.resume()
+            if own is not None:
+                own(worker_id)
+
+        seeding.is_silent = True
+        if streams.is_active:
+            streams.enter(AUGMENT)
+            streams.pause()
+        return original(**dict(given, init_fn=init_fn))
+
+    return dress(worker_loop, original)

@@ -1,0 +1,158 @@
+"""Generators that scripts and libraries make with `torch.Generator`: each has a state for each stream, too."""
+
+from __future__ import annotations
+
+import weakref
+from sys import _getframe
+
+from ...parts import Guest
+from ...seeds import Seeding
+from ...streams import Bank, spelled
+from .tensors import state_bytes
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+LIBRARY = "torch.Generator"
+UNSEEDED = 67280421310721
+"""Seed of a generator that nobody has seeded. Source: `c10::detail::default_rng_seed_val`, c10/core/GeneratorImpl.h."""
+
+
+def stand_in(torch: Any, guest: Guest) -> Any:
+    """A class in place of `torch.Generator`, whose own methods cannot be replaced."""
+    original, streams = torch._C.Generator, guest.streams
+
+    class Meta(type(original)):  # type: ignore[misc]
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            # What PyTorch makes for its own purposes, it seeds from what is routed.
+            caller = str(_getframe(1).f_globals.get("__name__"))
+            if cls is Generator and (caller.startswith("torch.") or not streams.is_home()):
+                return original(*args, **kwargs)
+            made = super().__call__(*args, **kwargs)
+            made._bank = Own(guest.seeding, made, original)
+            return made
+
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, original) if cls is Generator else type.__instancecheck__(cls, instance)
+
+        def __subclasscheck__(cls, subclass: type) -> bool:
+            return issubclass(subclass, original) if cls is Generator else type.__subclasscheck__(cls, subclass)
+
+    class Generator(Routed, original, metaclass=Meta):  # type: ignore[misc, valid-type]
+        __doc__ = original.__doc__
+
+    Generator.__module__, Generator.__qualname__ = "torch", "Generator"  # where pickle finds it
+    return Generator
+
+
+class Routed:
+    """What generators of the script do in another way. Draws come from the state in place, which the bank changes."""
+
+    _bank: Own
+    device: Any
+
+    def manual_seed(self, seed: Any) -> Any:
+        """Begin anew, keyed by another seed."""
+        bank = self._bank
+        if not bank.streams.is_home():
+            return bank.plain.manual_seed(self, seed)
+        bank.plain(self.device).manual_seed(seed)  # a seed of a wrong kind raises
+        bank.seeding.record("torch.Generator.manual_seed", seed)
+        bank.begin(spelled(seed))
+        return self
+
+    def seed(self) -> Any:
+        """Begin anew with a seed that nobody knows; ours is that of an unseeded generator."""
+        bank = self._bank
+        if not bank.streams.is_home():
+            return bank.plain.seed(self)
+        bank.seeding.record("torch.Generator.seed", None)
+        return bank.begin(bank.seeding.key(None))
+
+    def initial_seed(self) -> int:
+        """The seed that the script asked for."""
+        return asked_seed(self._bank, self._bank.plain.initial_seed(self))
+
+    def clone_state(self) -> Any:
+        """Another generator that will draw the same."""
+        made: Any = type(self)
+        copy = made(self.device)
+        if hasattr(copy, "_bank"):
+            copy._bank.like(self._bank)
+        else:
+            copy.set_state(self._bank.take())
+        return copy
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.clone_state()
+
+    def __reduce__(self) -> Any:
+        bank = self._bank
+        plain = bank.plain(self.device)
+        plain.set_state(bank.take())
+        return plain.__reduce__()
+
+    def __del__(self) -> None:
+        try:
+            self._bank.end()
+        except Exception:  # the interpreter may be half gone
+            pass
+
+
+class Own(Bank):
+    """A state for each stream, put into one generator as long as it is there."""
+
+    def __init__(self, seeding: Seeding, generator: Any, plain: Any) -> None:
+        self.seeding = seeding
+        self.plain = plain
+        self.generator = weakref.ref(generator)
+        self.device = generator.device
+        super().__init__(seeding.streams, LIBRARY)
+
+    def make(self, seed: int) -> Any:
+        return self.plain(self.device).manual_seed(seed).get_state()
+
+    def put(self, state: Any) -> None:
+        generator = self.generator()
+        if generator is not None:
+            generator.set_state(state)
+
+    def take(self) -> Any:
+        generator = self.generator()
+        return self.states.get(self.streams.now) if generator is None else generator.get_state()
+
+    def mark(self, state: Any) -> Any:
+        return state_bytes(state)
+
+    def begin(self, asked: str) -> int:
+        """Begin anew; gives the seed for the stream that draws now."""
+        now = self.streams.now
+        self.forget(asked, now)
+        seed = self.streams.seed(LIBRARY, asked)
+        self.plain.manual_seed(self.generator(), seed)
+        self.settle(now)
+        return seed
+
+    def like(self, other: Own) -> None:
+        """Go on as another one would."""
+        other.look(self.streams.now)
+        self.asked, self.states, self.marks = dict(other.asked), dict(other.states), dict(other.marks)
+        self.put(self.states[self.streams.now])
+
+    def end(self) -> None:
+        """The generator goes away."""
+        self.look(self.streams.now)
+        # A new list, for somebody may be going through the old one.
+        self.streams.banks = [bank for bank in self.streams.banks if bank is not self]
+
+
+def asked_seed(bank: Bank, seed: int) -> int:
+    """The seed that the script asked for where this one stands in its place."""
+    streams, asked = bank.streams, bank.asked.get(bank.streams.now)
+    if seed != streams.seed(bank.library, asked):
+        return seed  # a worker has seeded itself
+    try:
+        return UNSEEDED if asked is None else int(asked) % (1 << 64)
+    except ValueError:
+        return UNSEEDED

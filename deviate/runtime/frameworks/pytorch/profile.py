@@ -1,0 +1,100 @@
+"""PyTorch: what its profiler sees in a window of steps: kernels of an accelerator, or operators of the CPU."""
+
+from __future__ import annotations
+
+import sys
+
+from ...parts import Guest
+from ...profiling import Window
+from ...seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+FRAMEWORK = "torch"
+ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"
+ON_CPU = "self time of operators on the CPU, each on the thread that called it"
+MEMORY = ("Memcpy", "Memset", "[memory]")
+"""How the names of what moves or fills memory begin. Source: names that Kineto gives to activities of CUPTI."""
+NO_OPERATORS = ("ProfilerStep", "[memory]", "[pytorch")
+MICROSECONDS = 1e6
+
+
+def attend_profile(torch: Any, guest: Guest) -> None:
+    """Profile the window that the run asks for."""
+    profiler = Profiler(torch)
+    window = Window(guest, FRAMEWORK, profiler.begin, profiler.end)
+    profiler.give_way(window)
+    window.attend()
+    register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
+    if register is not None:  # PyTorch 2.0
+        register(lambda *_: window.update())
+
+
+class Profiler:
+    """The profiler of PyTorch from the beginning to the end of a window."""
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.running: Any = None
+        self.has_device = False
+
+    def begin(self) -> None:
+        """On the device as well where the script has used it by now: to ask further would be to begin using it."""
+        module, activity = self.torch.profiler, self.torch.profiler.ProfilerActivity
+        self.has_device = bool(self.torch.cuda.is_initialized())
+        activities = [activity.CPU, activity.CUDA] if self.has_device else [activity.CPU]
+        self.running = module.profile(activities=activities)
+        self.running.start()
+
+    def end(self) -> dict[str, Any]:
+        running, self.running = self.running, None
+        running.stop()
+        seen = running.key_averages()
+        of_device = list(self._kernels(seen)) if self.has_device else []
+        if of_device:
+            return {"device": "cuda", "measure": ON_DEVICE, "kernels": _longest_first(of_device)}
+        return {"device": "cpu", "measure": ON_CPU, "kernels": _longest_first(_operators(seen))}
+
+    def give_way(self, window: Window) -> None:
+        """A script that profiles itself finds the profiler free: ours ends where the script's begins."""
+        profile: Any = self.torch.autograd.profiler.profile
+        original = getattr(profile, "_prepare_trace", None)
+        if original is None:
+            return
+
+        def _prepare_trace(own: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.running is not None and own is not getattr(self.running, "profiler", own):
+                window.close()
+            return original(own, *args, **kwargs)
+
+        profile._prepare_trace = dress(_prepare_trace, original)
+
+    def _kernels(self, seen: Any) -> Iterator[tuple[str, int, float]]:
+        """What ran on the device: ranges that the program only named are on its time line too."""
+        on_cpu = {event.key for event in seen if _is_on_cpu(event)}
+        for event in seen:
+            if _is_on_cpu(event) or event.key in on_cpu or _is_named_range(event) or event.key.startswith(MEMORY):
+                continue
+            time = getattr(event, "self_device_time_total", None)  # PyTorch 2.4
+            yield event.key, event.count, (event.self_cuda_time_total if time is None else time) / MICROSECONDS
+
+
+def _operators(seen: Any) -> Iterator[tuple[str, int, float]]:
+    for event in seen:
+        if _is_on_cpu(event) and not _is_named_range(event) and not event.key.startswith(NO_OPERATORS):
+            yield event.key, event.count, event.self_cpu_time_total / MICROSECONDS
+
+
+def _is_on_cpu(event: Any) -> bool:
+    return str(event.device_type).endswith("CPU")
+
+
+def _is_named_range(event: Any) -> bool:
+    """Older versions do not say so; of the ranges that PyTorch itself names, the names do."""
+    return bool(getattr(event, "is_user_annotation", False)) or "#" in event.key
+
+
+def _longest_first(kernels: Any) -> list[list[Any]]:
+    return [list(it) for it in sorted(kernels, key=lambda it: (-it[2], it[0]))]

@@ -1,0 +1,197 @@
+"""Regions of PyTorch: what constructs and initialises modules, forward passes, modules that transform data, orders."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from threading import get_ident
+from types import FunctionType
+
+from ...parts import Guest
+from ...regions import INIT, Constructor, region
+from ...seeds import dress
+from ...split import Splitting
+from ...streams import Streams
+from .generators import backward_check
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .capture.predictions import Predictions
+    from .proof import Proof
+    from .trace.modules import Layers
+    from .trace.tracer import Tracer
+
+DROPOUT, AUGMENT = "dropout", "augment"
+DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
+"""Parts of the names of PyTorch's own classes that have no weights and draw. Losses and activations draw nothing."""
+
+
+def attend_regions(torch: Any, guest: Guest) -> None:
+    """The regions of an active guest but for forward passes, which are seen in every variant."""
+    _attend_constructors(torch.nn.Module, guest.streams)
+    _attend_initialisers(torch.nn.init, guest.streams)
+    Splitting(guest.streams, guest.project).attend(torch, ("randperm",))
+    register = getattr(torch.jit._builtins, "_register_builtin", None)
+    if register is not None:  # to the compiler of torch.jit it is what it stands for
+        register(torch.randperm, "aten::randperm")
+
+
+def _attend_constructors(module: Any, streams: Streams) -> None:
+    """All classes of modules that there are and will be."""
+
+    def attend(cls: Any) -> None:
+        function = cls.__dict__.get("__init__")
+        if type(function) is FunctionType:
+            cls.__init__ = Constructor(function, streams)
+
+    def attend_all(cls: Any) -> None:
+        for own in cls.__subclasses__():
+            attend(own)
+            attend_all(own)
+
+    def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
+        super(module, cls).__init_subclass__(**kwargs)
+        attend(cls)
+
+    attend_all(module)
+    module.__init_subclass__ = classmethod(__init_subclass__)
+
+
+def _attend_initialisers(init: Any, streams: Streams) -> None:
+    """The functions of `torch.nn.init`, also where layers have imported them by name."""
+    found = [
+        (name, function)
+        for name, function in vars(init).items()
+        if type(function) is FunctionType and function.__module__ == init.__name__ and not name.startswith("_")
+    ]
+    layers = [module for name, module in sys.modules.items() if name.startswith("torch.nn.") and module is not None]
+    for name, function in found:
+        made = region(streams, INIT, function)
+        for module in layers:
+            if vars(module).get(name) is function:
+                setattr(module, name, made)
+
+
+class Forwards:
+    """Calls of modules. The outermost is a region and is told to the proof; what it calls in turn is its own affair.
+
+    Attributes:
+        inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
+        layers: told of modules that the running one calls, while their outputs are traced.
+    """
+
+    def __init__(self, torch: Any, guest: Guest, proof: Proof) -> None:
+        self.torch = torch
+        self.streams = guest.streams
+        self.recorder = guest.recorder
+        self.capture = guest.capture
+        self.is_traced = bool(guest.trace.asked)
+        self.proof = proof
+        self.inside = False
+        self.is_in_backward = backward_check(torch)
+        self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
+        self.predictions: Predictions | None = None
+        self.trace: Tracer | None = None
+        self.layers: Layers | None = None
+
+    def attend(self) -> None:
+        module, streams, forwards = self.torch.nn.Module, self.streams, self
+        original = module.__call__
+        is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
+
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            # A compiler reads this as a plain call; other threads draw from whatever is in place.
+            if is_compiling() or get_ident() != streams.thread:
+                return original(self, *args, **kwargs)
+            if forwards.inside:
+                if forwards.layers is not None:
+                    return forwards.layers.call(original, self, args, kwargs)
+                return original(self, *args, **kwargs)
+            before = forwards.begin(self, args, kwargs)
+            forwards.inside = True
+            try:
+                output = original(self, *args, **kwargs)
+            finally:
+                forwards.inside = False
+                streams.leave(before)
+                if forwards.layers is not None:
+                    forwards.layers.leave()
+                    forwards.layers = None
+            if forwards.predictions is not None or forwards.trace is not None:
+                forwards.end(self, args, kwargs, output)
+            return output
+
+        module.__call__ = dress(__call__, original)
+        if not self.is_traced:  # what looks at tensors in a compiled part of the program would be compiled with it
+            _pass_by(self.torch, __call__.__code__)
+
+    def begin(self, module: Any, args: Any, kwargs: Any) -> str | None:
+        """Of an outermost call; gives what `leave` wants back."""
+        try:
+            known = self.kinds.get(id(module))
+            if known is None or known[0]() is not module:
+                known = self._learn(module)
+            # A backward pass computes a part of the forward pass anew, with the state of the generators as it was then.
+            if self.is_in_backward():
+                return None
+            _, stream, has_weights = known
+            if self.trace is not None and self.streams.now != INIT:
+                self.trace.begin(module, args, kwargs, has_weights)
+            if has_weights and self.streams.now != INIT:
+                self.proof.forward(module, args, kwargs)
+            return None if stream is None else self.streams.enter(stream)
+        except Exception as error:
+            self.recorder.fault("forward of %s" % type(module).__name__, error)
+            return None
+
+    def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        """Of an outermost call that went well; only asked for where outputs are kept or traced."""
+        predictions = self.predictions
+        try:
+            known = self.kinds.get(id(module))
+            if known is None or self.is_in_backward() or self.streams.now == INIT:
+                return
+            if self.trace is not None:
+                self.trace.end(module, output, known[2])
+            if predictions is None:
+                return
+            if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
+                return
+            if known[2] and self.proof.tracing_state() is None:
+                predictions.after(module, args, kwargs, output, module.training and self.torch.is_grad_enabled())
+        except Exception as error:
+            self.recorder.fault("output of %s" % type(module).__name__, error)
+
+    def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
+        key = id(module)
+        has_weights = next(iter(module.parameters()), None) is not None
+        known = (
+            weakref.ref(module, lambda _: self.kinds.pop(key, None)),
+            DROPOUT if has_weights else _of_weightless(module),
+            has_weights,
+        )
+        self.kinds[key] = known
+        return known
+
+
+def _pass_by(torch: Any, code: Any) -> None:
+    """Have the compiler pass by a function that it comes upon outside of what it compiles, as it does PyTorch's own.
+
+    It would compile it anew for each kind of layer, and say that these are too many. Source: torch._dynamo.eval_frame.
+    """
+    frames: Any = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    if hasattr(frames, "skip_code"):  # in earlier versions
+        frames.skip_code(code)
+    elif hasattr(frames, "set_code_exec_strategy"):
+        actions = frames._FrameAction
+        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(actions.SKIP, actions.DEFAULT))
+
+
+def _of_weightless(module: Any) -> str | None:
+    """A module without weights that is not PyTorch's own in all its parts is taken for one that transforms data."""
+    classes = [type(part) for part in module.modules()]
+    if not all(cls.__module__.startswith("torch.") for cls in classes):
+        return AUGMENT
+    return DROPOUT if any(name in cls.__name__ for cls in classes for name in DRAWING) else None

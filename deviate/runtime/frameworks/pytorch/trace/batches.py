@@ -1,0 +1,117 @@
+"""Batches in the trace of PyTorch: what outermost forward passes and losses are given, with a checksum for each row."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from ....seeds import dress
+from ..capture.losses import IN_C, IN_TORCH
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    from .tensors import Tensors
+
+INPUT, TARGET = "input", "target"
+
+
+class Batches:
+    """Records what was not computed: arguments of outermost forward passes, and what loaders and losses have besides.
+
+    Args:
+        is_home: whether what happens now is the program's training.
+        guarded: acts, so that the program sees nothing of it and of its errors.
+    """
+
+    def __init__(self, torch: Any, tensors: Tensors, is_home: Callable[[], bool], guarded: Callable[..., None]) -> None:
+        self.torch = torch
+        self.tensors = tensors
+        self.is_home = is_home
+        self.guarded = guarded
+        self.is_seeing = False
+        self.made: list[tuple[Any, str, Any, Any]] = []
+        self.yielded: list[tuple[str, Any]] = []
+        self.told: list[Any] = []
+
+    # ------------------------------------------------------------ what is in place
+
+    def see(self, is_wanted: bool) -> None:
+        """Between two steps: see what loaders and losses have, or do not."""
+        if is_wanted and not self.made:
+            self._make()
+        if is_wanted != self.is_seeing:
+            self.is_seeing = is_wanted
+            for owner, name, original, own in self.made:
+                if is_wanted or getattr(owner, name, None) is own:
+                    setattr(owner, name, own if is_wanted else original)
+
+    def _make(self) -> None:
+        torch = self.torch
+        for owner, names in ((torch._C._nn, IN_C), (torch, IN_TORCH)):
+            for name in names:
+                original = getattr(owner, name, None)
+                if original is not None:
+                    self.made.append((owner, name, original, self._loss(original)))
+        register = getattr(getattr(torch.jit, "_builtins", None), "_register_builtin", None)
+        if register is not None:  # to the compiler of torch.jit, which learns the originals here, they are the same
+            for _, name, _, own in self.made:
+                register(own, "aten::" + name)
+        loader = sys.modules.get("torch.utils.data.dataloader")
+        if loader is not None:
+            iterator = loader._BaseDataLoaderIter
+            self.made.append((iterator, "__next__", iterator.__next__, self._next(iterator.__next__)))
+
+    def _loss(self, original: Any) -> Any:
+        def loss(*args: Any, **kwargs: Any) -> Any:
+            if self.is_seeing and self.is_home():
+                self.guarded("a target", self._tell_target, args[1] if len(args) > 1 else kwargs.get("target"))
+            return original(*args, **kwargs)
+
+        return dress(loss, original)
+
+    def _next(self, original: Any) -> Any:
+        def __next__(iterator: Any) -> Any:  # noqa: N807
+            batch = original(iterator)
+            if self.is_seeing and self.is_home():
+                self.guarded("a batch", self._remember, batch)
+            return batch
+
+        return dress(__next__, original)
+
+    # ------------------------------------------------------------ records
+
+    def _remember(self, batch: Any) -> None:
+        """A loader has yielded this."""
+        self.yielded = [(name, weakref.ref(tensor)) for name, tensor in self.tensors.named(batch, TARGET)]
+
+    def _tell_target(self, target: Any) -> None:
+        if self.tensors.readable(target):
+            self._record(TARGET, target, -1)
+
+    def record(self, args: Any, kwargs: Any, place: int) -> None:
+        """An outermost forward pass begins."""
+        for number, value in enumerate(args):
+            for name, tensor in self.tensors.named(value, "%s[%d]" % (INPUT, number) if number else INPUT):
+                self._record(name, tensor, place)
+        for name, tensor in self.tensors.named(kwargs, INPUT):
+            self._record(name, tensor, place)
+        yielded, self.yielded = self.yielded, []
+        others = [(name, own()) for name, own in yielded]
+        others = [(name, tensor) for name, tensor in others if tensor is not None and self._is_new(tensor)]
+        for name, tensor in others:
+            self._record(TARGET if len(others) == 1 else name, tensor, place)
+
+    def _is_new(self, tensor: Any) -> bool:
+        """What was computed is no data; the same data counts once in a step."""
+        return tensor.grad_fn is None and all(own() is not tensor for own in self.told)
+
+    def _record(self, name: str, tensor: Any, place: int) -> None:
+        if self._is_new(tensor):
+            self.told.append(weakref.ref(tensor))
+            self.tensors.record("batch", name, tensor, place, rows=self.tensors.rows(tensor))
+
+    def forget(self) -> None:
+        """A step has ended."""
+        self.told = []

@@ -1,0 +1,127 @@
+"""Modules in the trace of PyTorch: what each gives, and the gradient with respect to it.
+
+Gradients are seen by hooks of tensors: full backward hooks of modules would put views around inputs and outputs, which
+breaks programs that change these in place.
+"""
+
+from __future__ import annotations
+
+import weakref
+from sys import _getframe
+
+from ....trace_levels import MODULES
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ....recorder import Recorder
+    from ....trace import Trace
+    from .names import Names, Root
+    from .tensors import Tensors
+
+
+class Layers:
+    """Calls of modules within an outermost one."""
+
+    def __init__(self, torch: Any, trace: Trace, recorder: Recorder, tensors: Tensors, names: Names) -> None:
+        self.trace = trace
+        self.recorder = recorder
+        self.tensors = tensors
+        self.names = names
+        self.unseen = torch._C.DisableTorchFunction
+        self.root: Root | None = None
+        self.last: Any = None
+        self.version = -1
+        self.known: tuple[Any, str] = (None, "")
+        self.hook: Hook | None = None
+
+    def begin(self, root: Root | None) -> None:
+        """An outermost call begins."""
+        self.root = root
+
+    def call(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+        """The call of a module that another one calls."""
+        output = original(module, *args, **kwargs)
+        try:
+            with self.unseen():
+                self._outputs(self.path(module), output, self.trace.place(_getframe(2)))
+        except Exception as error:
+            self.recorder.fault("trace of %s" % type(module).__name__, error)
+        return output
+
+    def path(self, module: Any) -> str:
+        """Path of a module that runs."""
+        return self.names.path(module, self.root)
+
+    def leave(self) -> None:
+        """An outermost call has ended, in whatever way."""
+        self.root = None
+
+    def _outputs(self, name: str, output: Any, place: int) -> None:
+        if self.tensors.readable(output):
+            self.record("module", name, output, place)
+            self._attend(name, output, place)
+            return
+        for number, (_, tensor) in enumerate(self.tensors.named(output, name)):
+            own = "%s[%d]" % (name, number) if number else name
+            self.record("module", own, tensor, place)
+            self._attend(own, tensor, place)
+
+    def end(self, module: Any, root: Root | None, output: Any, place: int) -> None:
+        """An outermost call has ended: its output counts as such already, where it has weights."""
+        if root is None:
+            self._outputs(type(module).__name__, output, place)
+            return
+        for number, (_, tensor) in enumerate(self.tensors.named(output, root.name)):
+            self._attend(root.prefix + root.name + ("[%d]" % number if number else ""), tensor, place)
+
+    def record(self, kind: str, name: str, tensor: Any, place: int) -> None:
+        """Record an output; one that the module inside has given already is not read again."""
+        is_known = self.last is not None and self.last() is tensor and self.version == _version(tensor)
+        if not is_known:
+            self.known = self.tensors.digest(tensor)
+            self.last, self.version, self.hook = weakref.ref(tensor), _version(tensor), None
+        self.tensors.record_digest(kind, name, tensor, *self.known, place)
+
+    def _attend(self, name: str, tensor: Any, place: int) -> None:
+        """See the gradient, unless the tensor is a leaf, whose hooks would stay."""
+        if not tensor.requires_grad or tensor.grad_fn is None:
+            return
+        is_same = self.last is not None and self.last() is tensor and self.version == _version(tensor)
+        if is_same and self.hook is not None:
+            self.hook.names.append(name)
+            return
+        hook = Hook(self, name, place)
+        tensor.register_hook(hook)
+        if is_same:
+            self.hook = hook
+
+
+class Hook:
+    """Sees a gradient; of nested modules with one output it is that of all of them."""
+
+    __torch_unserializable__ = True  # a tensor can be saved with it, for it says nothing about the tensor
+
+    def __init__(self, layers: Layers, name: str, place: int) -> None:
+        self.layers = layers
+        self.names = [name]
+        self.place = place
+
+    def __call__(self, gradient: Any) -> None:
+        layers = self.layers
+        if layers.trace.level < MODULES:
+            return
+        try:
+            with layers.unseen():
+                if gradient is not None and layers.tensors.readable(gradient):
+                    digest, form = layers.tensors.digest(gradient)
+                    for name in reversed(self.names):
+                        layers.tensors.record_digest("module-gradient", name, gradient, digest, form, self.place)
+        except Exception as error:
+            layers.recorder.fault("trace of a gradient", error)
+
+
+def _version(tensor: Any) -> int:
+    """How often a tensor was changed in place; what was made in inference mode does not know."""
+    return -1 if tensor.is_inference() else int(tensor._version)

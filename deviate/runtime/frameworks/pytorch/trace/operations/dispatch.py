@@ -1,0 +1,232 @@
+"""The trace of PyTorch at level 4: every operation that makes numbers, with its line, its module and a checksum."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from sys import _getframe
+from threading import get_ident
+
+from .....parts import Guest
+from .....seeds import dress
+from .....trace_levels import MODULES, OPERATIONS
+from .kinds import Operation
+from .lines import Lines
+from .modules import Running
+from .nodes import Apart
+from .results import Results
+from .unwritten import Unwritten
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Sequence
+
+    from ..modules import Layers
+    from ..tensors import Tensors
+
+FRAMEWORK = "torch"
+SHAPES = "torch._subclasses"
+"""Where the tensors are from that have no numbers."""
+COMPILED = "torch.compile replaces operations by code of its own, which cannot be looked into without changing it"
+TOO_OLD = "this version of PyTorch has no stack of dispatch modes"
+
+
+def attend_operations(torch: Any, guest: Guest, tensors: Tensors, layers: Layers) -> Operations | None:
+    """Trace operations in the steps whose level asks for it; None where no step can."""
+    trace = guest.trace
+    if OPERATIONS not in (trace.asked, *trace.next):
+        return None
+    if not hasattr(torch._C, "_push_on_torch_dispatch_stack"):
+        trace.ends(FRAMEWORK, MODULES, TOO_OLD)
+        return None
+    operations = Operations(torch, guest, tensors, layers)
+    operations.attend()
+    return operations
+
+
+class Operations:
+    """A dispatch mode, which PyTorch calls in place of every operation of the thread that put it in.
+
+    It is the innermost of all modes, so that it sees what is really computed, and those of the program are entered and
+    left as without it.
+    """
+
+    def __init__(self, torch: Any, guest: Guest, tensors: Tensors, layers: Layers) -> None:
+        self.torch = torch
+        self.trace = guest.trace
+        self.recorder = guest.recorder
+        self.modes: Any = import_module("torch.utils._python_dispatch")
+        self.running = Running(torch, layers)
+        self.lines = Lines(torch, guest.trace, self.running.path)
+        self.results = Results(guest.trace, tensors)
+        self.unwritten = Unwritten(torch)
+        self.known: dict[Any, Operation] = {}
+        self.is_on = False
+        self.is_refused = False
+        self.thread = 0
+        self.mode = self._mode()
+        self.apart = Apart(torch, self.modes, self.mode, self.lines, self.results, self.is_traced, self.recorder.fault)
+
+    def attend(self) -> None:
+        """Follow the level, and give way to compilers: they would put their code together otherwise under a mode."""
+        torch = self.torch
+        if hasattr(torch, "compile"):
+            original = torch.compile
+
+            def compile(*args: Any, **kwargs: Any) -> Any:  # noqa: A001
+                self.refuse()
+                return original(*args, **kwargs)
+
+            torch.compile = dress(compile, original)
+        self.apart.attend()
+        self.trace.at_level.append(self.follow)
+        self.follow(self.trace.level)
+
+    def follow(self, level: int) -> None:
+        """The level of the trace is another one: between two steps, in the thread that trains."""
+        try:
+            is_wanted = level == OPERATIONS and not self.is_refused
+            if is_wanted and _has_compiled():
+                self.refuse()
+            elif is_wanted:
+                self._put_in()
+            else:
+                self._take_out()
+        except Exception as error:
+            self.recorder.fault("operations of PyTorch", error)
+
+    def is_traced(self) -> bool:
+        """Whether operations of this thread are."""
+        return self.is_on and self.thread == get_ident()
+
+    def refuse(self) -> None:
+        """No operation is traced from here on."""
+        if not self.is_refused:
+            self.is_refused = True
+            self._take_out()
+            self.trace.ends(FRAMEWORK, MODULES, COMPILED)
+
+    # ------------------------------------------------------------ the stack of modes
+
+    def _put_in(self) -> None:
+        self.is_on = True
+        self.thread = get_ident()
+        stack = self._popped()
+        self.modes._push_mode(self.mode)
+        self._push(stack)
+        self.running.put_in()
+        self.apart.put_in()
+
+    def _take_out(self) -> None:
+        """Of the stack of the thread that trains; in another one, such as after a fork, it does nothing from now on."""
+        self.is_on = False
+        if self.thread == get_ident():
+            self._push(self._popped())
+            self.running.take_out()
+            self.apart.take_out()
+        self.lines.forget()
+        self.unwritten.forget()
+
+    def _popped(self) -> list[Any]:
+        """The modes but ours, the innermost first, none of which is on the stack any more."""
+        size = self.torch._C._len_torch_dispatch_stack
+        found = []
+        while size():
+            found.append(self.modes._pop_mode())
+        return [mode for mode in reversed(found) if mode is not self.mode]
+
+    def _push(self, stack: Sequence[Any]) -> None:
+        for mode in stack:
+            self.modes._push_mode(mode)
+
+    # ------------------------------------------------------------ one operation
+
+    def _mode(self) -> Any:
+        base = self.modes.TorchDispatchMode
+        members = {
+            "supports_higher_order_operators": True,
+            "is_infra_mode": classmethod(lambda cls: False),
+            "ignore_compile_internals": classmethod(lambda cls: True),
+        }
+        cls: Any = type("Operations", (base,), members)
+        # Given in the body of the class it would be made one that compilers pass by, which takes ten times as long.
+        cls.__torch_dispatch__ = self._dispatcher()
+        return cls()
+
+    def _dispatcher(self) -> Any:
+        known, unwritten = self.known, self.unwritten
+        plain = getattr(self.torch.Tensor, "__torch_dispatch__", None)
+
+        def __torch_dispatch__(  # noqa: N807
+            mode: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            kwargs = kwargs or {}
+            if not self.is_on:
+                return func(*args, **kwargs)
+            for cls in types:
+                if cls.__torch_dispatch__ is not plain:
+                    if cls.__module__.startswith(SHAPES):
+                        return func(*args, **kwargs)  # a mode within ours answers, with shapes alone
+                    return NotImplemented  # its own dispatch takes the operation apart, and we see the parts
+            operation = known.get(func)
+            if operation is None:
+                operation = known[func] = Operation(func)
+            before = None
+            if unwritten.marks or operation.is_special:
+                before = self._before(operation, args, kwargs)
+            output = func(*args, **kwargs)
+            try:
+                self._after(operation, func, args, kwargs, output, before, _getframe(1))
+            except Exception as error:
+                self.recorder.fault("operation %s" % operation.name, error)
+            return output
+
+        return __torch_dispatch__
+
+    def _before(self, operation: Operation, args: Any, kwargs: Any) -> Any:
+        """What is not there any more once the operation was carried out."""
+        try:
+            if operation.sent is not None:
+                return self.results.sent(operation, args, kwargs)
+            if operation.is_growing:
+                return self.unwritten.size(args)
+            return self.unwritten.read(operation, args, kwargs)
+        except Exception as error:
+            self.recorder.fault("operation %s" % operation.name, error)
+            return None
+
+    def _after(
+        self, operation: Operation, func: Any, args: Any, kwargs: Any, output: Any, before: Any, frame: FrameType
+    ) -> None:
+        lines, unwritten = self.lines, self.unwritten
+        if operation.is_silent:
+            if lines.has_node():
+                lines.find(frame)
+            return
+        if operation.is_apart:
+            self.apart.saw(lines.number())
+        found = lines.find(frame)
+        made = self.results.given(operation, output, args, kwargs)
+        is_raw = False
+        if operation.is_allocation:
+            unwritten.allocated(made)
+            is_raw = True
+        elif operation.is_growing:
+            unwritten.grown(args, before)
+            is_raw = True
+        elif unwritten.marks:
+            unwritten.written(operation, made, args, kwargs)
+            is_raw = any(unwritten.is_raw(it) for it in made)
+        if operation.sent is not None:
+            if before is not None:
+                self.results.record_sent(operation, before, found)
+        else:
+            reads = before if type(before) is str else ""
+            self.results.record(operation, made, found, reads=reads, is_raw=is_raw)
+
+
+def _has_compiled() -> bool:
+    """Whether a part of the program runs as compiled code: nobody would tell where that begins and ends."""
+    dynamo = sys.modules.get("torch._dynamo.convert_frame")
+    return bool(getattr(dynamo, "FRAME_COUNTER", 0))

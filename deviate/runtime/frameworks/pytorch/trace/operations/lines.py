@@ -1,0 +1,138 @@
+"""The line of the user's program that an operation of PyTorch belongs to, forward and backward."""
+
+from __future__ import annotations
+
+import sys
+from threading import get_ident, main_thread
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+    from typing import Any, Callable
+
+    from .....trace import Trace
+
+    Found = tuple[int, str, int]
+    """Number of the place, path of the module, and number of the place that called the backward pass, -2 outside."""
+
+PROJECT, ENGINE, ELSEWHERE = 1, 2, 0
+NEWER = (("torch/autograd/graph.py", "_engine_run_backward"),)
+OLDER = (("torch/autograd/__init__.py", "backward"), ("torch/autograd/__init__.py", "grad"))
+"""Frames from which the backward pass is run, in newer versions of PyTorch and in older ones."""
+HANDLERS = frozenset(["__torch_dispatch__", "__torch_function__"])
+"""Functions that carry out what others have asked for, be they in the project too."""
+FORWARD = -2
+NEAREST = 8
+"""How far below the number of a node the operation that made it is looked for."""
+MOST = 1 << 16
+"""Nodes whose lines are remembered, and backward passes."""
+
+
+class Lines:
+    """Lines of operations, each looked up once: a frame is known by its code and by the instruction it stands at.
+
+    Nodes of the autograd graph are numbered as they are made, just before the operation itself is carried out. So the
+    number tells in the backward pass which line made the node that runs.
+    """
+
+    def __init__(self, torch: Any, trace: Trace, path: Callable[[], str]) -> None:
+        self.trace = trace
+        self.path = path
+        core = torch._C
+        self.number = getattr(getattr(core, "_autograd", None), "_get_sequence_nr", lambda: 0)
+        self.task = getattr(core, "_current_graph_task_id", lambda: -1)
+        self.node = getattr(core, "_current_autograd_node", lambda: None)
+        graph = getattr(torch.autograd, "graph", None)
+        self.engines = NEWER if hasattr(graph, "_engine_run_backward") else OLDER
+        self.codes: dict[int, tuple[CodeType, int]] = {}
+        self.places: dict[tuple[int, int], int] = {}
+        self.made: dict[int, tuple[int, str]] = {}
+        self.called: dict[int, int] = {}
+        self.last = -1
+        self.thread = main_thread().ident
+
+    def forget(self) -> None:
+        """What was remembered of nodes."""
+        self.made.clear()
+        self.called.clear()
+
+    def has_node(self) -> bool:
+        """Whether nodes were made since the last operation."""
+        return bool(self.number() != self.last)
+
+    def find(self, frame: FrameType | None) -> Found:
+        """Of an operation that `frame` asked for, and that was just carried out."""
+        place, called = self._nearest(frame), FORWARD
+        task = self.task()
+        if task == -1:
+            module = self.path()
+        else:
+            called = self._called(task, frame)
+            line, module = self._origin(called)
+            module = self.path() or module  # one that runs is computed anew
+            if place < 0:
+                place = line
+        number = self.number()
+        if number != self.last:
+            self.last = number
+            if len(self.made) > MOST:
+                self.made.clear()
+            if number:
+                self.made.setdefault(number - 1, (place, module))
+        return place, module, called
+
+    def note(self, first: int, found: Found) -> None:
+        """The nodes from this number on were made by what was just found, which was carried out as one."""
+        for number in range(first, min(self.number(), first + MOST)):
+            self.made.setdefault(number, found[:2])
+
+    def _nearest(self, frame: FrameType | None) -> int:
+        """The nearest place in the project within the backward pass, if one is running; else negative."""
+        codes = self.codes
+        while frame is not None:
+            code = frame.f_code
+            known = codes.get(id(code))
+            if known is None:
+                known = codes[id(code)] = (code, self._kind(code))
+            if known[1] == PROJECT:
+                key = (id(code), frame.f_lasti)
+                place = self.places.get(key)
+                if place is None:
+                    place = self.places[key] = self.trace.place(frame)
+                return place
+            if known[1] == ENGINE:
+                return -1
+            frame = frame.f_back
+        return -1
+
+    def _kind(self, code: CodeType) -> int:
+        if self.trace.project.place(code) is not None:
+            return ELSEWHERE if code.co_name in HANDLERS else PROJECT
+        name = code.co_filename.replace("\\", "/")
+        return ENGINE if any(code.co_name == it and name.endswith(file) for file, it in self.engines) else ELSEWHERE
+
+    def _origin(self, called: int) -> tuple[int, str]:
+        """Line and module that made the node that runs."""
+        node = self.node()
+        if node is None:  # what the backward pass has put off to its end
+            return called, ""
+        number = node._sequence_nr()
+        for below in range(NEAREST):
+            found = self.made.get(number - below)
+            if found is not None:
+                return found
+        return called, ""
+
+    def _called(self, task: int, frame: FrameType | None) -> int:
+        """Place from which the backward pass was called; on an accelerator it runs in a thread of its own."""
+        place = self.called.get(task)
+        if place is None:
+            if get_ident() != self.thread:
+                frame = sys._current_frames().get(self.thread or 0, frame)
+            engine = frame
+            while engine is not None and self._kind(engine.f_code) != ENGINE:
+                engine = engine.f_back
+            if len(self.called) > MOST:
+                self.called.clear()
+            place = self.called[task] = self.trace.place(engine or frame)
+        return place

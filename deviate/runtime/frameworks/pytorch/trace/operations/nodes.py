@@ -1,0 +1,208 @@
+"""What PyTorch computes by another formula where a dispatch mode is in place: it is computed without ours.
+
+Such a mode may hold tensors whose numbers cannot be read, so that PyTorch takes formulas that read none where there is
+one. They round otherwise, or give zeros of the other sign. What takes them is carried out while our mode is off the
+stack, and what it gives is recorded as one operation.
+
+Source: aten/src/ATen/TensorSubclassLikeUtils.h, isTensorSubclassLike, and those who ask it: prod_backward,
+cumprod_backward, masked_fill_backward, evenly_distribute_backward, linalg_det_backward in
+torch/csrc/autograd/FunctionsManual.cpp, and cross_entropy_loss in aten/src/ATen/native/LossNLL.cpp. 538 operations of
+which PyTorch 2.13 has samples (torch.testing, op_db; in single precision) were compared, their gradients and the
+gradients of these too, and no others found.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import count
+from sys import _getframe
+from threading import get_ident
+
+from .....seeds import dress
+from .kinds import Operation
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable, Iterator
+
+    from .lines import Lines
+    from .results import Results
+
+NODES = frozenset([
+    "ProdBackward0", "ProdBackward1", "CumprodBackward0", "MaskedFillBackward1", "LinalgDetBackward0",
+    "MinBackward1", "MaxBackward1", "MedianBackward0", "NanmedianBackward0", "ForeachMaxBackward1",
+])  # fmt: skip
+"""Nodes of the autograd graph whose formula is another one."""
+SLICES = "CopySlices"
+"""The node of an operation in place on a view, which holds the node of the operation itself out of sight."""
+LOSS = "cross_entropy_loss"
+LOSS_NAME = "aten.cross_entropy_loss.default"
+MEAN = 1
+"""The reduction of a loss, as PyTorch numbers them."""
+MOST = 1 << 16
+"""Operations in place that are remembered."""
+
+
+class Apart:
+    """Takes our mode from the stack for a node of a backward pass, or for an operation, and puts it back.
+
+    It does so where ours is the only mode. With one of the program on the stack PyTorch takes the other formula without
+    us as well.
+
+    The engine gives each node the stack that was there when the backward pass began. So what a node that raises has
+    left behind is of no account, and neither is the thread in which it runs.
+
+    Args:
+        is_on: whether operations of the thread that asks are traced.
+        fault: told of errors of our own, and where they came up.
+    """
+
+    def __init__(
+        self, torch: Any, modes: Any, mode: Any, lines: Lines, results: Results, is_on: Callable[[], bool], fault: Any
+    ) -> None:
+        self.torch = torch
+        self.mode = mode
+        self.push, self.pop = modes._push_mode, modes._pop_mode
+        self.size = torch._C._len_torch_dispatch_stack
+        self.at = torch._C._get_dispatch_stack_at
+        self.lines = lines
+        self.results = results
+        self.is_on = is_on
+        self.fault = fault
+        self.keys = count()
+        self.slices: dict[int, None] = {}
+        self.running: dict[int, tuple[int, int]] = {}
+        self.known: dict[str, Operation] = {}
+        self.original: Any = None
+        self.made: Any = None
+
+    def is_alone(self) -> bool:
+        """Whether ours is the one mode of this thread."""
+        return bool(self.size() == 1 and self.at(0) is self.mode)
+
+    def saw(self, number: int) -> None:
+        """An operation was carried out that a node with this number will hold if it wrote into a view."""
+        if len(self.slices) >= MOST:
+            del self.slices[next(iter(self.slices))]
+        self.slices[number] = None
+
+    # ------------------------------------------------------------ backward passes
+
+    def attend(self) -> None:
+        """Be there in every backward pass that begins while operations are traced."""
+        autograd = self.torch.autograd
+        original = getattr(autograd, "_engine_run_backward", None)
+        if original is None:  # before PyTorch 2.2
+            return
+
+        def _engine_run_backward(*args: Any, **kwargs: Any) -> Any:
+            handles = self._hook(args[0]) if args and self.is_on() else []
+            try:
+                return original(*args, **kwargs)
+            finally:
+                for handle in handles:
+                    handle.remove()
+
+        autograd._engine_run_backward = dress(_engine_run_backward, original)
+
+    def _hook(self, roots: Any) -> list[Any]:
+        """Be there before and after each node of the graph that is one of ours."""
+        handles: list[Any] = []
+        try:
+            with self.torch._C.DisableTorchFunction():
+                for node, name in self._nodes(roots):
+                    key = next(self.keys)
+                    handles.append(node.register_prehook(partial(self._before, key)))
+                    handles.append(node.register_hook(partial(self._after, key, name)))
+        except Exception as error:
+            self.fault("the graph of a backward pass", error)
+        return handles
+
+    def _nodes(self, roots: Any) -> Iterator[tuple[Any, str]]:
+        waiting = [root.grad_fn if isinstance(root, self.torch.Tensor) else root.node for root in roots]
+        seen = set(waiting)
+        while waiting:
+            node = waiting.pop()
+            if node is None:
+                continue
+            name = node.name()
+            if name in NODES or (name.endswith(SLICES) and node._sequence_nr() in self.slices):
+                yield node, name.rpartition("::")[2]
+            for follower, _ in node.next_functions:
+                if follower not in seen:
+                    seen.add(follower)
+                    waiting.append(follower)
+
+    def _before(self, key: int, gradients: Any) -> None:
+        if self.is_alone():
+            self.pop()
+            self.running[get_ident()] = key, self.lines.number()
+        elif self.size():
+            self.running.pop(get_ident(), None)
+
+    def _after(self, key: int, name: str, given: Any, gradients: Any) -> None:
+        own, number = self.running.get(get_ident(), (-1, 0))
+        if own != key:
+            return
+        del self.running[get_ident()]
+        try:
+            self._record(name, given, number, _getframe())
+        finally:
+            self.push(self.mode)
+
+    def _record(self, name: str, given: Any, number: int, frame: FrameType) -> None:
+        """Record what was carried out as one; nodes that it made have this number, or later ones."""
+        try:
+            operation = self.known.get(name)
+            if operation is None:
+                operation = self.known[name] = Operation(name)
+            found = self.lines.find(frame)
+            self.lines.note(number, found)
+            made = self.results.given(operation, given, (), {})
+            self.results.record(operation, made, found, reads="", is_raw=False)
+        except Exception as error:
+            self.fault("operation %s" % name, error)
+
+    # ------------------------------------------------------------ one loss
+
+    def put_in(self) -> None:
+        """Be there when a loss is computed, whose own formula is another one."""
+        owner = self.torch._C._nn
+        if self.made is not None or not hasattr(owner, LOSS):
+            return
+        original = getattr(owner, LOSS)
+
+        def loss(*args: Any, **kwargs: Any) -> Any:
+            if not (self.is_on() and self.is_alone() and _is_weighted_and_smoothed(*args, **kwargs)):
+                return original(*args, **kwargs)
+            number = self.lines.number()
+            self.pop()
+            try:
+                output = original(*args, **kwargs)
+                self._record(LOSS_NAME, output, number, _getframe(1))
+                return output
+            finally:
+                self.push(self.mode)
+
+        self.original, self.made = original, dress(loss, original)
+        setattr(owner, LOSS, self.made)
+        register = getattr(getattr(self.torch.jit, "_builtins", None), "_register_builtin", None)
+        if register is not None:  # to the compiler of torch.jit, which learns the originals here, it is the same
+            register(self.made, "aten::" + LOSS)
+
+    def take_out(self) -> None:
+        """Leave the loss as it was, and forget what was remembered of nodes."""
+        if self.made is not None and getattr(self.torch._C._nn, LOSS) is self.made:
+            setattr(self.torch._C._nn, LOSS, self.original)
+            self.made = None
+        self.slices.clear()
+        self.running.clear()
+
+
+def _is_weighted_and_smoothed(
+    inputs: Any = None, target: Any = None, weight: Any = None, reduction: int = MEAN, *rest: Any, **more: Any
+) -> bool:
+    """Whether the mean of a cross entropy is divided by a sum of weights that is computed for the smoothing alone."""
+    smoothing = rest[1] if len(rest) > 1 else more.get("label_smoothing", 0.0)
+    return weight is not None and reduction == MEAN and bool(smoothing > 0)

@@ -1,0 +1,132 @@
+"""Records of what operations of PyTorch gave: checksums of their outputs, or of what they wrote or sent."""
+
+from __future__ import annotations
+
+from functools import partial
+from zlib import crc32
+
+from ..tensors import form_of, has_sums
+from .kinds import Operation, given, tensors_in
+from .lines import FORWARD
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence
+
+    from .....hashing import Array
+    from .....trace import Trace
+    from ..tensors import Tensors
+    from .lines import Found
+
+    Summary = tuple[Any, str, Sequence[Any]]
+    """Checksum, or what will give it; form; and the tensors themselves."""
+
+KIND = "operation"
+SHOWN = 3
+"""Forms that a record tells of several outputs."""
+
+
+class Results:
+    """Turns what an operation gave into a record."""
+
+    def __init__(self, trace: Trace, tensors: Tensors) -> None:
+        self.trace = trace
+        self.tensors = tensors
+
+    def sent(self, operation: Operation, args: Any, kwargs: Any) -> Summary:
+        """What a collective operation sends; what comes of it is there only when the program has waited for it."""
+        found = [it for it in given(operation.sent or (), args, kwargs) if self.tensors.readable(it)]
+        return self._summary(found, is_raw=False)
+
+    def given(self, operation: Operation, output: Any, args: Any, kwargs: Any) -> Sequence[Any]:
+        """What an operation has made: its outputs, or what it wrote where it gives nothing."""
+        readable = self.tensors.readable
+        if readable(output):
+            return (output,)
+        if operation.returns_nothing:
+            output = tuple(given(operation.writes, args, kwargs))
+        elif operation.left_over and isinstance(output, (tuple, list)):
+            output = [it for place, it in enumerate(output) if place not in operation.left_over]
+        return [it for it in tensors_in(output) if readable(it)]
+
+    def record(self, operation: Operation, made: Sequence[Any], found: Found, *, reads: str, is_raw: bool) -> None:
+        """Record what an operation has made.
+
+        Args:
+            reads: what it read that nothing had written, in words; empty where there was nothing of the kind.
+            is_raw: whether what it made is such memory in its turn, which is not compared.
+        """
+        more = self._more(found)
+        if reads:
+            more["reads"] = reads
+        if len(made) == 1 and not is_raw:
+            digest, form = self.tensors.digest(made[0])
+            self.tensors.record_digest(KIND, operation.name, made[0], digest, form, found[0], **more)
+        elif made:
+            self._record(operation, self._summary(made, is_raw=is_raw), found, more)
+
+    def record_sent(self, operation: Operation, sent: Summary, found: Found) -> None:
+        """Record a collective operation."""
+        self._record(operation, sent, found, {**self._more(found), "collective": True})
+
+    def _record(self, operation: Operation, summary: Summary, found: Found, more: dict[str, Any]) -> None:
+        digest, form, made = summary
+        if len(made) > 1:
+            more["outputs"] = len(made)
+        if self.trace.has_sums and digest is not None:
+            sums = [self.tensors.sums(it) for it in made if has_sums(it)]
+            more["sums"] = [sum(column) for column in zip(*sums)] or [0.0, 0.0]
+        self.trace.record(KIND, operation.name, digest, form, found[0], self._giver(made), **more)
+
+    def _more(self, found: Found) -> dict[str, Any]:
+        _, module, called = found
+        more: dict[str, Any] = {"module": module} if module else {}
+        if called != FORWARD:
+            more["backward"] = True
+            more["called"] = called
+        return more
+
+    def _summary(self, made: Sequence[Any], *, is_raw: bool) -> Summary:
+        """One checksum and one form for all of them."""
+        if is_raw or not made:
+            forms = [form_of(it) for it in made]
+            return None, _joined(forms), made
+        told = [self.tensors.digest(it) for it in made]
+        form = _joined([form for _, form in told])
+        digests = [digest for digest, _ in told]
+        if any(callable(it) for it in digests):
+            return partial(_later, digests), form, made
+        return _combined(digests), form, made
+
+    def _giver(self, made: Sequence[Any]) -> Callable[[], Array] | None:
+        return partial(_one_behind_the_other, self.tensors, made) if made else None
+
+
+def _joined(forms: Sequence[str]) -> str:
+    rest = len(forms) - SHOWN
+    return " ".join(forms[:SHOWN]) + (" and %d more" % rest if rest > 0 else "")
+
+
+def _combined(digests: Sequence[Any]) -> int | None:
+    if None in digests:
+        return None
+    return digests[0] if len(digests) == 1 else crc32(repr(list(digests)).encode("ascii"))
+
+
+def _later(digests: Sequence[Any]) -> tuple[int | None, dict[str, object]]:
+    """Of tensors on accelerators, whose checksums have been fetched meanwhile."""
+    return _combined([it()[0] if callable(it) else it for it in digests]), {}
+
+
+def _one_behind_the_other(tensors: Tensors, made: Sequence[Any]) -> Array:
+    """The numbers of several tensors as one array; of the first alone where they are of several types."""
+    arrays: list[Array] = [tensors.array(it) for it in made]
+    if len({it[0] for it in arrays}) > 1 or len(arrays) == 1:
+        return arrays[0]
+    total = 0
+    for _, its, _ in arrays:
+        size = 1
+        for length in its:
+            size *= length
+        total += size
+    return arrays[0][0], (total,), b"".join(it[2] for it in arrays)

@@ -1,0 +1,184 @@
+"""Memory that was given out and that no operation has written yet, number by number."""
+
+from __future__ import annotations
+
+from .kinds import COPYING, SCATTERING, Operation, given
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Sequence
+
+WHOLLY, PARTLY = "uninitialised", "partly uninitialised"
+LARGEST = 1 << 27
+"""Numbers up to which parts of a memory are told apart; of a larger one that was written somewhere nothing is said."""
+CROWD = 256
+"""Marks beyond which those of memory that is gone are looked for."""
+
+
+class Unwritten:
+    """Marks on storages. What libraries write without PyTorch's operations, NumPy for one, is not seen.
+
+    A mark holds a weak reference: memory is given back as without it, and no other storage has the same key meanwhile.
+
+    Attributes:
+        marks: by the address of the storage's head.
+    """
+
+    def __init__(self, torch: Any) -> None:
+        self.torch = torch
+        self.is_able = hasattr(torch.Tensor, "untyped_storage") and hasattr(torch.UntypedStorage, "_weak_ref")
+        self.marks: dict[int, Mark] = {}
+
+    def forget(self) -> None:
+        self.marks.clear()
+
+    def allocated(self, tensors: Sequence[Any]) -> None:
+        """These are the outputs of an operation that only takes memory."""
+        for tensor in tensors:
+            if self.is_able and tensor.numel() and str(tensor.layout) == "torch.strided":
+                self._mark(tensor)
+
+    def read(self, operation: Operation, args: Any, kwargs: Any) -> str:
+        """What an operation is about to read that nothing has written: WHOLLY, PARTLY or nothing."""
+        found = ""
+        if operation.base in COPYING:
+            return found
+        for tensor in given(operation.reads, args, kwargs):
+            mark = self._of(tensor)
+            part = None if mark is None or not tensor.numel() else mark.part(tensor)
+            if part is None:
+                continue
+            if not bool(part.any()):
+                return WHOLLY
+            if not bool(part.all()):
+                found = PARTLY
+        return found
+
+    def size(self, args: Any) -> int:
+        """Bytes of the memory of a tensor that is about to grow."""
+        return int(args[0].untyped_storage().nbytes()) if self.is_able else 0
+
+    def grown(self, args: Any, size: int) -> None:
+        """The memory of a tensor had this size in bytes before."""
+        tensor = args[0]
+        if self.is_able and tensor.untyped_storage().nbytes() > size:
+            before = self._of(tensor)
+            mark = self._mark(tensor)
+            old = size // tensor.element_size()
+            if mark.is_told_apart and old:
+                mark.mask()[:old] = True if before is None else before.mask()[:old]
+
+    def written(self, operation: Operation, made: Sequence[Any], args: Any, kwargs: Any) -> None:
+        """An operation was carried out, and has made tensors."""
+        if operation.base in COPYING:
+            for target in made[:1]:
+                self._copy(args[1] if operation.base == "copy_" else args[0], target)
+            return
+        for tensor in given(operation.writes, args, kwargs):
+            mark = self._of(tensor)
+            if mark is None:
+                continue
+            if operation.base in SCATTERING and operation.sent is None:
+                self._scatter(operation.base, mark, tensor, args)
+            else:
+                self._write(mark, tensor)
+
+    def _copy(self, source: Any, target: Any) -> None:
+        """What nothing had written is as unknown in a copy."""
+        known, mark = self._of(source), self._of(target)
+        part = None if known is None else known.part(source)
+        if part is None or bool(part.all()):
+            if mark is not None:
+                self._write(mark, target)
+            return
+        if mark is None:
+            mark = self._mark(target)
+            if mark.is_told_apart:
+                mark.mask().fill_(True)
+        own = mark.part(target)
+        if own is not None:
+            own.copy_(part)
+
+    def is_raw(self, tensor: Any) -> bool:
+        """Whether a part of a tensor is memory that nothing has written."""
+        mark = self._of(tensor)
+        part = None if mark is None or not tensor.numel() else mark.part(tensor)
+        return part is not None and not bool(part.all())
+
+    # ------------------------------------------------------------ marks
+
+    def _of(self, tensor: Any) -> Mark | None:
+        if not self.marks:
+            return None
+        try:
+            return self.marks.get(tensor.untyped_storage()._cdata)
+        except (RuntimeError, NotImplementedError):  # sparse ones have none of their own
+            return None
+
+    def _mark(self, tensor: Any) -> Mark:
+        if len(self.marks) > CROWD:
+            self.marks = {key: mark for key, mark in self.marks.items() if not mark.is_gone()}
+        mark = Mark(self.torch, tensor)
+        self.marks[mark.key] = mark
+        return mark
+
+    def _write(self, mark: Mark, tensor: Any) -> None:
+        if tensor.numel() * tensor.element_size() < mark.size:
+            part = mark.part(tensor)
+            if part is not None:
+                part.fill_(True)
+                if not bool(mark.mask().all()):
+                    return
+        self.marks.pop(mark.key, None)
+
+    def _scatter(self, base: str, mark: Mark, tensor: Any, args: Any) -> None:
+        """The same in a tensor that tells of each number whether it was written."""
+        part = mark.part(tensor)
+        if part is None:
+            self.marks.pop(mark.key, None)
+        elif base in {"index_put_", "_index_put_impl_"}:
+            self.torch.ops.aten.index_put_.default(part, args[1], part.new_ones(()))
+        elif base in {"masked_fill_", "masked_scatter_"}:
+            part.masked_fill_(args[1], True)
+        elif base == "index_copy_":
+            part.index_fill_(args[1], args[2], True)
+        else:
+            getattr(part, base)(args[1], args[2], True)
+
+
+class Mark:
+    """Of one storage: which of its numbers were written.
+
+    Attributes:
+        size: in bytes.
+        is_told_apart: whether it is small enough for its numbers to be told apart.
+    """
+
+    def __init__(self, torch: Any, tensor: Any) -> None:
+        storage = tensor.untyped_storage()
+        self.torch = torch
+        self.storage = type(storage)
+        self.key: int = storage._cdata
+        self.size: int = storage.nbytes()
+        self.width: int = tensor.element_size()
+        self.device = tensor.device
+        self.is_told_apart = self.size // self.width <= LARGEST
+        self.written: Any = None
+        self.reference = storage._weak_ref()
+
+    def __del__(self) -> None:
+        self.storage._free_weak_ref(self.reference)
+
+    def is_gone(self) -> bool:
+        return bool(self.storage._expired(self.reference))
+
+    def mask(self) -> Any:
+        if self.written is None:
+            self.written = self.torch.zeros(self.size // self.width, dtype=self.torch.bool, device=self.device)
+        return self.written
+
+    def part(self, tensor: Any) -> Any:
+        """Of the numbers of a tensor whether they were written; None where nothing is known of them."""
+        if not self.is_told_apart or tensor.element_size() != self.width:
+            return None
+        return self.mask().as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())

@@ -1,0 +1,73 @@
+"""States of the random generators that a program shares, in the trace of PyTorch; one for each stream, if any."""
+
+from __future__ import annotations
+
+import sys
+from zlib import crc32
+
+from ....parts import Guest
+from ..generators import ACCELERATORS
+from ..tensors import state_bytes
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+PYTHON = "python"
+UNTOUCHED = 0
+"""In place of the checksum of a generator that nobody has seeded or drawn from since the process imported PyTorch: what
+the system gave it at its start is another state in each process, and nothing comes of it."""
+
+
+class States:
+    """Records the states of the generators of Python, NumPy and PyTorch that programs share."""
+
+    def __init__(self, torch: Any, guest: Guest) -> None:
+        self.torch = torch
+        self.trace = guest.trace
+        self.streams = guest.streams
+        self.recorder = guest.recorder
+        self.known: dict[str, tuple[object, int]] = {name: (state, UNTOUCHED) for name, state in self._shared(set())}
+
+    def record(self) -> None:
+        """A step begins."""
+        of_streams = set()
+        for bank in self.streams.banks if self.streams.is_active else ():
+            of_streams.add(bank.library)
+            states = {**bank.states, self.streams.now: bank.take()}
+            library = PYTHON if bank.library == "random" else bank.library
+            for stream in sorted(states):
+                self._tell("%s/%s" % (library, stream), bank.mark(states[stream]), is_seeded=True)
+        for library, state in self._shared(of_streams):
+            self._tell(library, state, is_seeded=False)
+
+    def _shared(self, told: set[str]) -> Iterator[tuple[str, object]]:
+        """Generators that no stream routes."""
+        modules = sys.modules
+        if "random" in modules and "random" not in told:
+            yield PYTHON, modules["random"].getstate()
+        if "numpy.random" in modules and "numpy" not in told:
+            _, key, *rest = modules["numpy.random"].get_state()
+            yield "numpy", (key.tobytes(), tuple(rest))
+        if "torch" not in told:
+            yield "torch", state_bytes(self.torch.default_generator.get_state())
+        for name in ACCELERATORS:
+            backend: Any = getattr(self.torch, name, None)
+            generators = getattr(backend, "default_generators", ())
+            if "torch." + name not in told and generators and backend.is_initialized():
+                for number, generator in enumerate(generators):
+                    yield "torch.%s:%d" % (name, number), state_bytes(generator.get_state())
+
+    def _tell(self, name: str, state: object, *, is_seeded: bool) -> None:
+        """Most states are what they were: comparing is cheaper than a checksum."""
+        known = self.known.get(name)
+        if known is None and not is_seeded:
+            known = self.known[name] = (state, UNTOUCHED)
+        elif known is None or known[0] != state:
+            known = self.known[name] = (state, _checksum(state))
+        self.trace.record("state", name, known[1])
+
+
+def _checksum(state: object) -> int:
+    data = state if isinstance(state, bytes) else repr(state).encode("utf-8")
+    return crc32(data)

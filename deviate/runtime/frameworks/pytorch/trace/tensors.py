@@ -1,0 +1,263 @@
+"""Tensors as the trace of PyTorch takes them down: which ones can be read, their checksums, and where they stand."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import partial
+from zlib import crc32
+
+from ....checksums import DeviceChecksums, row_checksums
+from ....npz import CODES
+from ..tensors import buffer, kind
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+    from ....trace import Trace
+
+DEEPEST = 8
+"""Levels of tuples, dicts and the like in which tensors are looked for."""
+
+
+class Tensors:
+    """Reads tensors without a trace: no operation that anybody else sees, no reference, no wait for an accelerator."""
+
+    def __init__(self, torch: Any, trace: Trace) -> None:
+        self.torch = torch
+        self.trace = trace
+        self.Tensor = torch.Tensor
+        self.strided = torch.strided
+        self.on_device = DeviceChecksums(torch)
+        self.waiting: list[Waiting] = []
+        self.kinds: dict[type, bool] = {}
+        self.numbers = {torch.float32: ctypes.c_float, torch.float64: ctypes.c_double}
+        self.forms: dict[Any, tuple[str, int, Any]] = {}
+        self.without_modes = [
+            context
+            for context in (getattr(torch._C, name, None) for name in ("DisableTorchFunction", "_DisableTorchDispatch"))
+            if context is not None
+        ]
+        self.no_grad = torch.no_grad
+        self.tracing_state = torch._C._get_tracing_state
+        self.functorch_level = getattr(getattr(torch._C, "_functorch", None), "maybe_current_level", lambda: None)
+        self.is_capturing = getattr(torch.cuda, "is_current_stream_capturing", bool)
+        trace.at_flush.append(self._fetch)
+
+    # ------------------------------------------------------------ which tensors
+
+    def readable(self, value: Any) -> bool:
+        """Whether a value is a tensor with numbers of its own, of a kind that does no more than PyTorch's."""
+        cls = type(value)
+        known = self.kinds.get(cls)
+        if known is None:
+            known = self.kinds[cls] = self._is_kind(cls)
+        if not known or value.is_meta or self.functorch_level() is not None or self.tracing_state() is not None:
+            return False
+        return not getattr(value, "is_nested", False)  # which has no shape
+
+    def _is_kind(self, cls: Any) -> bool:
+        if not issubclass(cls, self.Tensor) or hasattr(cls, "materialize"):
+            return False
+        own = getattr(cls, "__torch_dispatch__", None)
+        return own is getattr(self.Tensor, "__torch_dispatch__", None) or hasattr(cls, "_local_tensor")
+
+    def named(self, value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+        """Tensors in nested tuples, dicts and the like, with their places behind `name`."""
+        if isinstance(value, self.Tensor):
+            if self.readable(value):
+                yield name, value
+        elif depth < DEEPEST and value is not None:
+            for place, own in _parts(value):
+                yield from self.named(own, "%s.%s" % (name, place), depth + 1)
+
+    # ------------------------------------------------------------ what they hold
+
+    def digest(self, tensor: Any) -> tuple[Any, str]:
+        """Checksum and form; of one on an accelerator what will give it."""
+        key = (tensor.dtype, tensor.shape)
+        known = self.forms.get(key) or self._learn(key, tensor)
+        form, start, memory = known
+        if memory is not None and tensor.layout is self.strided and tensor.is_cpu and self._is_bare(tensor):
+            return crc32(memory.from_address(tensor.data_ptr()), start), form
+        return self._slowly(tensor, form, start)
+
+    def _is_bare(self, tensor: Any) -> bool:
+        """Whether its memory holds its numbers as they are, in C order."""
+        return bool(tensor.is_contiguous() and not tensor.is_neg() and not tensor.is_conj())
+
+    def _is_one(self, tensor: Any) -> bool:
+        """Whether it is a single number that lies in memory as it is."""
+        return not tensor.dim() and tensor.layout is self.strided and self._is_bare(tensor)
+
+    def _learn(self, key: Any, tensor: Any) -> tuple[str, int, Any]:
+        form = form_of(tensor)
+        size = tensor.numel() * tensor.element_size() if tensor.layout is self.strided else 0
+        known = self.forms[key] = (form, crc32(form.encode("ascii")), ctypes.c_ubyte * size if size else None)
+        return known
+
+    def _slowly(self, tensor: Any, form: str, start: int) -> tuple[Any, str]:
+        with Quiet(self):
+            plain = self.plain(tensor)
+            if not plain.numel():
+                return start, form
+            if plain.is_cpu:
+                return crc32(buffer(plain), start), form
+            if self.is_capturing():
+                return None, form
+            return self._wait(Waiting(self.on_device.of(plain), start)), form
+
+    def plain(self, tensor: Any) -> Any:
+        """The numbers that a tensor stands for, of one that is spread over processes those of this one, in C order."""
+        plain = getattr(tensor, "_local_tensor", tensor).detach()
+        if plain.layout is not self.strided:
+            plain = plain.to_dense()
+        if plain.is_complex():
+            plain = plain.resolve_conj()
+        return plain.resolve_neg().contiguous()
+
+    def record(self, of: str, name: str, tensor: Any, place: int = -1, **more: object) -> None:
+        """Record a tensor as it is now."""
+        digest, form = self.digest(tensor)
+        self.record_digest(of, name, tensor, digest, form, place, **more)
+
+    def record_digest(
+        self, of: str, name: str, tensor: Any, digest: Any, form: str, place: int = -1, **more: object
+    ) -> None:
+        """Record a tensor whose checksum is known."""
+        if self.trace.has_sums and has_sums(tensor):
+            more["sums"] = self.sums(tensor)
+        self.trace.record(of, name, digest, form, place, partial(self.array, tensor), **more)
+
+    def array(self, tensor: Any) -> Any:
+        """For records that are kept; types that NumPy has not are brought to single precision, which holds them all."""
+        with Quiet(self):
+            plain = self.plain(tensor)
+            if kind(plain) not in CODES:
+                plain = plain.float()
+            return kind(plain), tuple(plain.shape), bytes(buffer(plain))
+
+    def rows(self, tensor: Any) -> list[int]:
+        """Checksums of the rows; of what lies on an accelerator too, for which it has to be fetched."""
+        if not tensor.dim():
+            return []
+        with Quiet(self):
+            return row_checksums(buffer(self.plain(tensor)), tensor.shape[0])
+
+    def record_loss(self, tensor: Any, place: int) -> None:
+        """Record what a backward pass begins with. What lies on an accelerator is copied and read later."""
+        number = self.numbers.get(tensor.dtype)
+        if number is not None and type(tensor) is self.Tensor and tensor.is_cpu and self._is_one(tensor):
+            digest, form = self.digest(tensor)
+            value = number.from_address(tensor.data_ptr()).value  # not by an operation: this is done at each step
+            self.record_digest("loss", "loss", tensor, digest, form, place, value=value)
+            return
+        with Quiet(self):
+            plain = self.plain(tensor)
+            form = form_of(plain)
+            if plain.is_cpu:
+                digest, more = self._loss(plain, form)
+                self.trace.record("loss", "loss", digest, form, place, partial(self.array, plain), **more)
+            elif not self.is_capturing():
+                copy = plain.clone()
+                later = partial(self._later_loss, copy, form)
+                self.trace.record("loss", "loss", later, form, place, partial(self.array, copy))
+
+    def _loss(self, plain: Any, form: str) -> tuple[int, dict[str, object]]:
+        more: dict[str, object] = {}
+        if plain.numel() == 1 and not plain.is_complex():
+            more["value"] = float(plain.item())
+        if self.trace.has_sums and has_sums(plain):
+            more["sums"] = self.sums(plain)
+        return crc32(buffer(plain), crc32(form.encode("ascii"))), more
+
+    def _later_loss(self, copy: Any, form: str) -> tuple[int, dict[str, object]]:
+        with Quiet(self):
+            return self._loss(copy.cpu(), form)
+
+    def sums(self, tensor: Any) -> list[float]:
+        """Sum of the numbers and of their magnitudes, in double precision; one on an accelerator is waited for."""
+        with Quiet(self):
+            plain = self.plain(tensor)
+            if plain.element_size() < 2:  # few operations know the types of 8 bits
+                plain = plain.float()
+            double = self.torch.float64
+            return [float(plain.sum(dtype=double)), float(plain.abs().sum(dtype=double))]
+
+    # ------------------------------------------------------------ what waits on accelerators
+
+    def _wait(self, waiting: Waiting) -> Waiting:
+        self.waiting.append(waiting)
+        return waiting
+
+    def _fetch(self) -> None:
+        """All checksums that wait, with one transfer for each device."""
+        waiting, self.waiting = self.waiting, []
+        if not waiting:
+            return
+        with Quiet(self):
+            by_device: dict[Any, list[Waiting]] = {}
+            for one in waiting:
+                by_device.setdefault(one.total.device, []).append(one)
+            for device, several in by_device.items():
+                backend: Any = getattr(self.torch, device.type, None)
+                if hasattr(backend, "synchronize"):
+                    backend.synchronize(device)  # they may come from several streams
+                numbers = self.torch.stack([one.total for one in several]).tolist()
+                for one, number in zip(several, numbers):
+                    one.digest = (number ^ (one.start << 32)) & (1 << 64) - 1
+                    one.total = None
+
+
+class Waiting:
+    """A checksum that is still on an accelerator."""
+
+    __slots__ = ("digest", "start", "total")
+
+    def __init__(self, total: Any, start: int) -> None:
+        self.total = total
+        self.start = start
+        self.digest: int | None = None
+
+    def __call__(self) -> tuple[int | None, dict[str, object]]:
+        return self.digest, {}
+
+
+class Quiet:
+    """A context in which operations are those of PyTorch alone: no gradients, no modes and no subclasses see them."""
+
+    __slots__ = ("contexts",)
+
+    def __init__(self, tensors: Tensors) -> None:
+        self.contexts = [tensors.no_grad(), *(make() for make in tensors.without_modes)]
+
+    def __enter__(self) -> None:
+        for context in self.contexts:
+            context.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        for context in reversed(self.contexts):
+            context.__exit__(None, None, None)
+
+
+def form_of(tensor: Any) -> str:
+    """Type and shape, such as "float32[512,10]"."""
+    return "%s[%s]" % (kind(tensor), ",".join(map(str, tensor.shape)))
+
+
+def has_sums(tensor: Any) -> bool:
+    """Whether there are numbers that another environment may round otherwise."""
+    return bool(tensor.dtype.is_floating_point and tensor.numel())
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """What a container holds, with the place of each."""
+    if isinstance(value, dict) or (hasattr(value, "keys") and hasattr(value, "__getitem__")):
+        for key in list(value.keys()):
+            yield str(key), value[key]
+    elif isinstance(value, (tuple, list)):
+        for place, own in enumerate(value):
+            yield str(place), own
+    elif hasattr(type(value), "__dataclass_fields__"):
+        for field in type(value).__dataclass_fields__:
+            yield field, getattr(value, field, None)

@@ -1,0 +1,279 @@
+"""The trace of PyTorch, levels 1 to 3: losses, then what goes into and out of each update, then each module.
+
+A step ends with the step of an optimizer, the outermost where one calls another. A program that has none ends it where
+the first forward pass follows on a backward pass. What sees all this is in place only while there is a level for it.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+from threading import get_ident
+
+from ....parts import Guest
+from ....trace_levels import LOSS, MODULES, STEPS
+from .batches import Batches
+from .modules import Layers
+from .moments import Moments
+from .names import Names, is_closed
+from .states import States
+from .tensors import Tensors
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+    from ..proof import Proof
+    from ..regions import Forwards
+
+FRAMEWORK = "torch"
+CLOSED = "modules that torch.compile or torch.jit have put together anew are not called one by one"
+
+
+def attend_trace(torch: Any, guest: Guest, forwards: Forwards, proof: Proof) -> Tracer:
+    """Trace what this process trains."""
+    tracer = Tracer(torch, guest, forwards, proof)
+    of_environment, distributed = guest.trace.rank, torch.distributed
+
+    def rank() -> int:
+        is_one_of_many = distributed.is_available() and distributed.is_initialized()
+        return int(distributed.get_rank()) if is_one_of_many else of_environment()
+
+    guest.trace.rank = rank
+    guest.trace.at_level.append(tracer.set_level)
+    guest.trace.at_boundary.append(tracer.end_awaited)
+    forwards.trace = tracer
+    tracer.set_level(guest.trace.level)
+    return tracer
+
+
+class Tracer:
+    """Sees backward passes, steps of optimizers and outermost forward passes.
+
+    Attributes:
+        level: of the trace, as it was told last.
+        is_awaited: whether a backward pass is over whose update only the next forward pass, or the end of a step of the
+            main loop, will tell to be complete.
+        is_due: whether an optimizer has taken its step within the backward pass that is running.
+    """
+
+    def __init__(self, torch: Any, guest: Guest, forwards: Forwards, proof: Proof) -> None:
+        self.torch = torch
+        self.trace = guest.trace
+        self.recorder = guest.recorder
+        self.streams = guest.streams
+        self.forwards = forwards
+        self.optimizers = proof.trained.optimizers
+        self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+        self.moments = Moments(torch, self)
+        self.unseen = torch._C.DisableTorchFunction
+        self.names = Names()
+        self.tensors = Tensors(torch, guest.trace)
+        self.states = States(torch, guest)
+        self.batches = Batches(torch, self.tensors, self.is_home, self.guarded)
+        self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
+        self.level = 0
+        self.begun = -1
+        self.told: set[int] = set()
+        self.is_due = False
+        self.is_awaited = False
+        self.place = -1
+
+    # ------------------------------------------------------------ what is in place
+
+    def set_level(self, level: int) -> None:
+        """Between two steps: put in place what this level needs, and take away the rest."""
+        if (level >= LOSS) != (self.level >= LOSS):
+            self.moments.see() if level else self.moments.look_away()
+        self.batches.see(level >= STEPS)
+        self.level = level
+
+    def is_home(self) -> bool:
+        """Whether what happens now is computed, for the program, in the thread that trains."""
+        return (
+            self.level > 0
+            and get_ident() == self.streams.thread
+            and not self.is_compiling()
+            and self.tensors.tracing_state() is None
+            and self.tensors.functorch_level() is None
+        )
+
+    def guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
+        """Act, unseen by the program; an error is no problem of its."""
+        try:
+            with self.unseen():
+                act(*args)
+        except Exception as error:
+            self.recorder.fault("trace of %s" % where, error)
+
+    # ------------------------------------------------------------ steps
+
+    def _begin_step(self) -> None:
+        """Before the first forward pass of a step."""
+        if self.begun != self.trace.step:
+            self.begun = self.trace.step
+            if self.level >= STEPS:
+                self.states.record()
+
+    def _has_optimizer(self) -> bool:
+        return any(own() is not None for own in self.optimizers)
+
+    def end_awaited(self) -> None:
+        """Whatever was to be done with the gradients has been done."""
+        if self.is_awaited and self.is_home():
+            self.guarded("an update", self._end_own_step)
+
+    def _end_own_step(self) -> None:
+        """Of a program without optimizers: its backward pass is over, and another pass begins."""
+        self.is_awaited = False
+        if self.level >= STEPS:
+            self._record_weights("update", self.place)
+        self._end_step()
+
+    def _end_step(self) -> None:
+        for root, _ in self.names.alive():
+            root.has_run = False
+        self.batches.forget()
+        self.trace.tick()
+
+    # ------------------------------------------------------------ forward passes
+
+    def begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool) -> None:
+        """An outermost forward pass begins."""
+        if self.level and (self.is_awaited or self.level >= STEPS) and self.is_home():
+            self.guarded("a forward pass", self._begin, module, args, kwargs, has_weights, _getframe(2))
+
+    def _begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool, frame: FrameType) -> None:
+        if self.is_awaited:
+            self._end_own_step()
+        if self.level < STEPS:
+            return
+        self._begin_step()
+        root = self.names.root(module) if has_weights else None
+        if root is not None:
+            root.has_run = True
+            if is_closed(module):
+                self.trace.ends(FRAMEWORK, STEPS, CLOSED)
+            if not root.is_told:
+                root.is_told = True
+                for name, tensor in root.tensors(module):
+                    if self.tensors.readable(tensor):
+                        self.tensors.record("weights", name, tensor)
+            self.batches.record(args, kwargs, self.trace.place(frame))
+        if self.level >= MODULES:
+            self.layers.begin(root)
+            self.forwards.layers = self.layers
+
+    def end(self, module: Any, output: Any, has_weights: bool) -> None:
+        """An outermost forward pass has ended well."""
+        if self.level >= STEPS and self.is_home():
+            self.guarded("a forward pass", self._end, module, output, has_weights, _getframe(2))
+
+    def _end(self, module: Any, output: Any, has_weights: bool, frame: FrameType) -> None:
+        place = self.trace.place(frame)
+        root = self.names.root(module) if has_weights else None
+        if root is not None:
+            for name, tensor in self.tensors.named(output, "output"):
+                self.layers.record("forward", name, tensor, place)
+        if self.level >= MODULES:
+            self.layers.end(module, root, output, place)
+
+    # ------------------------------------------------------------ backward passes
+
+    def begin_backward(self, losses: Any, frame: FrameType) -> None:
+        """Gradients of these are about to be computed."""
+        if self.is_awaited and not any(root.has_run for root, _ in self.names.alive()):
+            self._end_own_step()  # a program without modules
+        self._begin_step()
+        self.place = self.trace.place(frame)
+        if self.level >= STEPS:
+            self._tell_others()
+        for tensor in (losses,) if isinstance(losses, self.torch.Tensor) else tuple(losses or ()):
+            if self.tensors.readable(tensor):
+                self.tensors.record_loss(tensor, self.place)
+
+    def _tell_others(self) -> None:
+        """Weights that optimizers have and no outermost module had, before their first update."""
+        for own in self.optimizers:
+            optimizer = own()
+            if optimizer is not None and id(own) not in self.told:
+                self.told.add(id(own))
+                for name, weight in self._optimized(optimizer):
+                    if self.names.of(weight) is None and self.tensors.readable(weight):
+                        self.tensors.record("weights", name, weight)
+
+    def end_backward(self) -> None:
+        """They lie in the weights."""
+        if not self._has_optimizer():
+            self.is_awaited = True
+            if self.level >= STEPS:
+                for root, module in self.names.alive():
+                    if root.has_run:
+                        self._record_gradients(
+                            (name, weight) for name, weight in root.tensors(module) if weight.requires_grad
+                        )
+        if self.is_due:
+            self.is_due = False
+            self._end_step()
+
+    def end_grad(self, inputs: Any, gradients: Any) -> None:
+        """They are given back."""
+        inputs = (inputs,) if isinstance(inputs, self.torch.Tensor) else tuple(inputs or ())
+        names = [self.names.of(tensor) for tensor in inputs]
+        if not self._has_optimizer() and (any(names) or not self.names.roots):
+            self.is_awaited = True
+        if self.level >= STEPS:
+            for place, (name, gradient) in enumerate(zip(names, gradients)):
+                if gradient is not None and self.tensors.readable(gradient):
+                    self.tensors.record("gradient", name or "gradient.%d" % place, gradient, self.place)
+
+    # ------------------------------------------------------------ updates
+
+    def begin_update(self, optimizer: Any, frame: FrameType) -> None:
+        """An optimizer that has its gradients begins its step; told where gradients are recorded."""
+        self._begin_step()
+        self.place = self.trace.place(frame)
+        self._record_gradients(self._optimized(optimizer))
+
+    def end_update(self, optimizer: Any, has_closure: bool, frame: FrameType) -> None:
+        """The outermost step of an optimizer has ended."""
+        if self.level >= STEPS:
+            place = self.trace.place(frame)
+            if has_closure:  # which has computed the gradients meanwhile
+                self._record_gradients(self._optimized(optimizer))
+            for name, weight in self._optimized(optimizer):
+                if self.tensors.readable(weight):
+                    self.tensors.record("update", name, weight, place)
+            self._record_buffers(place)
+        if self.moments.is_in_backward():
+            self.is_due = True  # an optimizer for each parameter, stepping as soon as there is a gradient
+        else:
+            self._end_step()
+
+    def _optimized(self, optimizer: Any) -> list[tuple[str, Any]]:
+        """What an optimizer changes, by name."""
+        return [
+            (self.names.of(weight) or "optimizer.%d.%d" % (number, place), weight)
+            for number, group in enumerate(optimizer.param_groups)
+            for place, weight in enumerate(group["params"])
+        ]
+
+    def _record_gradients(self, weights: Any) -> None:
+        for name, weight in weights:
+            gradient = weight.grad
+            if gradient is not None and self.tensors.readable(gradient):
+                self.tensors.record("gradient", name, gradient, self.place)
+
+    def _record_weights(self, kind: str, place: int) -> None:
+        for root, module in self.names.alive():
+            if root.has_run:
+                for name, tensor in root.tensors(module):
+                    if self.tensors.readable(tensor):
+                        self.tensors.record(kind, name, tensor, place)
+
+    def _record_buffers(self, place: int) -> None:
+        for root, module in self.names.alive():
+            if root.has_run:
+                for name, tensor in root.buffers(module):
+                    if self.tensors.readable(tensor):
+                        self.tensors.record("update", name, tensor, place)

@@ -1,0 +1,211 @@
+"""scikit-learn: what fitted estimators predict and score when the script asks them, and what they have fitted."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from threading import get_ident
+
+from ...npz import CODES
+from ...parts import Guest
+from ...seeds import dress
+from ..capture_sets import Sets, numbers, rows
+from .proof import Proof, _arrays
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+    from ...hashing import Array
+
+FRAMEWORK = "sklearn"
+LABELS = "predict"
+SCORES = ("predict_proba", "decision_function")
+METHODS = (LABELS, *SCORES, "score")
+METRICS = "sklearn.metrics"
+
+
+class Capture:
+    """What is kept of the estimators that the script has fitted; not of those that are parts of another one."""
+
+    def __init__(self, guest: Guest, proof: Proof) -> None:
+        self.capture = guest.capture
+        self.recorder = guest.recorder
+        self.project = guest.project
+        self.proof = proof
+        self.sets = Sets(guest, FRAMEWORK)
+        self.classes: set[type] = set()
+        self.watched: set[tuple[type, str]] = set()
+        self.estimators: list[Callable[[], Any]] = []
+        self.inside = 0
+        self.inner: Any = None
+        self.latest: tuple[Any, str, Any] | None = None
+        if self.capture.wants_weights:
+            self.capture.weights_of[FRAMEWORK] = self.weights
+
+    def weights(self) -> list[tuple[str, Array]]:
+        """The arrays of numbers in what is fitted and still there, as the proof names them."""
+        found = []
+        for number, known in enumerate(self.proof.fitted):
+            estimator = known()
+            if estimator is not None:
+                found += list(_arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0))
+        return [
+            (name, (array.dtype.name, array.shape, array.tobytes()))
+            for name, array in found
+            if array.dtype.name in CODES and array.ndim
+        ]
+
+    # ------------------------------------------------------------ methods
+
+    def fits(self) -> None:
+        """An estimator is about to be fitted: training goes on."""
+        if self.capture.open:
+            self.capture.end_evaluation()
+
+    def fitted(self, estimator: Any) -> None:
+        """From its first fit on, the methods of a class are watched."""
+        kind = type(estimator)
+        if not self.capture.wants_predictions or kind in self.classes:
+            return
+        self.classes.add(kind)
+        for name in METHODS:
+            owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), object)
+            method = owner.__dict__.get(name)
+            if method is not None and (owner, name) not in self.watched:
+                self.watched.add((owner, name))
+                self._attend(owner, name, method)
+
+    def _attend(self, owner: Any, name: str, method: Any) -> None:
+        if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
+            watched = type(method)(self._watched(name, method.fn), method.check, method.attribute_name)
+        elif callable(method):
+            watched = self._watched(name, method)
+        else:
+            return
+        setattr(owner, name, watched)
+
+    def _watched(self, name: str, original: Any) -> Any:
+        def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            is_home = get_ident() == self.capture.thread and not self.proof.inside
+            if not is_home or self.inside:
+                made = original(estimator, *args, **kwargs)
+                if is_home and name == LABELS:  # the last to return is the outermost
+                    self.inner = made
+                return made
+            frame = sys._getframe(1)
+            if self.project.place(frame.f_code) is None:
+                return original(estimator, *args, **kwargs)
+            self.inside += 1
+            self.inner = None
+            try:
+                made = original(estimator, *args, **kwargs)
+            finally:
+                self.inside -= 1
+            try:
+                self._made(estimator, name, args, kwargs, made, frame)
+            except Exception as error:
+                self.recorder.fault("outputs of %s" % name, error)
+            return made
+
+        return dress(method, original)
+
+    # ------------------------------------------------------------ sets
+
+    def _made(self, estimator: Any, method: str, args: Any, kwargs: Any, made: Any, frame: FrameType) -> None:
+        data = args[0] if args else kwargs.get("X")
+        truth = None
+        if method == "score":
+            truth = args[1] if len(args) > 1 else kwargs.get("y")
+            made, self.inner = self.inner, None
+        outputs = numbers(made[0] if isinstance(made, list) else made)
+        name, root = self.sets.name(data, frame)
+        if not getattr(outputs, "ndim", 0):
+            self.sets.refuse(name, "%s of %s gives no outputs" % (method, type(estimator).__name__))
+            return
+        if truth is None:
+            truth = self.sets.beside(data, frame)
+        classes = getattr(estimator, "classes_", None)
+        if method not in SCORES:
+            outputs = places(outputs, classes)
+        arrays = rows(outputs, places(numbers(truth), classes), [numbers(data)])
+        if arrays is None:
+            self.sets.refuse(name, "%s of %s gives no numbers" % (method, type(estimator).__name__))
+            return
+        number = self._number(estimator)
+        name = name if number == 1 else "%s_%d" % (name, number)
+        if not self._has_better(name, arrays, outputs):
+            name = self.sets.keep(name, root, arrays)
+        self.latest = made, name, classes
+
+    def _has_better(self, name: str, arrays: dict[str, Array], outputs: Any) -> bool:
+        """Whether scores of the same classes are kept of the same examples: they tell more than labels do."""
+        known = self.capture.open.get(name)
+        if known is None or outputs.ndim > 1 or "keys" not in arrays or "keys" not in known.parts:
+            return False
+        numpy: Any = sys.modules["numpy"]
+        kind, shape, buffer = known.parts["outputs"].whole()
+        if known.parts["keys"].whole()[2] != bytes(arrays["keys"][2]) or not kind.startswith("float"):
+            return False
+        scores = numpy.frombuffer(buffer, kind).reshape(shape)
+        labels = scores.argmax(1) if scores.ndim == 2 else scores > 0
+        return bool((labels == outputs).all())
+
+    def _number(self, estimator: Any) -> int:
+        """Several estimators that are there at once are told apart in the order in which they are asked first."""
+        for number, known in enumerate(self.estimators):
+            if known() is estimator:
+                return number + 1
+        for number, known in enumerate(self.estimators):
+            if known() is None:
+                self.estimators[number] = weakref.ref(estimator)
+                return number + 1
+        self.estimators.append(weakref.ref(estimator))
+        return len(self.estimators)
+
+    # ------------------------------------------------------------ true labels
+
+    def metric(self, original: Any) -> Any:
+        """A function of `sklearn.metrics`, which is told of true labels and predictions."""
+
+        def metric(*args: Any, **kwargs: Any) -> Any:
+            if self.latest is not None:
+                truth = args[0] if args else kwargs.get("y_true")
+                made = (
+                    args[1]
+                    if len(args) > 1
+                    else next(map(kwargs.get, {"y_pred", "y_score", "y_prob"} & {*kwargs}), None)
+                )
+                if made is self.latest[0] and truth is not None:
+                    try:
+                        self._true(truth)
+                    except Exception as error:
+                        self.recorder.fault("true labels", error)
+            return original(*args, **kwargs)
+
+        return dress(metric, original)
+
+    def _true(self, truth: Any) -> None:
+        made, name, classes = self.latest  # type: ignore[misc]
+        self.latest = None
+        known = self.capture.open.get(name)
+        labels = rows(numbers(made), places(numbers(truth), classes), [])
+        if known is None or not labels or "truth" not in labels or labels["truth"][1][0] != known.parts["outputs"].rows:
+            return
+        whole = {part: each.whole() for part, each in known.parts.items()}
+        if whole.get("truth") != labels["truth"]:
+            self.capture.again(name)
+            self.capture.rows(name, {**whole, "truth": labels["truth"]}, FRAMEWORK)
+
+
+def places(labels: Any, classes: Any) -> Any:
+    """Class labels as their places among the classes of an estimator, -1 for others; other values as they are."""
+    if labels is None or not hasattr(classes, "dtype") or classes.ndim != 1 or labels.ndim != 1 or not len(classes):
+        return labels
+    numpy: Any = sys.modules["numpy"]
+    are_numbers = [each.dtype.kind in "iufb" for each in (labels, classes)]
+    if are_numbers[0] != are_numbers[1]:
+        return labels
+    found = numpy.minimum(numpy.searchsorted(classes, labels), len(classes) - 1)
+    return numpy.where(classes[found] == labels, found, -1)

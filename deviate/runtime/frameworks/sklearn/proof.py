@@ -1,0 +1,117 @@
+"""What was fitted with scikit-learn, as a hash: the arrays that estimators hold after `fit` and `partial_fit`."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from ...hashing import weights_digest
+from ...parts import Guest
+from ...seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+DEEPEST = 6
+
+
+class Proof:
+    """Estimators that the script has fitted, as long as they are there; not those that are parts of another one."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.recorder = guest.recorder
+        self.capture: Any = None
+        self.tracing: Any = None
+        if guest.trace.asked:
+            from .trace import SklearnTrace  # most runs are not traced
+
+            self.tracing = SklearnTrace(guest, _arrays)
+        self.fitted: list[Any] = []
+        self.inside = 0
+        guest.recorder.at_main_end.append(lambda: self.tell("loop"))
+        guest.recorder.at_close.append(lambda: self.tell("exit"))
+
+    def attend(self, base: Any) -> None:
+        """All `fit` methods of scikit-learn are made by one decorator."""
+        original = getattr(base, "_fit_context", None)
+        if original is not None:  # from version 1.3
+            base._fit_context = dress(
+                lambda *args, **kwargs: self._decorator(original(*args, **kwargs)),
+                original,
+            )
+
+    def _decorator(self, decorate: Any) -> Any:
+        def decorated(method: Any) -> Any:
+            original = decorate(method)
+
+            def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+                if self.capture is not None and not self.inside:
+                    self.recorder.tell([self.capture.fits])
+                self.inside += 1
+                try:
+                    if self.tracing is None or self.inside > 1:
+                        return original(estimator, *args, **kwargs)
+                    with self.tracing.step(estimator, args, kwargs, sys._getframe(1)):
+                        return original(estimator, *args, **kwargs)
+                finally:
+                    self.inside -= 1
+                    if not self.inside:
+                        self._note(estimator)
+                    if self.capture is not None:
+                        self.recorder.tell([lambda: self.capture.fitted(estimator)])
+
+            return dress(fit, original)
+
+        return decorated
+
+    def _note(self, estimator: Any) -> None:
+        if not any(known() is estimator for known in self.fitted):
+            self.fitted.append(weakref.ref(estimator))
+
+    def tell(self, moment: str) -> None:
+        """Tell the hash of what is still there."""
+        arrays: list[tuple[str, Any]] = []
+        for number, known in enumerate(self.fitted):
+            estimator = known()
+            if estimator is not None:
+                arrays += _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
+        if arrays:
+            count = sum(array.size for _, array in arrays)
+            weights = [(name, (str(array.dtype), array.shape, array.tobytes())) for name, array in arrays]
+            self.recorder.event("weights", moment, "sklearn", weights_digest(weights), count)
+
+
+def _arrays(name: str, value: Any, depth: int) -> Iterator[tuple[str, Any]]:
+    """Arrays of numbers in fitted attributes, which end in an underscore.
+
+    Records go field by field, for what lies between their fields is left to chance.
+    """
+    if depth > DEEPEST:
+        return
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and hasattr(value, "tobytes"):
+        if dtype.names:
+            for field in dtype.names:
+                yield from _arrays("%s.%s" % (name, field), value[field], depth + 1)
+        elif dtype.kind in "fiub":
+            yield name, value
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _arrays("%s.%d" % (name, index), item, depth + 1)
+    else:
+        for key, item in sorted(_parts(value).items()):
+            yield from _arrays("%s.%s" % (name, key), item, depth + 1)
+
+
+def _parts(value: Any) -> dict[str, Any]:
+    """What an estimator has fitted, and what the tree in one of scikit-learn's is made of."""
+    if hasattr(value, "get_params"):
+        mine = vars(value).items()
+        found = {key: item for key, item in mine if key.endswith("_") and not key.startswith("_")}
+        for key, pairs in mine:  # a pipeline fits its steps themselves, not copies that it keeps in `steps_`
+            for pair in pairs if isinstance(pairs, list) else ():
+                if isinstance(pair, tuple) and len(pair) > 1 and hasattr(pair[1], "get_params"):
+                    found["%s.%s" % (key, pair[0])] = pair[1]
+        return found
+    return value.__getstate__() if type(value).__module__.startswith("sklearn.tree") else {}

@@ -1,0 +1,107 @@
+"""Traces of scikit-learn: each call of `fit` and `partial_fit`, with what it was given and what the estimator holds.
+
+What an estimator computes on its way to that is code of the library, in one call, and stays unseen.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+
+from ...parts import Guest
+from ..array_trace import States, record, record_batch
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable, Iterator
+
+FRAMEWORK = "sklearn"
+WHOLE = "a call of `fit` or `partial_fit` is one step: what an estimator computes in it stays in the library"
+CURVE, LAST = "loss_curve_", "loss_"
+"""Where estimators keep what they minimised, step by step, and at last."""
+PARTS = {"X": "input", "y": "target", "sample_weight": "weight"}
+"""What the arguments of estimators are called in records."""
+
+
+class SklearnTrace:
+    """What is traced of estimators."""
+
+    def __init__(self, guest: Guest, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]) -> None:
+        self.trace = guest.trace
+        self.recorder = guest.recorder
+        self.states = States(guest)
+        self.arrays_of = arrays_of
+
+    @contextmanager
+    def step(self, estimator: Any, args: Any, kwargs: Any, frame: FrameType) -> Iterator[None]:
+        """A call that is no part of another one."""
+        self._tell(lambda: self._before(estimator, args, kwargs, frame))
+        yield
+        self._tell(lambda: self._after(estimator, frame))
+
+    def _before(self, estimator: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+        trace = self.trace
+        trace.ends(FRAMEWORK, 2, WHOLE)
+        if trace.level < 2:
+            return
+        place = trace.place(frame)
+        self.states.record(place)
+        own: Any = getattr(estimator, "random_state", None)
+        if hasattr(own, "get_state"):
+            _, key, *rest = own.get_state()
+            numpy = sys.modules["numpy"]
+            state = [numpy.frombuffer(key.tobytes(), "uint8"), numpy.asarray(rest, "float64").view("uint8")]
+            record(trace, "state", "sklearn.random_state", numpy.concatenate(state), place)
+        if not trace.is_dropped:
+            for name, array in self._weights(estimator):
+                record(trace, "weights", name, array, place)
+        for name, part in [*zip(PARTS, args), *kwargs.items()]:
+            for way, array in _arrays_in(part):
+                record_batch(trace, PARTS.get(name, name) + way, array, place)
+
+    def _after(self, estimator: Any, frame: FrameType) -> None:
+        trace, place = self.trace, self.trace.place(frame)
+        for name, value in _losses(estimator):
+            number = sys.modules["numpy"].asarray(value, "float64")
+            record(trace, "loss", name, number, place, value=float(number))
+        if trace.level >= 2:
+            for name, array in self._weights(estimator):
+                record(trace, "update", name, array, place)
+        if hasattr(estimator, "predict"):  # what only transforms data has no weights that are trained
+            trace.tick()
+
+    def _weights(self, estimator: Any) -> Iterator[tuple[str, Any]]:
+        for name, array in self.arrays_of(type(estimator).__name__, estimator, 0):
+            if not name.endswith((CURVE, LAST)):
+                yield name, array
+
+    def _tell(self, act: Callable[[], object]) -> None:
+        if self.trace.level:
+            try:
+                act()
+            except Exception as error:
+                self.recorder.fault("trace of scikit-learn", error)
+
+
+def _losses(estimator: Any) -> Iterator[tuple[str, float]]:
+    """What was minimised: of each pass where the estimator keeps that, else at last."""
+    curve = getattr(estimator, CURVE, None)
+    if isinstance(curve, list):
+        for value in curve:
+            yield "loss", float(value)
+    elif isinstance(getattr(estimator, LAST, None), float):
+        yield "loss", float(getattr(estimator, LAST))
+
+
+def _arrays_in(part: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays that a table, a sparse matrix, a list or an array consists of."""
+    if hasattr(part, "tobytes") and hasattr(part, "dtype"):
+        yield "", part
+    elif hasattr(part, "indptr") and hasattr(part, "indices"):
+        for name in ("data", "indices", "indptr"):
+            yield "." + name, getattr(part, name)
+    elif hasattr(part, "to_numpy"):
+        yield "", part.to_numpy()
+    elif isinstance(part, (list, tuple)):
+        yield "", sys.modules["numpy"].asarray(part)

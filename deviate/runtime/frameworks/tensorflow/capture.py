@@ -1,0 +1,277 @@
+"""TensorFlow: outputs of loops that the script writes itself, in which a model of Keras is called for inference.
+
+In a graph the call is seen once, when the graph is made. After each run of it, a copy of the part of the graph that
+leads to the outputs runs on the same inputs; it is made only where that part changes no state and draws no numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from threading import get_ident
+
+from ...parts import Guest
+from ...seeds import dress
+from ..capture_sets import MOST_WAITING, Sets, arrays_in, first, join, numbers, size_of
+from .proof import Proof
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+FRAMEWORK = "keras"
+PYTHON = "tensorflow.python."
+UNSAFE = ("Assign", "Random", "PyFunc", "Iterator", "Write", "Print", "Insert", "Enqueue", "Dequeue", "Summary")
+"""What the names of operations hold that change something, or draw."""
+HARMLESS = ("ReadVariableOp", "ResourceGather", "Stateless", "VarHandleOp")
+
+
+class Loop:
+    """One way through a data set, or what is called in a row without one."""
+
+    def __init__(self, name: str, root: Any, step: int) -> None:
+        self.name = name
+        self.root = root
+        self.step = step
+        self.batches: list[tuple[Any, Any, Any]] = []
+        self.size = 0
+
+
+class Traced:
+    """A call of a model in a graph.
+
+    Attributes:
+        trains: whether gradients are taken in the graph: then it is no evaluation.
+    """
+
+    def __init__(self, graph: Any, model: Any, outputs: Any, inputs: list[Any]) -> None:
+        self.graph = weakref.ref(graph)
+        self.model = weakref.ref(model)
+        self.outputs = weakref.ref(outputs)
+        self.inputs = inputs
+        self.truth: Any = None
+        self.trains = False
+        self.copy: Any = None
+
+
+class Calls:
+    """Calls of trained models by the script's own code."""
+
+    def __init__(self, guest: Guest, proof: Proof) -> None:
+        self.guest = guest
+        self.capture = guest.capture
+        self.recorder = guest.recorder
+        self.proof = proof
+        self.sets = Sets(guest, FRAMEWORK)
+        self.loops: list[Loop] = []
+        self.drawn: tuple[Any, Any, str] | None = None
+        self.traced: dict[int, Traced] = {}
+        self.training: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.capture.at_end.append(self._hand_over)
+
+    def attend(self) -> None:
+        """TensorFlow has been imported."""
+        self._attend_graphs(sys.modules[PYTHON + "eager.polymorphic_function.concrete_function"].ConcreteFunction)
+        self._attend_iterators(sys.modules[PYTHON + "data.ops.iterator_ops"].OwnedIterator)
+        backprop: Any = sys.modules[PYTHON + "eager.backprop"]
+        backprop.GradientTape.gradient = self._before(backprop.GradientTape.gradient, self._differentiates)
+
+    # ------------------------------------------------------------ what is seen
+
+    def called(self, model: Any, args: Any, kwargs: Any, made: Any, frame: FrameType) -> None:
+        """A model is called by none other, and not to train."""
+        try:
+            outputs = first(made)
+            inputs = list(arrays_in(list(args) or list(kwargs.values())))
+            if hasattr(outputs, "numpy") and not hasattr(outputs, "graph"):
+                if self._is_trained(model):
+                    self._add(outputs, None, inputs, frame)
+            elif "FuncGraph" in type(getattr(outputs, "graph", None)).__name__:
+                known = self.traced.get(id(outputs.graph))
+                if known is None or known.graph() is not outputs.graph:
+                    self.traced[id(outputs.graph)] = Traced(outputs.graph, model, outputs, inputs)
+        except Exception as error:
+            self.recorder.fault("outputs of a model", error)
+
+    def scores(self, truth: Any, outputs: Any) -> None:
+        """A metric is told of true labels and outputs."""
+        graph = getattr(outputs, "graph", None)
+        if graph is not None:
+            known = self.traced.get(id(graph))
+            if known is not None and known.outputs() is outputs and hasattr(truth, "graph"):
+                known.truth = truth
+        elif self.loops and self.loops[-1].batches:
+            last, labels, inputs = self.loops[-1].batches[-1]
+            if last is outputs and labels is None:
+                self.loops[-1].batches[-1] = last, numbers(truth), inputs
+
+    def _differentiates(self, *args: Any, **kwargs: Any) -> None:
+        ops: Any = sys.modules[PYTHON + "framework.ops"]
+        graph = ops.get_default_graph() if not sys.modules["tensorflow"].executing_eagerly() else None
+        if graph is not None:
+            self.training.add(graph)
+        elif self.loops or self.capture.open:
+            self.capture.end_evaluation()
+
+    def _is_trained(self, model: Any) -> bool:
+        if model not in self.trained:
+            if not self.proof.is_trained(model):
+                return False
+            self.trained.add(model)
+        return True
+
+    # ------------------------------------------------------------ data sets
+
+    def _attend_iterators(self, iterator: Any) -> None:
+        original, own = iterator.__next__, self
+
+        def __next__(self_: Any) -> Any:  # noqa: N807
+            batch = original(self_)
+            if get_ident() == own.capture.thread:
+                own.drawn = self_, batch, ""
+            return batch
+
+        iterator.__next__ = dress(__next__, original)
+
+    def _loop(self, frame: FrameType) -> Loop:
+        """The loop through which the latest batch came."""
+        step = self.capture.step()
+        iterator = self.drawn[0] if self.drawn is not None else None
+        for loop in self.loops:
+            if loop.root is iterator and loop.step == step:
+                return loop
+        dataset = getattr(iterator, "_dataset", None)
+        name = self.sets.name(dataset, frame)[0] if dataset is not None else self.sets.name(self, frame)[0]
+        self.loops.append(Loop(name, iterator, step))
+        return self.loops[-1]
+
+    def _add(self, outputs: Any, truth: Any, inputs: list[Any], frame: FrameType) -> None:
+        if not self.capture.is_home():
+            return
+        rows = outputs.shape[0] if len(outputs.shape) else 0
+        loop = self._loop(frame)
+        if truth is None and self.drawn is not None:
+            truth = _labels(self.drawn[1], inputs, rows)
+        elif truth is None and inputs:
+            truth = numbers(self.sets.beside(inputs[0], frame))
+        loop.batches.append((outputs, truth, inputs))
+        loop.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
+        if loop.size > MOST_WAITING:
+            loop.batches = [tuple(map(numbers, batch)) for batch in loop.batches]
+            loop.size = 0
+
+    def _hand_over(self) -> None:
+        loops, self.loops, self.drawn = self.loops, [], None
+        for loop in loops:
+            outputs, truth, inputs = join(loop.batches)
+            dataset = getattr(loop.root, "_dataset", None)
+            self.sets.put(loop.name, dataset, outputs, truth, inputs, step=loop.step)
+
+    # ------------------------------------------------------------ graphs
+
+    def _attend_graphs(self, concrete: Any) -> None:
+        original, own = concrete._call_flat, self
+
+        def _call_flat(self_: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
+            made = original(self_, tensor_inputs, captured_inputs)
+            if own.traced or own.training:
+                own._ran(self_.graph, tensor_inputs, captured_inputs)
+            return made
+
+        concrete._call_flat = dress(_call_flat, original)
+
+    def _ran(self, graph: Any, given: Any, captured: Any) -> None:
+        """A graph has run. Those in which gradients are taken train."""
+        try:
+            known = self.traced.get(id(graph))
+            if get_ident() != self.capture.thread or not sys.modules["tensorflow"].executing_eagerly():
+                return
+            if graph in self.training:
+                if self.loops or self.capture.open:
+                    self.capture.end_evaluation()
+            elif known is not None and known.graph() is graph:
+                model = known.model()
+                if model is not None and self._is_trained(model):
+                    self._take(known, graph, given, captured)
+        except Exception as error:
+            self.traced.pop(id(graph), None)
+            self.recorder.fault("outputs of a graph", error)
+
+    def _take(self, known: Traced, graph: Any, given: Any, captured: Any) -> None:
+        if known.copy is None:
+            known.copy = self._copied(known, graph)
+        if known.copy is False:
+            return
+        function, n_inputs, is_labelled = known.copy
+        made = list(function._call_flat(list(given), list(captured)))
+        outputs, inputs = made[0], made[1 : 1 + n_inputs]
+        self._add(outputs, made[-1] if is_labelled else None, inputs, sys._getframe(3))
+
+    def _copied(self, known: Traced, graph: Any) -> Any:
+        """The part of a graph that leads to outputs, inputs and true labels; False where it is not to run twice."""
+        fetches = [known.outputs(), *(each for each in known.inputs if getattr(each, "graph", None) is graph)]
+        n_inputs = len(fetches) - 1
+        is_labelled = getattr(known.truth, "graph", None) is graph
+        if is_labelled:
+            fetches.append(known.truth)
+        bad = _unsafe(graph, fetches)
+        if bad:
+            self.sets.refuse("evaluation", "%s stands before the outputs in a graph" % bad)
+            return False
+        return _part(graph, fetches), n_inputs, is_labelled
+
+    def _before(self, original: Any, act: Any) -> Any:
+        def method(*args: Any, **kwargs: Any) -> Any:
+            try:
+                act(*args, **kwargs)
+            except Exception as error:
+                self.recorder.fault(original.__name__, error)
+            return original(*args, **kwargs)
+
+        return dress(method, original)
+
+
+def _unsafe(graph: Any, tensors: list[Any]) -> str:
+    """The type of an operation that leads to tensors and does more than compute; "" where none does."""
+    waiting, seen = [tensor.op for tensor in tensors], set()
+    while waiting:
+        operation = waiting.pop()
+        if operation not in seen:
+            seen.add(operation)
+            waiting += [tensor.op for tensor in operation.inputs] + list(operation.control_inputs)
+    library = {each.signature.name: each for each in graph.as_graph_def().library.function}
+    nodes = [operation.node_def for operation in seen]
+    told: set[str] = set()
+    while nodes:
+        node = nodes.pop()
+        if any(part in node.op for part in UNSAFE) and not node.op.startswith(HARMLESS):
+            return str(node.op)
+        inner = {attr.func.name for attr in node.attr.values() if attr.HasField("func")} | {node.op}
+        for name in inner - told:
+            told.add(name)
+            nodes += library[name].node_def if name in library else ()
+    return ""
+
+
+def _part(graph: Any, fetches: list[Any]) -> Any:
+    """A function of the inputs of a graph that gives tensors of it."""
+    wrapping: Any = sys.modules[PYTHON + "eager.wrap_function"]
+    whole = wrapping.WrappedFunction(graph, variable_holder=wrapping.VariableHolder(share_variables=True))
+    return whole.prune(graph.inputs, fetches)
+
+
+def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
+    """The true labels in a batch of a data set: what has a row per example, and is no input."""
+    if not isinstance(batch, (list, tuple)) or len(batch) < 2:
+        return None
+    found = next(arrays_in(batch[1]), None)
+    is_theirs = found is not None and found.shape[0] == rows and all(found is not each for each in inputs)
+    return found if is_theirs else None
+
+
+@functools.lru_cache(maxsize=None)
+def calls_of(guest: Guest, proof: Proof) -> Calls:
+    return Calls(guest, proof)

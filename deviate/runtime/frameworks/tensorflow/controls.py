@@ -1,0 +1,126 @@
+"""Controls of TensorFlow: deterministic operations, TF32 and threads, against what the script sets itself.
+
+TensorFlow knows no mode that only warns: where operations are deterministic, one that has no such version raises.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from sys import _getframe
+
+from ...parts import Guest
+from ...seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+DETERMINISM = "tensorflow.config.experimental.enable_op_determinism"
+TF32 = "tensorflow.config.experimental.enable_tensor_float_32_execution"
+VARIABLES = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
+"""What a script sets before the import, for TensorFlow up to 2.7; later ones still read the first."""
+
+
+class Controls:
+    """Puts the factors where the variant wants them, and holds them there."""
+
+    def __init__(self, guest: Guest, module: Any) -> None:
+        self.guest = guest
+        self.module = module
+        self.config: Any = sys.modules.get("tensorflow.python.framework.config")
+
+    def apply(self) -> None:
+        experimental = self.module.config.experimental
+        self._hold_kernels(experimental, self.guest.controls.get("kernels"))
+        if self.guest.controls.get("precision") == "full" and hasattr(experimental, TF32.rpartition(".")[2]):
+            self._set("precision", TF32, False, experimental.enable_tensor_float_32_execution)
+            self._ignore(experimental, TF32, "precision", lambda enabled=True: bool(enabled))
+        if "threads" in self.guest.controls:
+            threading, number = self.module.config.threading, int(self.guest.controls["threads"])
+            for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
+                call = "tensorflow.config.threading." + name
+                self._set("threads", call, number, getattr(threading, name))
+                self._ignore(threading, call, "threads")
+
+    def _hold_kernels(self, experimental: Any, level: str | None) -> None:
+        name = DETERMINISM.rpartition(".")[2]
+        if level is None:
+            return
+        if not hasattr(experimental, name):
+            self._by_variables(level)
+            return
+        if level == "deterministic":
+            self._set("kernels", DETERMINISM, True, lambda enabled: experimental.enable_op_determinism())
+            return
+        asked = [variable for variable in VARIABLES if os.environ.get(variable, "0") not in ("", "0", "false")]
+        for variable in asked:
+            self.guest.recorder.event("control", "kernels", variable, os.environ[variable], "", 0, "overridden")
+        if asked and hasattr(self.config, "disable_op_determinism"):
+            self.config.disable_op_determinism()
+        self._ignore(experimental, DETERMINISM, "kernels")
+
+    def _by_variables(self, level: str) -> None:
+        """Up to 2.7: read by kernels when they are made.
+
+        Source: NVIDIA, framework-determinism, table for TensorFlow 2.1 to 2.7.
+        """
+        for variable in VARIABLES:
+            if level == "deterministic":
+                self._set("kernels", variable, "1", lambda value, name=variable: os.environ.update({name: value}))  # type: ignore[misc]
+            elif os.environ.pop(variable, None):
+                self.guest.recorder.event("control", "kernels", variable, "1", "", 0, "overridden")
+
+    def _set(self, factor: str, call: str, value: object, act: Callable[[Any], object]) -> None:
+        act(value)
+        self.guest.recorder.event("control", factor, call, str(value), "", 0, "set")
+
+    def _ignore(
+        self, owner: Any, call: str, factor: str, is_against: Callable[..., bool] = lambda *args, **kwargs: True
+    ) -> None:
+        """Let a setter do nothing but tell that the script called it.
+
+        Args:
+            is_against: called with its arguments; whether they would undo what the variant wants.
+        """
+        name = call.rpartition(".")[2]
+        original = getattr(owner, name)
+
+        def setter(*args: Any, **kwargs: Any) -> None:
+            try:
+                if is_against(*args, **kwargs):
+                    value = ", ".join(map(repr, (*args, *kwargs.values())))
+                    place = self.guest.project.nearest(_getframe(1))
+                    self.guest.recorder.event("control", factor, call, value, *place, "overridden")
+            except Exception as error:
+                self.guest.recorder.fault(call, error)
+
+        setattr(owner, name, dress(setter, original))
+
+    def is_deterministic(self) -> bool:
+        asked = getattr(self.config, "is_op_determinism_enabled", None)
+        return bool(asked()) if asked is not None else False
+
+    def facts(self) -> dict[str, object]:
+        """What holds at the end of the run: asked for earlier, it would start devices and fix the threads."""
+        config = self.module.config
+        build = self.module.sysconfig.get_build_info() if hasattr(self.module.sysconfig, "get_build_info") else {}
+        found: dict[str, object] = {"TensorFlow op determinism": self.is_deterministic()}
+        if "threads" not in self.guest.controls:  # in runs that vary them, they are no difference to warn of
+            found["TensorFlow intra-op threads"] = config.threading.get_intra_op_parallelism_threads()
+            found["TensorFlow inter-op threads"] = config.threading.get_inter_op_parallelism_threads()
+        found.update(
+            {"%s of TensorFlow" % key: str(build[key]) for key in ("cuda_version", "cudnn_version") if key in build}
+        )
+        port = sys.modules.get("tensorflow.python.util._pywrap_util_port")
+        if port is not None and "onednn" not in self.guest.controls:
+            found["oneDNN of TensorFlow"] = bool(port.IsMklEnabled())
+        context = sys.modules["tensorflow.python.eager.context"].context()
+        if context._context_handle is not None:
+            found["devices of TensorFlow"] = ", ".join(_device(config, each) for each in config.list_physical_devices())
+        return found
+
+
+def _device(config: Any, device: Any) -> str:
+    details = config.experimental.get_device_details(device) if device.device_type == "GPU" else {}
+    return str(details.get("device_name", device.name.rpartition("physical_device:")[2]))

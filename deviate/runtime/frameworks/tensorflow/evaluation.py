@@ -1,0 +1,132 @@
+"""The data of the first evaluation in TensorFlow and Keras as a hash: runs that were tested on the same have the same.
+
+Arrays that are handed to `evaluate`, to `predict` after training, or to a model that is called for inference, are read;
+of a dataset, the arrays that it was made of, where each of their rows becomes one example. Nothing is iterated.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import get_ident
+
+from ...hashing import Examples
+from ...parts import Guest
+from .proof import Proof
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+SAME_ROWS = frozenset((
+    "CacheDataset",
+    "_BatchDataset",
+    "_MapDataset",
+    "_OptionsDataset",
+    "_PaddedBatchDataset",
+    "_ParallelBatchDataset",
+    "_ParallelMapDataset",
+    "_PrefetchDataset",
+    "_ShuffleDataset",
+))  # fmt: skip
+"""Datasets with the examples of the one that they are made of: in batches, in another order, or changed one by one."""
+DEEPEST = 100
+
+
+class Evaluation:
+    """One phase of evaluation, the first that tells of its examples.
+
+    Attributes:
+        is_over: whether they have been told.
+    """
+
+    def __init__(self, guest: Guest, proof: Proof) -> None:
+        self.recorder = guest.recorder
+        self.proof = proof
+        self.is_over = False
+        self.examples = Examples()
+        self.model: Any = None
+        self.step: tuple[tuple[int, int], ...] = ()
+        self.recorder.at_main_end.append(self.end)
+        self.recorder.at_close.append(self.end)
+
+    def whole(self, data: Any, targets: Any) -> None:
+        """All data of an evaluation at once: arrays, or a dataset."""
+        self.end()
+        arrays = list(_arrays((data, targets)))
+        if not arrays:
+            arrays = list(_sources(data) or ())
+        if not self.is_over and arrays:
+            self._add(arrays)
+            self.end()
+
+    def call(self, model: Any, value: Any) -> None:
+        """A model that was trained is called for inference, by no other one."""
+        step = self._main_steps()
+        if self.model is not None and (self.model != id(model) or self.step != step):
+            self.end()
+        if not self.is_over and self.proof.is_trained(model):
+            arrays = list(_arrays(value))[:1]
+            if arrays:
+                self.model, self.step = id(model), step
+                self._add(arrays)
+
+    def end(self) -> None:
+        """Tell of the examples, if there were any: a training step follows, or another evaluation."""
+        if not self.is_over and self.examples.count:
+            self.is_over = True
+            self.recorder.event("evaluation", "keras", self.examples.digest(), self.examples.count)
+
+    def _add(self, arrays: list[Any]) -> None:
+        rows = arrays[0].shape[0]
+        self.examples.add([(str(each.dtype), each.shape, _bytes(each)) for each in arrays if each.shape[0] == rows])
+
+    def _main_steps(self) -> tuple[tuple[int, int], ...]:
+        running = self.recorder.running.get(get_ident(), [])
+        return tuple((loop.id, loop.step) for loop in running if loop.id in self.recorder.main_ids)
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    """NumPy's arrays of the arrays, tensors and tables in a structure, those with rows; not those of a graph."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _arrays(item)
+    elif hasattr(value, "__array__") and hasattr(value, "shape") and not hasattr(value, "_input_dataset"):
+        numpy = sys.modules["numpy"]
+        try:
+            array = numpy.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+        except Exception:  # a tensor of a graph, or on a device that its library does not copy from
+            return
+        if array.ndim:
+            yield array
+
+
+def _bytes(array: Any) -> Any:
+    """The bytes of an array; of one of objects, such as texts, those of their representations."""
+    if array.dtype.hasobject:
+        numpy = sys.modules["numpy"]
+        return numpy.array([repr(item) for item in array.ravel()]).reshape(array.shape).tobytes()
+    return array.tobytes()
+
+
+def _sources(dataset: Any) -> list[Any] | None:
+    """The arrays whose rows are the examples of a dataset; None where that cannot be told without iterating."""
+    kept: list[tuple[str, int]] = []
+    for _ in range(DEEPEST):
+        kind = type(dataset).__name__
+        if kind == "_TensorSliceDataset":
+            arrays = list(_arrays(list(dataset._tensors)))
+            for name, count in reversed(kept):
+                arrays = [array[:count] if name == "_TakeDataset" else array[count:] for array in arrays]
+            return arrays
+        if kind in ("_TakeDataset", "_SkipDataset"):
+            kept.append((kind, int(dataset._count)))
+            if kept[-1][1] < 0:
+                return None
+        elif kind not in SAME_ROWS:
+            return None
+        elif kept and kind in ("_ShuffleDataset", "_BatchDataset", "_ParallelBatchDataset", "_PaddedBatchDataset"):
+            return None  # which rows they are depends on the order, or on the size of batches
+        dataset = getattr(dataset, "_deviate_input", None) or getattr(dataset, "_input_dataset", None)
+    return None

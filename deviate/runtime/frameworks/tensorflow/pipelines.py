@@ -1,0 +1,122 @@
+"""Random functions of datasets: where the script sets no seed, they draw other numbers in every epoch, and still do.
+
+A random operation in a function of `tf.data` begins anew with each iterator once it has seeds: each epoch would see the
+same augmentations, and Keras would train on the same order. So each element is given a number of its own that follows
+from the iteration, and operations draw statelessly from it; also where several threads run the function.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ...parts import Guest
+from ...seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+SEED = 1
+"""The numbers of the elements are the same in all runs; what varies are the seeds of the operations."""
+PYTHON = "tensorflow.python."
+FUNCTIONS = ("random_uniform", "random_normal", "truncated_normal", "random_shuffle")
+"""Functions of TensorFlow whose operations have stateless versions."""
+
+
+class Pipelines:
+    """Stands in for `Dataset.map` and for the random operations that have a stateless version."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self.number: Any = None
+        self.mapping = 0
+        self.met = 0
+        self.is_numbering = False
+        self.stateless = sys.modules.get(PYTHON + "ops.stateless_random_ops")
+        self.ops = sys.modules.get(PYTHON + "framework.ops")
+
+    def attend(self, dataset: Any) -> None:
+        if not hasattr(dataset, "random") or not hasattr(self.stateless, "stateless_shuffle"):
+            return  # TensorFlow up to 2.8
+        operations = sys.modules[PYTHON + "ops.gen_random_ops"]
+        for name, version in self._versions().items():
+            setattr(operations, name, self._stand_in(getattr(operations, name), version))
+        dataset.map = self._map(dataset, dataset.map)
+
+    def meet(self, frame: FrameType) -> bool:
+        """Whether a random operation without a seed of the script, made in this frame, will draw by numbers."""
+        is_numbered = bool(self.mapping or self.number is not None) and frame.f_code.co_name in FUNCTIONS
+        self.met += is_numbered
+        return is_numbered
+
+    def _map(self, dataset: Any, original: Any) -> Any:
+        structured = sys.modules[PYTHON + "data.ops.structured_function"]
+
+        def map(self_: Any, map_func: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001
+            before = self.met
+            self.mapping += 1
+            try:
+                made = original(self_, map_func, *args, **kwargs)
+            finally:
+                self.mapping -= 1
+            if self.met == before or self.number is not None:
+                return made
+            try:
+                source = dataset.zip((self_, self._numbers(dataset)))
+                numbered = original(source, self._numbered(map_func, structured), *args, **kwargs)
+                numbered._deviate_input = self_
+            except Exception as error:
+                self.guest.recorder.fault("Dataset.map", error)
+                return made
+            return numbered
+
+        return dress(map, original)
+
+    def _numbers(self, dataset: Any) -> Any:
+        self.is_numbering = True
+        try:
+            return dataset.random(SEED, rerandomize_each_iteration=True)
+        finally:
+            self.is_numbering = False
+
+    def _numbered(self, function: Any, structured: Any) -> Any:
+        """The function of a dataset, given the number of its element beside the element."""
+        context = structured.autograph_ctx.control_status_ctx()
+
+        def call(element: Any, number: Any) -> Any:
+            arguments = element if structured._should_unpack(element) else (element,)
+            before, self.number = self.number, number
+            try:
+                return structured.autograph.tf_convert(function, context)(*arguments)
+            finally:
+                self.number = before
+
+        return dress(call, structured.StructuredFunctionWrapper.__init__)
+
+    def _stand_in(self, original: Any, version: Callable[..., Any]) -> Any:
+        def operation(*args: Any, **kwargs: Any) -> Any:
+            if self.number is None or not kwargs.get("seed2"):
+                return original(*args, **kwargs)
+            seeds = (kwargs.pop("seed"), kwargs.pop("seed2"))
+            with self.ops.name_scope(kwargs.pop("name", None) or "numbered"):  # type: ignore[union-attr]
+                return version(*args, seed=[self.number ^ seeds[0], seeds[1]], **kwargs)
+
+        return dress(operation, original)
+
+    def _versions(self) -> dict[str, Callable[..., Any]]:
+        """The stateless version of each operation, called with the same arguments but for the seed."""
+        stateless: Any = self.stateless
+        return {
+            "random_uniform": lambda shape, dtype, seed: stateless.stateless_random_uniform(shape, seed, dtype=dtype),
+            "random_uniform_int": lambda shape, minval, maxval, seed: stateless.stateless_random_uniform(
+                shape, seed, minval, maxval, minval.dtype
+            ),
+            "random_standard_normal": lambda shape, dtype, seed: stateless.stateless_random_normal(
+                shape, seed, dtype=dtype
+            ),
+            "truncated_normal": lambda shape, dtype, seed: stateless.stateless_truncated_normal(
+                shape, seed, dtype=dtype
+            ),
+            "random_shuffle": stateless.stateless_shuffle,
+        }

@@ -1,0 +1,85 @@
+"""TensorFlow: what its profiler sees in a window of steps, read from the trace that it writes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from ...capture import FOLDER
+from ...parts import Guest
+from ...profiling import Window
+from ...seeds import dress
+from ...xplane import read_device, read_host
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+FRAMEWORK = "tensorflow"
+ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"
+ON_CPU = "self time of operations on the CPU by kind, each on the thread that ran it"
+TRACE = ".xplane.pb"
+
+
+def attend_profile(tensorflow: Any, guest: Guest) -> None:
+    """Profile the window that the run asks for."""
+    profiler = Profiler(tensorflow, os.path.join(guest.capture.folder, FOLDER, "trace-%x" % os.getpid()))
+    profiler.window = Window(guest, FRAMEWORK, profiler.begin, profiler.end)
+    profiler.window.attend()
+
+
+class Profiler:
+    """The profiler of TensorFlow, of which there is one in a process, from the beginning to the end of a window."""
+
+    def __init__(self, tensorflow: Any, folder: str) -> None:
+        self.tensorflow, self.folder = tensorflow, folder
+        self.window: Any = None
+        self.replaced: list[tuple[Any, Any]] = []
+
+    def begin(self) -> None:
+        api: Any = self.tensorflow.profiler.experimental
+        api.start(self.folder)
+        places: list[Any] = [api, sys.modules.get("tensorflow.python.profiler.profiler_v2")]
+        for module in places:
+            if module is not None:
+                self.replaced.append((module, module.start))
+                module.start = self._giving_way(module.start)
+
+    def end(self) -> dict[str, Any]:
+        for module, original in self.replaced:
+            module.start = original
+        self.tensorflow.profiler.experimental.stop()
+        try:
+            return _read(self.folder)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _giving_way(self, original: Any) -> Any:
+        """A script that profiles itself finds the profiler free: ours ends where the script's begins."""
+
+        def start(*args: Any, **kwargs: Any) -> Any:
+            self.window.close()
+            return original(*args, **kwargs)
+
+        return dress(start, original)
+
+
+def _read(folder: str) -> dict[str, Any]:
+    """The one trace below a folder. Raises OSError where there is none."""
+    traces = [
+        os.path.join(place, file) for place, _, files in os.walk(folder) for file in files if file.endswith(TRACE)
+    ]
+    if not traces:
+        raise OSError("the profiler left no trace")
+    with open(traces[0], "rb") as file:
+        data = file.read()
+    on_device = read_device(data)
+    times = on_device or read_host(data)
+    kernels: list[list[Any]] = [[name, calls, seconds] for name, (calls, seconds) in times.items()]
+    kernels.sort(key=lambda it: (-it[2], it[0]))
+    return {
+        "device": "gpu" if on_device else "cpu",
+        "measure": ON_DEVICE if on_device else ON_CPU,
+        "kernels": kernels,
+    }

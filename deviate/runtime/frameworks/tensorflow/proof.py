@@ -1,0 +1,185 @@
+"""What proves runs of TensorFlow and Keras equal: the hash of what was trained; and the one bit that may be flipped.
+
+What is trained is known from the models that are fitted, the variables that optimizers of Keras change, and those that
+gradients are taken of. Nothing here keeps one of them alive or draws a number.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import math
+import sys
+import weakref
+
+from ...bits import flipped, places
+from ...hashing import weights_digest
+from ...parts import Guest
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterable, Iterator
+
+
+class Proof:
+    """The models and variables that were trained, in the order in which they were."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.recorder = guest.recorder
+        self.bit = guest.controls.get("one-bit")
+        self.moment = guest.flip
+        self.moment.at_step.append(self._flip_later)
+        self.models: dict[int, Any] = {}
+        self.variables: dict[int, Any] = {}
+        self.is_told = False
+        self.recorder.at_main_end.append(lambda: self.tell("loop"))
+        self.recorder.at_close.append(self._close)
+
+    # ------------------------------------------------------------ what is trained
+
+    def train(self, model: Any) -> None:
+        """A model of Keras is about to be trained."""
+        self._remember(self.models, model)
+        if self.bit is not None and self.moment.is_due and model.built:
+            self.flip(model.trainable_variables)
+
+    def optimize(self, variables: Any) -> None:
+        """Variables are about to be changed, or their gradients are taken."""
+        if not isinstance(variables, (list, tuple)):
+            return
+        found = [variable for variable in variables if hasattr(variable, "assign")]
+        for variable in found:
+            self._remember(self.variables, variable)
+        if found and self.bit is not None and self.moment.is_due:
+            self.flip(found)
+
+    def _remember(self, references: dict[int, Any], what: Any) -> None:
+        """What was trained before the last time that a hash was told has had its turn: it may be gone by now."""
+        if self.is_told:
+            self.is_told = False
+            self.models.clear()
+            self.variables.clear()
+        known = references.get(id(what))
+        if known is None or known() is not what:
+            references.pop(id(what), None)
+            references[id(what)] = weakref.ref(what)
+
+    def is_trained(self, layer: Any) -> bool:
+        """Whether a layer of Keras has weights that were trained."""
+        known = {id(tensor) for variable in self._live(self.variables) for tensor in _identities(variable)}
+        return any(not known.isdisjoint(_identities(variable)) for variable in layer.trainable_variables) or any(
+            layer is model for model in self._live(self.models)
+        )
+
+    def _live(self, references: dict[int, Any]) -> Iterator[Any]:
+        for reference in list(references.values()):
+            found = reference()
+            if found is not None:
+                yield found
+
+    # ------------------------------------------------------------ their hash
+
+    def tell(self, moment: str) -> None:
+        """Tell the hash of the weights that were trained and are still there."""
+        arrays, n_parameters = [], 0
+        told: set[int] = set()
+        for name, variable in self._named():
+            identities = _identities(variable)
+            if told.isdisjoint(identities):
+                told.update(identities)
+                array = to_numpy(variable)
+                n_parameters += int(array.size) if getattr(variable, "trainable", True) else 0
+                arrays.append((name, (str(array.dtype), array.shape, array.tobytes())))
+        self.is_told = True
+        if arrays:
+            framework = "keras" if any(self._live(self.models)) else "tensorflow"
+            self.recorder.event("weights", moment, framework, weights_digest(arrays), n_parameters)
+
+    def _named(self) -> Iterator[tuple[str, Any]]:
+        for number, model in enumerate(self._live(self.models)):
+            for index, variable in enumerate(model.weights):
+                yield "model %d.%d.%s" % (number, index, getattr(variable, "path", variable.name)), variable
+        for number, variable in enumerate(self._live(self.variables)):
+            yield "variable %d.%s" % (number, variable.name), variable
+
+    def _close(self) -> None:
+        if self.bit is not None and (self.models or self.variables):
+            self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
+        if self.models or self.variables:
+            gc.collect()  # else what is told would depend on when the collector came by
+            self.tell("exit")
+
+    # ------------------------------------------------------------ one bit
+
+    def flip(self, variables: Iterable[Any]) -> None:
+        """Flip the lowest bit of one element; in a graph that is being made, before it runs for the first time."""
+        seed, weights = str(self.bit), list(_each_once(variables))
+        try:
+            with _outside_of_graphs():
+                for number, index in places(seed, [tuple(int(n) for n in weight.shape) for weight in weights]):
+                    weight = weights[number]
+                    array = to_numpy(weight)
+                    if array.shape != tuple(weight.shape):
+                        return  # a graph is being made for the first time: its variables have no values yet
+                    told = flip_element(array, index, weight.assign)
+                    if told is not None:
+                        name = getattr(weight, "path", weight.name)
+                        self.recorder.event("flip", "keras" if self.models else "tensorflow", name, list(index), *told)
+                        self.bit = None
+                        return
+        except Exception as error:
+            self.recorder.fault("one-bit", error)
+
+    def _flip_later(self) -> None:
+        """A later step of the main loop begins, with models and variables that have been trained before it."""
+        if self.bit is not None:
+            own = [variable for model in self._live(self.models) for variable in model.trainable_variables]
+            self.flip(own or self._live(self.variables))
+
+
+def flip_element(array: Any, index: tuple[int, ...], assign: Callable[[Any], object]) -> tuple[float, float] | None:
+    """Flip the lowest bit of an element; gives its value before and after, None where it is not finite."""
+    before = float(array[index])
+    if not math.isfinite(before):
+        return None
+    numpy = sys.modules["numpy"]
+    changed = numpy.array(array)
+    changed[index] = numpy.frombuffer(flipped(array[index].tobytes()), array.dtype)[0]
+    assign(changed)
+    return before, float(changed[index])
+
+
+def to_numpy(variable: Any) -> Any:
+    """The value of a variable, of whichever backend of Keras."""
+    if hasattr(variable, "_value") and "keras.src.backend" in sys.modules:
+        return sys.modules["keras.src.backend"].convert_to_numpy(variable)
+    return variable.numpy()
+
+
+@functools.lru_cache(maxsize=None)
+def proof_of(guest: Guest) -> Proof:
+    return Proof(guest)
+
+
+def _identities(variable: Any) -> set[int]:
+    """A variable of Keras, and the one of its backend that is in it."""
+    return {id(variable), id(getattr(variable, "_value", variable))}
+
+
+def _each_once(variables: Iterable[Any]) -> Iterator[Any]:
+    seen: set[int] = set()
+    for variable in variables:
+        identities = _identities(variable)
+        is_float = "float" in str(getattr(variable.dtype, "name", variable.dtype))
+        if is_float and getattr(variable, "trainable", True) and seen.isdisjoint(identities):
+            seen.update(identities)
+            yield variable
+
+
+def _outside_of_graphs() -> Any:
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None:
+        import contextlib
+
+        return contextlib.nullcontext()
+    return tensorflow.init_scope()

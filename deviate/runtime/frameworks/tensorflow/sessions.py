@@ -1,0 +1,127 @@
+"""Sessions of `tf.compat.v1`: the weights of their graphs, read and flipped by the session, without an operation added.
+
+Seeds of graphs come from where all of TensorFlow asks for them; what a session runs in which order is its own affair.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from sys import _getframe
+
+from ...bits import places
+from ...hashing import weights_digest
+from ...parts import Guest
+from ...seeds import dress
+from .proof import flip_element
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+FRAMEWORK = "tensorflow"
+ORDER = "tf.compat.v1.Session: order of operations"
+TRAINABLE = "trainable_variables"
+
+
+class Sessions:
+    """The open sessions whose graphs have an optimizer."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self.recorder = guest.recorder
+        self.bit = guest.controls.get("one-bit")
+        self.open: list[Any] = []
+        self.graphs: Any = weakref.WeakSet()
+        self.is_warned = False
+        self.is_busy = False
+
+    def attend(self) -> None:
+        session: Any = sys.modules["tensorflow.python.client.session"]
+        optimizer: Any = sys.modules["tensorflow.python.training.optimizer"]
+        self._wrap(session.BaseSession, "__init__", after=self._begin)
+        self._wrap(session.BaseSession, "run", before=self._run)
+        self._wrap(session.BaseSession, "close", before=self._close)
+        self._wrap(optimizer.Optimizer, "apply_gradients", before=self._optimize)
+        self.recorder.at_main_end.append(lambda: self._tell_all("loop"))
+        self.recorder.at_close.append(lambda: self._tell_all("exit"))
+
+    def _wrap(self, owner: Any, name: str, before: Any = None, after: Any = None) -> None:
+        original = getattr(owner, name)
+
+        def method(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            self._act(before, self_)
+            result = original(self_, *args, **kwargs)
+            self._act(after, self_)
+            return result
+
+        setattr(owner, name, dress(method, original))
+
+    def _act(self, act: Any, subject: Any) -> None:
+        if act is None or self.is_busy:
+            return
+        self.is_busy = True
+        try:
+            act(subject)
+        except Exception as error:
+            self.recorder.fault("session", error)
+        finally:
+            self.is_busy = False
+
+    def _begin(self, session: Any) -> None:
+        self.open.append(weakref.ref(session))
+        if not self.is_warned and (self.guest.controls or self.guest.streams.is_active):
+            self.is_warned = True
+            self.recorder.event("uncontrolled", ORDER, *self.guest.project.nearest(_getframe(3)))
+
+    def _optimize(self, optimizer: Any) -> None:
+        ops: Any = sys.modules["tensorflow.python.framework.ops"]
+        self.graphs.add(ops.get_default_graph())
+
+    def _run(self, session: Any) -> None:
+        """One bit is flipped once the weights have values: their initialisation was an earlier run."""
+        if self.bit is None or not self.guest.flip.is_due or session.graph not in self.graphs:
+            return
+        try:
+            weights = _weights(session)
+        except Exception:  # no values yet; only TensorFlow knows its error for it
+            return
+        floats = [weight for weight in weights if "float" in weight[0].dtype.name]
+        for number, index in places(self.bit, [array.shape for _, array in floats]):
+            variable, array = floats[number]
+            told = flip_element(array, index, lambda changed, variable=variable: variable.load(changed, session))  # type: ignore[misc]
+            if told is not None:
+                self.recorder.event("flip", FRAMEWORK, variable.name, list(index), *told)
+                self.bit = None
+                return
+
+    def _close(self, session: Any) -> None:
+        self._tell(session, "exit")
+        self.open = [reference for reference in self.open if reference() not in (None, session)]
+
+    def _tell_all(self, moment: str) -> None:
+        for reference in self.open:
+            self._act(lambda session: self._tell(session, moment), reference())
+
+    def _tell(self, session: Any, moment: str) -> None:
+        if session is None or session._closed or session.graph not in self.graphs:
+            return
+        try:
+            weights = _weights(session)
+        except Exception:  # a graph without values, or a session whose server has gone
+            return
+        arrays = [
+            ("%d.%s" % (number, variable.name), (str(array.dtype), array.shape, array.tobytes()))
+            for number, (variable, array) in enumerate(weights)
+        ]
+        if arrays:
+            count = sum(int(array.size) for _, array in weights)
+            self.recorder.event("weights", moment, FRAMEWORK, weights_digest(arrays), count)
+
+
+def _weights(session: Any) -> list[tuple[Any, Any]]:
+    """The trainable variables of a session's graph with their values. Reading them adds nothing to the graph."""
+    numpy = sys.modules["numpy"]
+    variables = session.graph.get_collection(TRAINABLE)
+    values = session.run([variable._as_graph_element() for variable in variables])
+    return [(variable, numpy.asarray(value)) for variable, value in zip(variables, values)]

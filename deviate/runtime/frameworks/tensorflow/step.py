@@ -1,0 +1,43 @@
+"""What the traces of TensorFlow and of Keras know of one training step together, so that each records its own part."""
+
+from __future__ import annotations
+
+import functools
+
+from ...parts import Guest
+from ..array_trace import States
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+
+class Step:
+    """The step that is going on.
+
+    Attributes:
+        states: records the states of generators that belong to neither.
+        fitting: how many calls of `fit` are in a step of theirs.
+        has_loss: whether the loss of the step is recorded.
+        at_change: called when an optimizer of Keras is about to change weights.
+        at_states: called with a place when Keras has recorded the states of its own generators.
+    """
+
+    def __init__(self, guest: Guest) -> None:
+        self.states = States(guest)
+        self.fitting = 0
+        self.has_loss = False
+        self.at_change: Callable[[], object] = lambda: None
+        self.at_states: Callable[[int], object] = lambda place: None
+
+
+@functools.lru_cache(maxsize=None)
+def step_of(guest: Guest) -> Step:
+    return Step(guest)
+
+
+def is_eager_tensor(value: Any) -> bool:
+    """Whether it is a tensor of TensorFlow, sparse ones too, that has its numbers."""
+    return hasattr(getattr(value, "values", value) if hasattr(value, "indices") else value, "numpy") and not hasattr(
+        value, "graph"
+    )

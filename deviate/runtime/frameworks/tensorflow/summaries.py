@@ -1,0 +1,64 @@
+"""Scalars of TensorFlow's graph summaries: the values of a graph, known to Python when the session has run."""
+
+from __future__ import annotations
+
+from sys import _getframe
+from threading import get_ident
+
+from ...parts import Guest
+from ...recorder import Running
+from ..managed import Managed
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def attend(writer: Any, guest: Guest) -> None:
+    """Record what is in the messages that are written."""
+    managed = Managed(guest)
+    folders: list[str] = []
+
+    def add_summary(self: Any, summary: Any, global_step: Any = None) -> None:
+        if global_step is not None:
+            _follow(guest, int(global_step))
+
+    def add_event(self: Any, event: Any, step: Any) -> None:
+        scalars = [value for value in event.summary.value if value.WhichOneof("value") == "simple_value"]
+        if scalars:
+            run = _run(str(self.event_writer.get_logdir()).rstrip("/"), folders)
+            managed.report({run + value.tag: value.simple_value for value in scalars})
+
+    managed.attend(writer, "add_summary", before=add_summary)
+    managed.attend(writer, "_add_event", before=add_event)
+
+
+def _run(folder: str, folders: list[str]) -> str:
+    """Estimators write `loss` of the evaluation into a folder in that of the training: it is `eval/loss`."""
+    if folder not in folders:
+        folders.append(folder)
+    outer = next((known for known in folders if folder.startswith(known + "/")), None)
+    return "" if outer is None else folder[len(outer) + 1 :] + "/"
+
+
+class Summarised(Running):
+    """A managed loop that tells of its steps by the summaries that it writes."""
+
+    __slots__ = ()
+
+
+def _follow(guest: Guest, step: int) -> None:
+    """Estimators and their like count steps inside a session; Keras writes summaries too, and counts epochs."""
+    recorder, here = guest.recorder, _getframe()
+    number, frame = guest.project.managed_loop(here)
+    if frame is None:
+        return
+    stack = recorder.running.get(get_ident(), [])
+    recorder._prune(stack, here)
+    loop = next((loop for loop in stack if loop.id == number), None)
+    if loop is None:
+        loop = Summarised(number, id(frame), frame.f_code)
+        recorder.begin(loop)
+    if isinstance(loop, Summarised) and step > loop.step:
+        loop.step = step
+        recorder.main_step(number, step)

@@ -1,0 +1,234 @@
+"""Traces of TensorFlow: gradients that are taken outside of graphs, and calls of functions that train inside of them.
+
+A function is a graph: its arguments, its results and its variables are all there is. While it is traced, its Python
+code runs, and with it tapes and optimizers: so it is known whether it trains.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from zlib import crc32
+
+from ...parts import Guest
+from ...seeds import dress
+from ..array_trace import named_parts, record, record_batch, record_loss
+from .step import is_eager_tensor, step_of
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator
+
+FRAMEWORK = "tensorflow"
+COMPILED = "a tf.function is one graph: what its operations compute never leaves it"
+EAGER = "operations outside of graphs are not looked at one by one"
+CHANGES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
+"""How the names of operations begin that change variables."""
+
+
+class TensorflowTrace:
+    """What is traced of functions and tapes of the project."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+        self.trace = guest.trace
+        self.recorder = guest.recorder
+        self.step = step_of(guest)
+        self.running: list[Any] = []
+        self.step.at_change = self.mark
+        self.step.at_states = self.tell_states
+        self.trains: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+        self.known: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.generators: list[Any] = []
+
+    def attend(self) -> None:
+        """The modules of TensorFlow that are there once it is loaded."""
+        tape: Any = sys.modules["tensorflow.python.eager.backprop"].GradientTape
+        tape.gradient = self._differentiating(tape.gradient)
+        function: Any = sys.modules["tensorflow.python.eager.polymorphic_function.polymorphic_function"].Function
+        function.__call__ = self._calling(function.__call__)
+        generator: Any = sys.modules["tensorflow.python.ops.stateful_random_ops"].Generator
+        generator.__init__ = self._making(generator.__init__)
+
+    # ------------------------------------------------------------ tapes
+
+    def _differentiating(self, original: Any) -> Any:
+        def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            self.mark()
+            if self.running and self.trace.level >= 2 and not self.trace.is_dropped:
+                self._tell(lambda: self._initial(sources))
+            if not self.running and self.trace.level and is_eager_tensor(target):
+                frame = sys._getframe(1)
+                self._tell(lambda: self._loss(target, frame))
+            return original(tape, target, sources, *args, **kwargs)
+
+        return dress(gradient, original)
+
+    def mark(self) -> None:
+        """The functions that are traced now train."""
+        for function in self.running:
+            self.trains[function] = True
+
+    def _initial(self, sources: Any) -> None:
+        """A function is traced for the first time: its weights are still those of before it ran."""
+        tensorflow = sys.modules["tensorflow"]
+        if all(function in self.known for function in self.running):
+            return
+        self.known.update(self.running)
+        with tensorflow.init_scope():
+            for variable in tensorflow.nest.flatten(sources):
+                if hasattr(variable, "assign"):
+                    record(self.trace, "weights", getattr(variable, "path", variable.name), variable.numpy())
+
+    def _loss(self, target: Any, frame: Any) -> None:
+        self.trace.ends(FRAMEWORK, 3, EAGER)
+        value = target.numpy()
+        if not value.ndim:
+            self.step.has_loss = True
+            record_loss(self.trace, "loss", value, self.trace.place(frame))
+
+    # ------------------------------------------------------------ functions
+
+    def _calling(self, original: Any) -> Any:
+        tensorflow: Any = sys.modules["tensorflow.python.eager.context"]
+
+        def __call__(own: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            trace, step = self.trace, self.step
+            is_plain = trace.level > 0 and not step.fitting and not self.running and tensorflow.executing_eagerly()
+            frame = sys._getframe(1)
+            if not is_plain or self.guest.project.innermost(frame) is None:
+                return original(own, *args, **kwargs)
+            if self.trains.get(own):
+                self._tell(lambda: self._before(own, frame, args, kwargs))
+                is_told = True
+            else:
+                is_told = False
+            self.running.append(own)
+            try:
+                made = original(own, *args, **kwargs)
+            finally:
+                self.running.pop()
+            if self.trains.get(own):
+                self._tell(lambda: self._after(own, frame, made, None if is_told else (args, kwargs)))
+            elif trace.level >= 3:
+                self._tell(lambda: self._module(own, frame, made))
+            return made
+
+        return dress(__call__, original)
+
+    def _before(self, function: Any, frame: Any, args: Any, kwargs: Any) -> None:
+        if self.trace.level < 2:
+            return
+        place = self.trace.place(frame)
+        self.step.states.record(place)
+        self.tell_states(place)
+        if not self.trace.is_dropped and function not in self.known:
+            self.known.add(function)
+            for name, variable in variables_of(function):
+                record(self.trace, "weights", name, variable.numpy(), place)
+        self._batch(args, kwargs, place)
+
+    def _batch(self, args: Any, kwargs: Any, place: int) -> None:
+        for name, part in named_parts([*args, *([kwargs] if kwargs else [])], "input"):
+            if is_eager_tensor(part) and not hasattr(part, "assign"):
+                record_batch(self.trace, name, part.numpy(), place)
+            elif hasattr(part, "tobytes"):
+                record_batch(self.trace, name, part, place)
+
+    def _after(self, function: Any, frame: Any, made: Any, given: Any) -> None:
+        """A function was called that trains; the first time is only known now, with the weights it has left."""
+        trace, place = self.trace, self.trace.place(frame)
+        if given is not None and trace.level >= 2:
+            self.step.states.record(place)
+            self._batch(given[0], given[1], place)
+        trace.ends(FRAMEWORK, 3, COMPILED)
+        outputs = [(name, each.numpy()) for name, each in named_parts(made, "loss") if is_eager_tensor(each)]
+        for name, value in outputs:
+            if not value.ndim and value.dtype.kind == "f":
+                record_loss(trace, name, value, place)
+        if trace.level >= 2:
+            for name, value in outputs:
+                if value.ndim or value.dtype.kind != "f":
+                    record(trace, "forward", name.replace("loss", "output", 1), value, place)
+        if not _changes(function):
+            return
+        if trace.level >= 2:
+            for name, variable in variables_of(function):
+                record(trace, "update", name, variable.numpy(), place)
+        trace.tick()
+
+    def _module(self, function: Any, frame: Any, made: Any) -> None:
+        """A function is to its caller what a module is to a model."""
+        outputs = [each.numpy() for _, each in named_parts(made, "") if is_eager_tensor(each)]
+        known = getattr(getattr(function, "python_function", None), "__name__", "function")
+        place = self.trace.place(frame)
+        for number, output in enumerate(outputs):
+            name = known + ("[%d]" % number if number else "")
+            record(self.trace, "module", name, output, place, outputs=len(outputs))
+
+    # ------------------------------------------------------------ generators
+
+    def _making(self, original: Any) -> Any:
+        def __init__(own: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(own, *args, **kwargs)
+            self.generators = [known for known in self.generators if known() is not None]
+            self.generators.append(weakref.ref(own))
+
+        return dress(__init__, original)
+
+    def states(self) -> Iterator[tuple[str, Any]]:
+        """Variables with the states of the generators that there are, in the order in which they were made."""
+        for number, known in enumerate(self.generators):
+            generator = known()
+            if generator is not None:
+                states = generator.__dict__.get("_deviate_states")
+                if states is None:
+                    yield "tf.Generator[%d]" % number, generator.__dict__.get("_state_var")
+                for stream in sorted(states or ()):
+                    yield "tf.Generator[%d]/%s" % (number, stream), states[stream]
+
+    def tell_states(self, place: int) -> None:
+        """Record the seeds that operations in eager mode would get next, and the states of all generators."""
+        context: Any = sys.modules["tensorflow.python.eager.context"].context()
+        seeds = getattr(context, "_rng", None)
+        if seeds is not None and context._seed is not None:
+            state = repr((context._seed, seeds.getstate())).encode("ascii")
+            self.trace.record("state", "tf", crc32(state), "", place)
+        for name, variable in self.states():
+            if is_eager_tensor(variable):
+                record(self.trace, "state", name, variable.numpy(), place)
+
+    def _tell(self, act: Callable[[], object]) -> None:
+        if self.trace.level:
+            try:
+                act()
+            except Exception as error:
+                self.recorder.fault("trace of tensorflow", error)
+
+
+def variables_of(function: Any) -> list[tuple[str, Any]]:
+    """The variables that a function uses, each once, with their names, in the order in which they were made."""
+    found: dict[int, Any] = {}
+    for concrete in function._list_all_concrete_functions():
+        for variable in concrete.graph.variables:
+            found.setdefault(id(variable), variable)
+    made = sorted(found.values(), key=lambda variable: int(variable._unique_id.rpartition("_")[2]))
+    return [(variable.name, variable) for variable in made]
+
+
+def _changes(function: Any) -> bool:
+    """Whether a function changes variables; one that only computes gradients does not."""
+    known = getattr(function, "_deviate_changes", None)
+    if known is None:
+        known = function._deviate_changes = any(
+            operation.type.startswith(CHANGES)
+            for concrete in function._list_all_concrete_functions()
+            for operation in concrete.graph.get_operations()
+        )
+    return bool(known)
+
+
+@functools.lru_cache(maxsize=None)
+def tensorflow_trace_of(guest: Guest) -> TensorflowTrace:
+    return TensorflowTrace(guest)
