@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from .own_output import Identity, own_output
+
 COPY_BELOW = 1 << 20
 """Bytes up to which a file is copied rather than linked."""
 CROWD_ABOVE = 1_000
@@ -88,13 +90,13 @@ class Survey:
         heavy: folders that are linked whole.
         crowds: kinds of data files, None for all of them, whose files are too many to copy them for each run.
         is_bulky: whether the crowds are too large to copy them even once.
-        own_output: device and inode of the files that this command's output goes to: they grow while it runs.
+        own_output: the files that this command's output goes to: they grow while it runs.
     """
 
     heavy: frozenset[str]
     crowds: frozenset[str] | None
     is_bulky: bool
-    own_output: frozenset[tuple[int, int]]
+    own_output: frozenset[Identity]
 
     def has_in_crowd(self, name: str) -> bool:
         kind = data_kind(name)
@@ -180,17 +182,7 @@ def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, l
     n_others = sum(n for kind, n in n_files.items() if kind not in crowds and kind is not None)
     size = sum(n_bytes[kind] for kind in n_files if kind is not None and (kind in crowds or n_others > crowd_above))
     crowded = None if n_others > crowd_above else crowds
-    return Survey(frozenset(heavy), crowded, size > crowd_bytes, _own_output())
-
-
-def _own_output() -> frozenset[tuple[int, int]]:
-    """By what the files are known to which a shell has sent standard output and standard error."""
-    found = set()
-    for number in (1, 2):
-        with contextlib.suppress(OSError):  # closed
-            facts = os.fstat(number)
-            found.add((facts.st_dev, facts.st_ino))
-    return frozenset(found)
+    return Survey(frozenset(heavy), crowded, size > crowd_bytes, own_output())
 
 
 def _size(entry: os.DirEntry[str]) -> int:

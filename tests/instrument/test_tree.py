@@ -137,3 +137,18 @@ def test_the_file_that_this_command_writes_to_is_no_part_of_the_project(root: Pa
         told.append(target.with_name(f"{target.name}.told").read_text())
     assert told[0].startswith("['other.txt', 'train.py'] ['log.txt'] ")
     assert told[0] == told[1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="only Linux shows who reads a pipe")
+def test_nor_is_the_file_that_tee_writes_to(root: Path) -> None:
+    """As in `deviate run train.py | tee log.txt`; a file that is read meanwhile stays content."""
+    fill(root, "log.txt", "other.txt")
+    source = "import sys, time\nfrom pathlib import Path\nfrom deviate.instrument.tree import freeze_tree\n"
+    source += "print('begun', flush=True)\n"
+    source += "while not Path('log.txt').read_text().startswith('begun'): time.sleep(0.01)\n"
+    source += "tree = freeze_tree(Path(), Path(sys.argv[1]), empty=[])\n"
+    source += "print(sorted(tree.files), tree.emptied)"
+    line = '"$0" -c "$1" "$2" | tee log.txt 3< other.txt'
+    command = ("sh", "-c", line, sys.executable, source, root.parent / "tree")
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout == "begun\n['other.txt', 'train.py'] ['log.txt']\n"
