@@ -1,6 +1,6 @@
-"""Keras on JAX: what a model puts out in a step of an evaluation.
+"""Keras on JAX: what a model puts out where the script calls it, and in a step of an evaluation.
 
-The step stays the compiled function that it is, for another output would be fused in another way. The part of it that
+A step stays the compiled function that it is, for another output would be fused in another way. The part of it that
 leads to the outputs is compiled on its own, and called before it: the step uses up the state that it is given.
 """
 
@@ -11,14 +11,24 @@ import sys
 from ...seeds import dress
 from ..capture_sets import arrays_in, first
 from ..jax.outputs import OUTPUTS, leading, tagged
+from ..loops import Loops
 from .capture import _unpacked
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
     from ..jax.outputs import Part
     from .capture import KerasCapture
+
+
+class JaxCalls(Loops):
+    """Calls of trained models by the script; the numbers of those in compiled functions are for the adapter of JAX."""
+
+    def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
+        if not isinstance(outputs, sys.modules["jax"].core.Tracer):
+            super().called(model, inputs, outputs, frame)
 
 
 class JaxSteps:

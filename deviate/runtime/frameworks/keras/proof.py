@@ -8,14 +8,16 @@ from threading import get_ident
 
 from ...parts import Guest
 from ...seeds import dress
+from ..capture_sets import arrays_in, first
 from ..tensorflow.evaluation import Evaluation
 from ..tensorflow.proof import proof_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any, Callable
 
-    from ..tensorflow.capture import Calls
+    from ..loops import Loops
     from .capture import KerasCapture
 
 TRAINERS = {
@@ -36,7 +38,7 @@ class Watch:
         self.evaluation = Evaluation(guest, self.proof)
         self.guest = guest
         self.capture: KerasCapture | None = None
-        self.calls: Calls | None = None
+        self.calls: Loops | None = None
         if guest.capture.wants_predictions or guest.capture.wants_weights:
             from .capture import KerasCapture  # most runs keep nothing
 
@@ -69,8 +71,9 @@ class Watch:
         elif trainer.__name__ == "TorchTrainer":
             capture.attend_torch(trainer)
         else:
-            from .jax_capture import JaxSteps
+            from .jax_capture import JaxCalls, JaxSteps
 
+            self.calls = JaxCalls(self.guest, capture.sets.framework, self.proof)
             JaxSteps(capture).attend(trainer)
 
     def attend_optimizer(self, module: Any) -> None:
@@ -112,7 +115,7 @@ class Watch:
             finally:
                 self.depth -= 1
             if self.calls is not None and not is_training and hasattr(self_, "make_train_function"):
-                self.calls.called(self_, args, kwargs, made, sys._getframe(1))
+                self._answered(self.calls, self_, [*args] or [*kwargs.values()], made, sys._getframe(1))
             return made
 
         module.Layer.__call__ = dress(__call__, original)
@@ -133,6 +136,13 @@ class Watch:
         except Exception as error:
             self.recorder.fault("call of a model", error)
         return bool(is_training is None or is_training)
+
+    def _answered(self, calls: Loops, model: Any, given: list[Any], made: Any, frame: FrameType) -> None:
+        """A model was called by none other, and not to train."""
+        try:
+            calls.called(model, list(arrays_in(given)), first(made), frame)
+        except Exception as error:
+            self.recorder.fault("outputs of a model", error)
 
     def _driving(self, original: Any, name: str) -> Any:
         """The method of a trainer; layers that it calls are no calls of the script's."""

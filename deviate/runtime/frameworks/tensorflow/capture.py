@@ -13,7 +13,8 @@ from threading import get_ident
 
 from ...parts import Guest
 from ...seeds import dress
-from ..capture_sets import MOST_WAITING, Sets, arrays_in, first, join, numbers, size_of
+from ..capture_sets import arrays_in, numbers
+from ..loops import Loop, Loops
 from .proof import Proof
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -26,17 +27,6 @@ PYTHON = "tensorflow.python."
 UNSAFE = ("Assign", "Random", "PyFunc", "Iterator", "Write", "Print", "Insert", "Enqueue", "Dequeue", "Summary")
 """What the names of operations hold that change something, or draw."""
 HARMLESS = ("ReadVariableOp", "ResourceGather", "Stateless", "VarHandleOp")
-
-
-class Loop:
-    """One way through a data set, or what is called in a row without one."""
-
-    def __init__(self, name: str, root: Any, step: int) -> None:
-        self.name = name
-        self.root = root
-        self.step = step
-        self.batches: list[tuple[Any, Any, Any]] = []
-        self.size = 0
 
 
 class Traced:
@@ -56,21 +46,14 @@ class Traced:
         self.copy: Any = None
 
 
-class Calls:
+class Calls(Loops):
     """Calls of trained models by the script's own code."""
 
     def __init__(self, guest: Guest, proof: Proof) -> None:
-        self.guest = guest
-        self.capture = guest.capture
-        self.recorder = guest.recorder
-        self.proof = proof
-        self.sets = Sets(guest, FRAMEWORK)
-        self.loops: list[Loop] = []
-        self.drawn: tuple[Any, Any, str] | None = None
+        super().__init__(guest, FRAMEWORK, proof)
+        self.drawn: tuple[Any, Any] | None = None
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.capture.at_end.append(self._hand_over)
 
     def attend(self) -> None:
         """TensorFlow has been imported."""
@@ -81,20 +64,15 @@ class Calls:
 
     # ------------------------------------------------------------ what is seen
 
-    def called(self, model: Any, args: Any, kwargs: Any, made: Any, frame: FrameType) -> None:
-        """A model is called by none other, and not to train."""
-        try:
-            outputs = first(made)
-            inputs = list(arrays_in(list(args) or list(kwargs.values())))
-            if hasattr(outputs, "numpy") and not hasattr(outputs, "graph"):
-                if self._is_trained(model):
-                    self._add(outputs, None, inputs, frame)
-            elif "FuncGraph" in type(getattr(outputs, "graph", None)).__name__:
-                known = self.traced.get(id(outputs.graph))
-                if known is None or known.graph() is not outputs.graph:
-                    self.traced[id(outputs.graph)] = Traced(outputs.graph, model, outputs, inputs)
-        except Exception as error:
-            self.recorder.fault("outputs of a model", error)
+    def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
+        """Also those calls that a graph is made of: then the numbers are not there yet."""
+        if hasattr(outputs, "numpy") and not hasattr(outputs, "graph"):
+            if self.is_trained(model):
+                self._add(outputs, None, inputs, frame)
+        elif "FuncGraph" in type(getattr(outputs, "graph", None)).__name__:
+            known = self.traced.get(id(outputs.graph))
+            if known is None or known.graph() is not outputs.graph:
+                self.traced[id(outputs.graph)] = Traced(outputs.graph, model, outputs, inputs)
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is told of true labels and outputs."""
@@ -103,10 +81,8 @@ class Calls:
             known = self.traced.get(id(graph))
             if known is not None and known.outputs() is outputs and hasattr(truth, "graph"):
                 known.truth = truth
-        elif self.loops and self.loops[-1].batches:
-            last, labels, inputs = self.loops[-1].batches[-1]
-            if last is outputs and labels is None:
-                self.loops[-1].batches[-1] = last, numbers(truth), inputs
+        else:
+            super().scores(truth, outputs)
 
     def _differentiates(self, *args: Any, **kwargs: Any) -> None:
         ops: Any = sys.modules[PYTHON + "framework.ops"]
@@ -116,13 +92,6 @@ class Calls:
         elif self.loops or self.capture.open:
             self.capture.end_evaluation()
 
-    def _is_trained(self, model: Any) -> bool:
-        if model not in self.trained:
-            if not self.proof.is_trained(model):
-                return False
-            self.trained.add(model)
-        return True
-
     # ------------------------------------------------------------ data sets
 
     def _attend_iterators(self, iterator: Any) -> None:
@@ -131,22 +100,19 @@ class Calls:
         def __next__(self_: Any) -> Any:  # noqa: N807
             batch = original(self_)
             if get_ident() == own.capture.thread:
-                own.drawn = self_, batch, ""
+                own.drawn = self_, batch
             return batch
 
         iterator.__next__ = dress(__next__, original)
 
     def _loop(self, frame: FrameType) -> Loop:
         """The loop through which the latest batch came."""
-        step = self.capture.step()
         iterator = self.drawn[0] if self.drawn is not None else None
-        for loop in self.loops:
-            if loop.root is iterator and loop.step == step:
-                return loop
+        known = self.known(iterator)
+        if known is not None:
+            return known
         dataset = getattr(iterator, "_dataset", None)
-        name = self.sets.name(dataset, frame)[0] if dataset is not None else self.sets.name(self, frame)[0]
-        self.loops.append(Loop(name, iterator, step))
-        return self.loops[-1]
+        return self.begin(self.sets.name(self if dataset is None else dataset, frame)[0], dataset, iterator)
 
     def _add(self, outputs: Any, truth: Any, inputs: list[Any], frame: FrameType) -> None:
         if not self.capture.is_home():
@@ -157,18 +123,11 @@ class Calls:
             truth = _labels(self.drawn[1], inputs, rows)
         elif truth is None and inputs:
             truth = numbers(self.sets.beside(inputs[0], frame))
-        loop.batches.append((outputs, truth, inputs))
-        loop.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
-        if loop.size > MOST_WAITING:
-            loop.batches = [tuple(map(numbers, batch)) for batch in loop.batches]
-            loop.size = 0
+        loop.add(outputs, truth, inputs)
 
-    def _hand_over(self) -> None:
-        loops, self.loops, self.drawn = self.loops, [], None
-        for loop in loops:
-            outputs, truth, inputs = join(loop.batches)
-            dataset = getattr(loop.root, "_dataset", None)
-            self.sets.put(loop.name, dataset, outputs, truth, inputs, step=loop.step)
+    def hand_over(self) -> None:
+        super().hand_over()
+        self.drawn = None
 
     # ------------------------------------------------------------ graphs
 
@@ -194,7 +153,7 @@ class Calls:
                     self.capture.end_evaluation()
             elif known is not None and known.graph() is graph:
                 model = known.model()
-                if model is not None and self._is_trained(model):
+                if model is not None and self.is_trained(model):
                     self._take(known, graph, given, captured)
         except Exception as error:
             self.traced.pop(id(graph), None)

@@ -48,6 +48,13 @@ x_one, y_one = x[:30], y[:30]
 print("one", model.test_on_batch(x_one, y_one)[1])
 x_some, y_some = x[:50], y[:50]
 print("some", np.mean(model.predict(x_some, verbose=0).argmax(1) == y_some))
+x_call, y_call = x[:64], y[:64]
+print("call", np.mean(np.asarray(model(x_call, training=False)).argmax(1) == y_call))
+right, x_loop, y_loop = keras.metrics.SparseCategoricalAccuracy(), x[20:110].copy(), y[20:110]
+model(x_loop[:32], training=True)
+for at in range(0, 90, 32):
+    right.update_state(y_loop[at : at + 32], model(x_loop[at : at + 32]))
+print("loop", float(right.result()))
 
 inputs = keras.Input((6,))
 own = Own(inputs, keras.layers.Dense(3)(inputs))
@@ -83,7 +90,7 @@ def test_nothing_changes_for_what_is_kept(run: Kept) -> None:
     assert run.on.of("weights") == run.off.of("weights")
 
 
-SETS = [("test", 40), ("late", 90), ("one", 30), ("some", 50), ("own", 70), ("eager", 80)]
+SETS = [("test", 40), ("late", 90), ("one", 30), ("some", 50), ("call", 64), ("loop", 90), ("own", 70), ("eager", 80)]
 
 
 @pytest.mark.parametrize(("name", "n"), SETS)
