@@ -158,7 +158,7 @@ class EdgeFinder:
 
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:
-            for thing in self.resolver.lookup(function.module, name):
+            for thing in self.resolver.bindings.in_module(function.module, name):
                 if isinstance(thing, Routine):
                     yield Edge(call, function, thing.function, "handed")
 
