@@ -42,6 +42,21 @@ import numpy as np
 for epoch in range(3):
     print(f"epoch {epoch} test loss {np.random.rand():.6f}")
 """
+TIMED = """\
+import time
+
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Linear(3, 1)
+for epoch in range(3):
+    loss = model(torch.ones(4, 3) * (time.time() % 1)).square().mean()
+    model.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        model.weight -= 0.1 * model.weight.grad
+    print(f"epoch {epoch} test loss {loss.item():.6f}")
+"""
 
 Diverge = Callable[..., dict[str, Any]]
 
@@ -91,3 +106,12 @@ def test_what_nobody_seeds_is_named_as_the_script_is_and_equal_in_control(diverg
     found = diverge(UNSEEDED, "--variant", "as-is", "--confirm")
     assert named(found)[0] == ("unseeded", "possible")
     assert found["confirmations"][0]["is_equal"] is True
+
+
+def test_a_clock_is_named_with_the_line_that_asks_it(diverge: Diverge, require: Callable[[str], None]) -> None:
+    require("torch")
+    found = diverge(TIMED)
+    cause = found["causes"][0]
+    assert (cause["id"], cause["certainty"]) == ("clock", "likely")
+    assert cause["places"][0]["line"] == 8
+    assert "calls time.time" in found["out"]

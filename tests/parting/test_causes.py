@@ -461,6 +461,26 @@ def test_weights_without_a_lock_are_likely_only_where_weights_show_it(phase: Any
     assert causes.get("shared-weights", "") == certainty
 
 
+@pytest.mark.parametrize(
+    ("line", "called"),
+    [
+        ("x = x + time.time() % 1", "time.time"),
+        ("x += perf_counter()", "perf_counter"),
+        ("now = torch.tensor([datetime.datetime.now().second])", "datetime.datetime.now"),
+        ("noise = id(model) % 7", "id"),
+        ("x = x + self.time.time()", ""),
+        ("grid(x, time_step)", ""),
+    ],
+)
+def test_a_clock_is_likely_in_the_line_that_calls_it(line: str, called: str) -> None:
+    parted = dataclasses.replace(operation("aten.add.Tensor"), place=Place("train.py", 7, line))
+    found = first(parted, seen("control"))
+    assert (found.id, found.certainty) == (("clock", "likely") if called else ("unknown", "possible"))
+    assert f"calls {called} (train.py:7)" in found.why or not called
+    reported = dataclasses.replace(parted, rung="metrics", phase="metric", kind="loss")
+    assert "clock" not in ids(find_causes(reported, seen("control")))
+
+
 def test_a_clock_is_certain_where_one_run_made_more_updates() -> None:
     ended = "its process ended after 40 updates"
     end = Difference("steps", "program", 40, 40, "update", "weight", only_in=2, instead=ended)

@@ -1,13 +1,20 @@
-"""Causes in orders that nothing fixes: of sets, of files, of results, and of work."""
+"""Causes in orders that nothing fixes, of sets, of files, of results and of work, and in when that is done."""
+
+import re
 
 from deviate.model.divergence import Certainty, Difference
 from deviate.parting.causes.draws import EARLY
 from deviate.parting.causes.evidence import Evidence
-from deviate.parting.causes.known import Known, Sight, hazard_places, told
+from deviate.parting.causes.known import Known, Sight, hazard_places, here, told
 
 ENDED = "process ended"
 """In what a run did instead, where it was at its end."""
 HASH_SEED = "variable PYTHONHASHSEED"
+CLOCK = re.compile(
+    r"(?<![\w.])(?:time\.time|time\.time_ns|(?:time\.)?(?:monotonic|perf_counter|process_time|thread_time)(?:_ns)?"
+    r"|(?:datetime\.)?datetime\.(?:now|utcnow|today)|(?:os\.)?getpid|id)\("
+)
+"""Calls whose number is another one in each run. Names are all there is to go by: other things may be called so."""
 
 
 def _hash(difference: Difference, evidence: Evidence) -> Sight | None:
@@ -74,6 +81,17 @@ def _time(difference: Difference, evidence: Evidence) -> Sight | None:
     if not places:
         return Sight("possible", why)
     return Sight("certain", f"{why}, equal up to there, and the source stops by the clock{told(places)}", places)
+
+
+def _clock(difference: Difference, evidence: Evidence) -> Sight | None:
+    """In a line that reports a metric a clock mostly stands beside it."""
+    del evidence
+    found = CLOCK.search(difference.place.text) if difference.place is not None else None
+    is_about_numbers = difference.rung != "metrics" and difference.phase not in ("metric", "program", "order", "random")
+    if found is None or difference.only_in is not None or not is_about_numbers:
+        return None
+    why = f"the line where the runs part calls {found[0].rstrip('(')}{told(here(difference))}"
+    return Sight("likely", why, here(difference))
 
 
 ORDER: tuple[Known, ...] = (
@@ -149,5 +167,18 @@ ORDER: tuple[Known, ...] = (
         code="for step in range(n_steps): …  # not while time.time() < end",
         source="https://docs.python.org/3/library/time.html#time.monotonic",
         see=_time,
+    ),
+    Known(
+        id="clock",
+        title="a number of the clock, of the process or of memory",
+        group="timing",
+        reason="The time, the number of a process and the address of an object are others in each run. What is "
+        "computed from them is too.",
+        signs="the line where the runs part calls `time.time()`, `perf_counter()`, `datetime.now()`, `getpid()`, "
+        "`id()` or the like, and weights, a batch or a result differ there first",
+        cure="leave it out of what training sees, or hand it in as an argument of the script",
+        code='parser.add_argument("--begin", type=float)  # not time.time()',
+        source="https://docs.python.org/3/library/time.html#time.time",
+        see=_clock,
     ),
 )
