@@ -284,6 +284,31 @@ hf()
 def _needs_torch(require) -> None:  # type: ignore[no-untyped-def]
     require("torch")
 
+SAME_PLACE = """\
+import numpy as np, torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+X = torch.randn(40, 6); Y = (X[:, 0] > 0).long()
+place = np.zeros((5, 6), "float32")
+def at_place(values):
+    place[:] = values
+    return torch.from_numpy(place)
+def collate(items): return at_place(torch.stack([x for x, _ in items])), torch.stack([y for _, y in items])
+model = nn.Linear(6, 2); optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for x, y in DataLoader(TensorDataset(X[:20], Y[:20]), 5, collate_fn=collate):
+    optimizer.zero_grad(); nn.functional.cross_entropy(model(x), y).backward(); optimizer.step()
+del x, y
+model.eval(); clean = right = 0
+adv_loader = DataLoader(TensorDataset(X[20:], Y[20:]), 5)
+with torch.no_grad():
+    for x, y in adv_loader:
+        clean += (model(x).argmax(1) == y).sum().item()
+        right += (model(at_place(x - 0.5)).argmax(1) == y).sum().item()
+print("adv", clean / 20); print("adv_again", right / 20)
+"""
+"""Memory that a batch of the training had is given out again."""
+
 
 def captured(folder: Path) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     for path in sorted((folder / "attempt-1" / "artifacts").glob("predictions-*.npz")):
@@ -336,6 +361,12 @@ def test_examples_of_a_shuffled_loader_have_the_keys_of_their_inputs(cases: tupl
     assert [by_key[key] for key in shuffled["keys"].tolist()] == shuffled["truth"].tolist()
     attacked, clean = sets["adv_again"], sets["adv"]
     assert attacked["keys"].tolist() == clean["keys"].tolist(), "an example is known by what the loader gave"
+
+
+def test_inputs_are_not_taken_for_a_batch_whose_memory_they_have_got(tmp_path: Path) -> None:
+    result = keep(tmp_path, SAME_PLACE)
+    assert {name: len(arrays["outputs"]) for name, arrays in captured(tmp_path)} == {"adv": 20, "adv_again": 20}
+    assert accuracies(tmp_path) == printed(result)
 
 
 def test_a_script_without_evaluation_mode_is_read_by_where_no_optimizer_moves(tmp_path: Path) -> None:

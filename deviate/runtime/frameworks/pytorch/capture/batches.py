@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from ...capture_sets import LABELS, OUTPUTS
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Iterator
+    from typing import Any, Callable, Iterator
 
 DEEPEST = 4
 
@@ -130,3 +131,29 @@ def memory(tensor: Any) -> int:
         return storage.data_ptr() or id(tensor)
     except (NotImplementedError, RuntimeError):
         return id(tensor)
+
+
+class Place:
+    """Where a tensor lies. Once nothing holds that memory it is given out again, and its address says nothing more.
+
+    What holds it need not be the tensor: a view of it does as well, so it is the storage that is watched.
+    """
+
+    __slots__ = ("address", "is_held", "shape")
+
+    def __init__(self, tensor: Any) -> None:
+        self.address = memory(tensor)
+        self.shape = tuple(tensor.shape)
+        self.is_held = _watched(tensor)
+
+
+def _watched(tensor: Any) -> Callable[[], bool]:
+    """Tells whether the memory of a tensor is still held; of one without memory of its own, whether it is there."""
+    weak: Any = getattr(sys.modules.get("torch.multiprocessing.reductions"), "StorageWeakRef", None)
+    try:
+        known = weak(tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage())
+        known.expired()
+    except Exception:  # sparse, or a release that keeps this elsewhere
+        reference = ref(tensor)
+        return lambda: reference() is not None
+    return lambda: not known.expired()

@@ -8,7 +8,7 @@ import weakref
 from ....capture import PREDICTIONS
 from ....npz import CODES
 from ..tensors import buffer, kind
-from .batches import memory
+from .batches import Place
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -63,7 +63,11 @@ class Batch:
 
     def trace(self, tensors: list[Any]) -> None:
         """By these it is known again."""
-        self.traces = {(memory(tensor), tuple(tensor.shape)) for tensor in tensors}
+        self.places = [Place(tensor) for tensor in tensors]
+
+    def lies_at(self, memories: set[int]) -> bool:
+        """Whether one of its tensors lies there still."""
+        return any(place.address in memories and place.is_held() for place in self.places)
 
     def forget(self) -> None:
         """Of a batch that trains it is enough to know it again."""
@@ -79,6 +83,7 @@ class Call:
         self.module = id(module)
         self.kind = type(module)
         self.output = weakref.ref(output)
+        self.place = Place(output)
         self.address, self.shape = output.data_ptr(), tuple(output.shape)
         self.inputs = [weakref.ref(given) for given in inputs]
         self.arrays = arrays
