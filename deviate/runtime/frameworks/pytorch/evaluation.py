@@ -36,7 +36,7 @@ class Evaluation:
         # What loaders yielded since the last forward pass: some look one batch ahead, to know which is the last.
         self.batches: deque[tuple[int, Any]] = deque(maxlen=2)
         self.passes = count()
-        self.strange: dict[int, int] = {}
+        self.strange: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._begin()
 
     def _begin(self) -> None:
@@ -96,11 +96,11 @@ class Evaluation:
         return batches
 
     def _is_trained(self, module: Any) -> bool:
-        if self.strange.get(id(module)) == self.trained.seen:
+        if self.strange.get(module) == self.trained.seen:
             return False
         is_trained = self.trained.has(module)
         if not is_trained:
-            self.strange[id(module)] = self.trained.seen
+            self.strange[module] = self.trained.seen
         return is_trained
 
     def _take(self, value: Any, of_pass: int | None, most: int | None = None) -> None:

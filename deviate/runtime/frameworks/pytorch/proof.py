@@ -111,7 +111,8 @@ class Trained:
         self.capture = guest.capture
         self.modules: dict[int, tuple[int, Any]] = {}
         self.optimizers: list[Any] = []
-        self.weights: set[int] = set()
+        self.weights: dict[int, Any] = {}
+        self.forms: set[Any] = set()
         self.seen = 0
 
     def alive(self) -> Iterator[Any]:
@@ -127,11 +128,23 @@ class Trained:
         if known is None or known[1]() is not module:
             self.modules[id(module)] = (self.seen, weakref.ref(module))
             self.seen += 1
-            self.weights.update(id(weight) for weight in module.parameters())
+            self.weights.update((id(weight), weakref.ref(weight)) for weight in module.parameters())
+            if not any(hasattr(weight, "materialize") for weight in module.parameters()):
+                self.forms.add(form(module))
 
     def has(self, module: Any) -> bool:
         """Whether weights of the module were in a training forward pass, its own or that of a module around it."""
-        return any(id(weight) in self.weights for weight in module.parameters())
+        return any(self.knows(weight) for weight in module.parameters())
+
+    def knows(self, weight: Any) -> bool:
+        """Whether this is one of them; what is gone leaves its id to others."""
+        known = self.weights.get(id(weight))
+        return known is not None and known() is weight
+
+    def is_like(self, module: Any) -> bool:
+        """Whether a module has the form of one that was trained, which may be gone: a copy, or a loaded one."""
+        own = form(module)
+        return own in self.forms or any(form(known) == own for known in self.alive())
 
     def tensors(self, *, is_whole: bool = False) -> Iterator[tuple[str, Any]]:
         """Parameters and buffers by name, each once; what optimizers alone know, by its place in them.
@@ -160,3 +173,11 @@ class Trained:
                 for place, group in enumerate(optimizer.param_groups):
                     for index, weight in enumerate(group["params"]):
                         yield "optimizer %d.%d.%d" % (number, place, index), weight
+
+
+def form(module: Any) -> tuple[tuple[str, Any], ...]:
+    """Names and shapes of weights, without the wrappers that some put around."""
+    found = [(name, tuple(weight.shape)) for name, weight in module.named_parameters()]
+    while found and all(name.startswith(("module.", "_orig_mod.")) for name, _ in found):
+        found = [(name.partition(".")[2], shape) for name, shape in found]
+    return tuple(found)

@@ -7,6 +7,7 @@ of a dataset, the arrays that it was made of, where each of their rows becomes o
 from __future__ import annotations
 
 import sys
+import weakref
 from threading import get_ident
 
 from ...hashing import Examples
@@ -44,7 +45,7 @@ class Evaluation:
         self.proof = proof
         self.is_over = False
         self.examples = Examples()
-        self.model: Any = None
+        self.model: Any = lambda: None
         self.step: tuple[tuple[int, int], ...] = ()
         self.recorder.at_main_end.append(self.end)
         self.recorder.at_close.append(self.end)
@@ -62,12 +63,12 @@ class Evaluation:
     def call(self, model: Any, value: Any) -> None:
         """A model that was trained is called for inference, by no other one."""
         step = self._main_steps()
-        if self.model is not None and (self.model != id(model) or self.step != step):
+        if self.model() is not model or self.step != step:
             self.end()
         if not self.is_over and self.proof.is_trained(model):
             arrays = list(_arrays(value))[:1]
             if arrays:
-                self.model, self.step = id(model), step
+                self.model, self.step = weakref.ref(model), step
                 self._add(arrays)
 
     def end(self) -> None:

@@ -284,6 +284,7 @@ hf()
 def _needs_torch(require) -> None:  # type: ignore[no-untyped-def]
     require("torch")
 
+
 SAME_PLACE = """\
 import numpy as np, torch
 from torch import nn
@@ -308,6 +309,26 @@ with torch.no_grad():
 print("adv", clean / 20); print("adv_again", right / 20)
 """
 """Memory that a batch of the training had is given out again."""
+
+ONE_AFTER_THE_OTHER = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+X = torch.randn(40, 6); Y = (X[:, 0] > 0).long(); states = []
+def trained():
+    model = nn.Linear(6, 2); optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for x, y in DataLoader(TensorDataset(X[:20], Y[:20]), 5):
+        optimizer.zero_grad(); nn.functional.cross_entropy(model(x), y).backward(); optimizer.step()
+    return model
+for _ in range(4): states.append(trained().state_dict())
+member_loader = DataLoader(TensorDataset(X[20:], Y[20:]), 5)
+def accuracy(state):
+    model = nn.Linear(6, 2); model.load_state_dict(state); model.eval()
+    with torch.no_grad(): return sum((model(x).argmax(1) == y).sum().item() for x, y in member_loader) / 20
+for i, state in enumerate(states): print("member" if not i else "member_%d" % (i + 1), accuracy(state))
+"""
+"""Each model is gone when the next one is made, often at its address."""
 
 
 def captured(folder: Path) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
@@ -366,6 +387,12 @@ def test_examples_of_a_shuffled_loader_have_the_keys_of_their_inputs(cases: tupl
 def test_inputs_are_not_taken_for_a_batch_whose_memory_they_have_got(tmp_path: Path) -> None:
     result = keep(tmp_path, SAME_PLACE)
     assert {name: len(arrays["outputs"]) for name, arrays in captured(tmp_path)} == {"adv": 20, "adv_again": 20}
+    assert accuracies(tmp_path) == printed(result)
+
+
+def test_models_that_are_loaded_one_after_the_other_have_sets_of_their_own(tmp_path: Path) -> None:
+    result = keep(tmp_path, ONE_AFTER_THE_OTHER)
+    assert len(printed(result)) == 4
     assert accuracies(tmp_path) == printed(result)
 
 

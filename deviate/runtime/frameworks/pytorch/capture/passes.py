@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from itertools import count
 
 from ....capture import PREDICTIONS
 from ....npz import CODES
@@ -80,7 +81,7 @@ class Call:
     def __init__(
         self, module: Any, output: Any, inputs: list[Any], arrays: dict[str, Any], more: dict[str, Any]
     ) -> None:
-        self.module = id(module)
+        self.module = number_of(module)
         self.kind = type(module)
         self.output = weakref.ref(output)
         self.place = Place(output)
@@ -88,6 +89,15 @@ class Call:
         self.inputs = [weakref.ref(given) for given in inputs]
         self.arrays = arrays
         self.more = more
+
+
+numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+counted = count()
+
+
+def number_of(module: Any) -> int:
+    """A number for each module that was called; an id goes to another one once its module is gone."""
+    return numbers.setdefault(module, next(counted))
 
 
 class Sets:
@@ -141,14 +151,6 @@ def named(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     if code is None:
         return dict(kwargs)
     return {**dict(zip(code.co_varnames[1 : code.co_argcount], args)), **kwargs}
-
-
-def form(module: Any) -> list[tuple[str, Any]]:
-    """Names and shapes of weights, without the wrappers that some put around."""
-    found = [(name, tuple(weight.shape)) for name, weight in module.named_parameters()]
-    while found and all(name.startswith(("module.", "_orig_mod.")) for name, _ in found):
-        found = [(name.partition(".")[2], shape) for name, shape in found]
-    return found
 
 
 class Ranks:

@@ -19,7 +19,7 @@ from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
 from .origins import Origins
-from .passes import Batch, Call, Nothing, Pass, Ranks, Sets, form, named, weights
+from .passes import Batch, Call, Nothing, Pass, Ranks, Sets, named, weights
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -144,10 +144,7 @@ class Predictions:
 
         Before anything was trained all count: this may be a program that evaluates alone.
         """
-        if not self.trained.modules or self.trained.has(module):
-            return True
-        own = form(module)
-        return any(form(known) == own for known in self.trained.alive())
+        return not self.trained.modules or self.trained.has(module) or self.trained.is_like(module)
 
     def _keep(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
         inputs = list(self.kinds.tensors((args, kwargs)))
@@ -258,7 +255,7 @@ class Predictions:
         if known is None or known[0]() is not optimizer:
             parameter = self.torch.nn.Parameter
             is_of_models = any(
-                id(weight) in self.trained.weights or isinstance(weight, parameter)
+                self.trained.knows(weight) or isinstance(weight, parameter)
                 for group in optimizer.param_groups
                 for weight in group["params"]
             )

@@ -6,6 +6,7 @@ the first forward pass follows on a backward pass. What sees all this is in plac
 
 from __future__ import annotations
 
+import weakref
 from sys import _getframe
 from threading import get_ident
 
@@ -74,7 +75,7 @@ class Tracer:
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
-        self.told: set[int] = set()
+        self.told: weakref.WeakSet[Any] = weakref.WeakSet()
         self.is_due = False
         self.is_awaited = False
         self.place = -1
@@ -196,8 +197,8 @@ class Tracer:
         """Weights that optimizers have and no outermost module had, before their first update."""
         for own in self.optimizers:
             optimizer = own()
-            if optimizer is not None and id(own) not in self.told:
-                self.told.add(id(own))
+            if optimizer is not None and optimizer not in self.told:
+                self.told.add(optimizer)
                 for name, weight in self._optimized(optimizer):
                     if self.names.of(weight) is None and self.tensors.readable(weight):
                         self.tensors.record("weights", name, weight)
