@@ -3,11 +3,12 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 Identity = tuple[int, int]
 """Device and inode of a file."""
+PROCESSES = Path("/proc")
 
 
 def own_output() -> frozenset[Identity]:
@@ -15,7 +16,9 @@ def own_output() -> frozenset[Identity]:
 
     `deviate run train.py | tee log.txt` writes to a pipe, and `tee` to the file. Whoever reads such a pipe is found by
     its open files, where the system shows those (Linux's /proc, for processes of the same user). Of those, files that
-    are open for writing alone are meant: what is read as well may be a data base that the script needs.
+    are open for writing alone are meant: what is read as well may be a data base that the script needs. A program that
+    has started this one and reads what it prints, such as a notebook, writes files of other kinds, and is left alone;
+    so are programs further down a pipeline than the first.
     """
     files: set[Identity] = set()
     pipes: set[Identity] = set()
@@ -27,36 +30,54 @@ def own_output() -> frozenset[Identity]:
 
 
 def _readers(pipes: set[Identity]) -> Iterator[Path]:
-    for process in Path("/proc").glob("[0-9]*"):
-        if process.name != str(os.getpid()) and any(
-            _identity(each) in pipes and _mode(each) == stat.S_IRUSR for each in _open_files(process)
+    own = set(_ancestry())
+    for process in PROCESSES.glob("[0-9]*"):
+        if process.name not in own and any(
+            _identity(each, stat.S_ISFIFO) in pipes for each in _opened(process, stat.S_IRUSR) if _is_pipe(each)
         ):
             yield process
 
 
+def _ancestry() -> Iterator[str]:
+    """The numbers of this process and of those that it descends from."""
+    number = str(os.getpid())
+    while number not in ("", "0"):
+        yield number
+        try:
+            told = (PROCESSES / number / "stat").read_text(encoding="utf-8", errors="replace")
+            number = told.rpartition(")")[2].split()[1]  # behind the name, which may hold anything: state, parent
+        except (OSError, IndexError):
+            return
+
+
 def _written_by(process: Path) -> set[Identity]:
-    written = {_identity(each) for each in _open_files(process) if _mode(each) == stat.S_IWUSR and each.is_file()}
+    written = {_identity(each, stat.S_ISREG) for each in _opened(process, stat.S_IWUSR)}
     return {known for known in written if known is not None}
 
 
-def _open_files(process: Path) -> list[Path]:
+def _opened(process: Path, mode: int) -> list[Path]:
+    """The files that a process has opened to read alone or to write alone.
+
+    A descriptor stands there as a link that its owner may read, write or both; see proc(5).
+    """
+    both = stat.S_IRUSR | stat.S_IWUSR
     try:
-        return list((process / "fd").iterdir())
+        return [each for each in (process / "fd").iterdir() if each.lstat().st_mode & both == mode]
     except OSError:  # gone, or somebody else's
         return []
 
 
-def _identity(opened: Path) -> Identity | None:
+def _is_pipe(opened: Path) -> bool:
+    """By its name alone: to ask for more of a file on a disk that is away may take for ever."""
+    try:
+        return str(opened.readlink()).startswith("pipe:")
+    except OSError:
+        return False
+
+
+def _identity(opened: Path, is_kind: Callable[[int], bool]) -> Identity | None:
     try:
         facts = opened.stat()
     except OSError:
         return None
-    return facts.st_dev, facts.st_ino
-
-
-def _mode(opened: Path) -> int:
-    """How a file was opened: its descriptor stands there as a link that its owner may read, write or both (proc(5))."""
-    try:
-        return opened.lstat().st_mode & (stat.S_IRUSR | stat.S_IWUSR)
-    except OSError:
-        return 0
+    return (facts.st_dev, facts.st_ino) if is_kind(facts.st_mode) else None

@@ -23,30 +23,26 @@ def with_lines_around(found: DivergenceFindings, attempt: Path) -> DivergenceFin
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
     """
-    place = _reader(attempt)
+    return _filled(found, Texts(snapshot_folder(attempt.parent.parent.parent)).lines)
+
+
+def _filled(found: DivergenceFindings, lines_of: Callable[[str], list[str]]) -> DivergenceFindings:
+    place = functools.partial(_place, lines_of)
+
+    def difference(it: Difference | None) -> Difference | None:
+        if it is None:
+            return None
+        more = {key: place(value) if isinstance(value, Place) else value for key, value in it.more.items()}
+        return replace(it, place=None if it.place is None else place(it.place), more=more)
 
     def rung(it: RungFindings) -> RungFindings:
-        first = None if it.difference is None else _filled(it.difference, place)
-        return replace(it, difference=first, by_rank=tuple(_filled(one, place) for one in it.by_rank))
+        ranks = tuple(one for one in map(difference, it.by_rank) if one is not None)
+        return replace(it, difference=difference(it.difference), by_rank=ranks)
 
     def cause(it: Cause) -> Cause:
         return replace(it, places=tuple(map(place, it.places)))
 
     return replace(found, rungs=tuple(map(rung, found.rungs)), causes=tuple(map(cause, found.causes)))
-
-
-def with_its_lines(difference: Difference, attempt: Path) -> Difference:
-    """The same for one difference, whose causes are looked for in its line too."""
-    return _filled(difference, _reader(attempt))
-
-
-def _reader(attempt: Path) -> Callable[[Place], Place]:
-    return functools.partial(_place, Texts(snapshot_folder(attempt.parent.parent.parent)).lines)
-
-
-def _filled(it: Difference, place: Callable[[Place], Place]) -> Difference:
-    more = {key: place(value) if isinstance(value, Place) else value for key, value in it.more.items()}
-    return replace(it, place=None if it.place is None else place(it.place), more=more)
 
 
 def _place(lines_of: Callable[[str], list[str]], it: Place) -> Place:

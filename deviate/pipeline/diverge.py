@@ -10,7 +10,6 @@ from deviate.model import Experiment, Run, SelectedMetric, Variant
 from deviate.model.divergence import DivergenceFindings, Rung, RungFindings, Trace
 from deviate.model.traces import columns
 from deviate.parting.causes import Evidence, find_causes, gather_evidence
-from deviate.pipeline.around import with_its_lines
 from deviate.pipeline.confirm import confirm
 from deviate.pipeline.ends import Ends, compare_ends
 from deviate.pipeline.ladder import Climbed, Say, climb
@@ -117,9 +116,8 @@ def diverge(asked: Asked, carry_out: CarryOut, say: Say, *, goal: Rung | None = 
     notes = [*_notes(asked, pair, ends, told), *(note for it in climbed if it.pair for note in it.pair.notes)]
     findings = dataclasses.replace(told, notes=(*notes, *filter(None, [why])))
     if findings.first is not None:
-        seen = (climbed[deepest].pair if deepest is not None else pair) or pair
-        first = with_its_lines(findings.first, seen.runs[0].folder)
-        causes = find_causes(first, _evidence(asked, seen, pair, findings.rungs))
+        seen = climbed[deepest].pair if deepest is not None else pair
+        causes = find_causes(findings.first, _evidence(asked, seen or pair, pair, findings.rungs))
         findings = dataclasses.replace(findings, causes=causes)
     if confirms and findings.first is not None and not is_interrupted:
         findings, is_interrupted = _confirmed(asked, findings, metrics, carry_out, say)

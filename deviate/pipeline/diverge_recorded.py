@@ -14,7 +14,6 @@ from deviate.model.divergence import RUNGS, Difference, DivergenceFindings, Rung
 from deviate.parting import compare_traces, ulps
 from deviate.parting.causes import find_causes, gather_evidence
 from deviate.parting.idle import without_idle
-from deviate.pipeline.around import with_its_lines
 from deviate.pipeline.diverge import findings_of, quality
 from deviate.pipeline.ends import compare_ends
 from deviate.pipeline.pairs import Pair, ending
@@ -81,7 +80,7 @@ def compare_recorded(
         both = Variant(mine.variant, "", mine.varied, mine.held, tuple(one.controls.items()))
         is_one = (mine.variant, mine.varied, mine.held) == (theirs.variant, theirs.varied, theirs.held)
         evidence = gather_evidence(one, other, variant=both if is_one else None, n_ranks=found.ranks, runs=found.runs)
-        found = dataclasses.replace(found, causes=find_causes(with_its_lines(found.first, one.folder), evidence))
+        found = dataclasses.replace(found, causes=find_causes(found.first, evidence))
     return found, (one, other)
 
 

@@ -152,3 +152,16 @@ def test_nor_is_the_file_that_tee_writes_to(root: Path) -> None:
     command = ("sh", "-c", line, sys.executable, source, root.parent / "tree")
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout == "begun\n['other.txt', 'train.py'] ['log.txt']\n"
+
+
+def test_a_file_of_the_program_that_has_started_this_one_stays(root: Path) -> None:
+    """A notebook that reads what this command prints may have a data file open that the script needs."""
+    fill(root, "other.txt")
+    source = "import sys\nfrom pathlib import Path\nfrom deviate.instrument.tree import freeze_tree\n"
+    source += "print(sorted(freeze_tree(Path(sys.argv[1]), Path(sys.argv[2]), empty=[]).files))"
+    with (root / "data.csv").open("w") as data:
+        data.write("1,2")
+        data.flush()
+        command = (sys.executable, "-c", source, root, root.parent / "tree")
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "['data.csv', 'other.txt', 'train.py']\n"

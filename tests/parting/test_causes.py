@@ -467,7 +467,8 @@ def test_weights_without_a_lock_are_likely_only_where_weights_show_it(phase: Any
         ("x = x + time.time() % 1", "time.time"),
         ("x += perf_counter()", "perf_counter"),
         ("now = torch.tensor([datetime.datetime.now().second])", "datetime.datetime.now"),
-        ("noise = id(model) % 7", "id"),
+        ("y = net(x)  # took 3 ms by time.time()", ""),
+        ('log("time.time()", net(x))', ""),
         ("x = x + self.time.time()", ""),
         ("grid(x, time_step)", ""),
     ],
@@ -477,6 +478,8 @@ def test_a_clock_is_likely_in_the_line_that_calls_it(line: str, called: str) -> 
     found = first(parted, seen("control"))
     assert (found.id, found.certainty) == (("clock", "likely") if called else ("unknown", "possible"))
     assert f"calls {called} (train.py:7)" in found.why or not called
+    keyed = dataclasses.replace(parted, place=Place("train.py", 7, "cache[id(x)] = encode(x)"))
+    assert first(keyed, seen("control")).certainty == "possible"
     reported = dataclasses.replace(parted, rung="metrics", phase="metric", kind="loss")
     assert "clock" not in ids(find_causes(reported, seen("control")))
 

@@ -15,6 +15,9 @@ CLOCK = re.compile(
     r"|(?:datetime\.)?datetime\.(?:now|utcnow|today)|(?:os\.)?getpid|id)\("
 )
 """Calls whose number is another one in each run. Names are all there is to go by: other things may be called so."""
+ADDRESS = "id("
+"""Mostly a key under which something is kept, and no number that training sees."""
+LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"|#.*")
 
 
 def _hash(difference: Difference, evidence: Evidence) -> Sight | None:
@@ -86,12 +89,12 @@ def _time(difference: Difference, evidence: Evidence) -> Sight | None:
 def _clock(difference: Difference, evidence: Evidence) -> Sight | None:
     """In a line that reports a metric a clock mostly stands beside it."""
     del evidence
-    found = CLOCK.search(difference.place.text) if difference.place is not None else None
+    found = CLOCK.search(LITERAL.sub("", difference.place.text)) if difference.place is not None else None
     is_about_numbers = difference.rung != "metrics" and difference.phase not in ("metric", "program", "order", "random")
     if found is None or difference.only_in is not None or not is_about_numbers:
         return None
     why = f"the line where the runs part calls {found[0].rstrip('(')}{told(here(difference))}"
-    return Sight("likely", why, here(difference))
+    return Sight("possible" if found[0] == ADDRESS else "likely", why, here(difference), is_circumstance=True)
 
 
 ORDER: tuple[Known, ...] = (

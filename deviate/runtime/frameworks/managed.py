@@ -5,6 +5,7 @@ Nothing is added to what the user hands to a framework: it looks at callbacks to
 
 from __future__ import annotations
 
+import weakref
 from sys import _getframe
 
 from ..parts import Guest
@@ -22,7 +23,7 @@ class Managed:
     def __init__(self, guest: Guest) -> None:
         self.project = guest.project
         self.recorder = guest.recorder
-        self.running: dict[int, Running] = {}
+        self.running: dict[int, tuple[Callable[[], object], Running]] = {}
 
     def begin(self, driver: object) -> Running:
         """Training begins, outside of any step yet."""
@@ -30,12 +31,17 @@ class Managed:
         number, frame = self.project.managed_loop(_getframe(1))
         # With its frame the loop is taken off the running ones when the call ends in an exception.
         loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
-        self.running[id(driver)] = loop
+        self.running[id(driver)] = weakref.ref(driver), loop
         return loop
+
+    def _running(self, driver: object) -> Running | None:
+        """Its loop; that of a driver which is gone, at the same address, is none."""
+        known = self.running.get(id(driver))
+        return known[1] if known is not None and known[0]() is driver else None
 
     def step(self, driver: object, step: int | None = None) -> None:
         """The step with this number begins, or the next one."""
-        loop = self.running.get(id(driver)) or self.begin(driver)
+        loop = self._running(driver) or self.begin(driver)
         if loop.step < 0:
             self.recorder.begin(loop)
         loop.step = loop.step + 1 if step is None else step
@@ -43,12 +49,12 @@ class Managed:
         self.recorder.main_step(loop.id, loop.step)
 
     def end(self, driver: object) -> None:
-        loop = self.running.pop(id(driver), None)
-        if loop is not None:
-            self.recorder.end(loop)
+        known = self.running.pop(id(driver), None)
+        if known is not None:
+            self.recorder.end(known[1])
 
     def is_running(self, driver: object) -> bool:
-        return id(driver) in self.running
+        return self._running(driver) is not None
 
     def report(self, values: Mapping[str, object]) -> None:
         """Values that the framework reports, each under its own name."""

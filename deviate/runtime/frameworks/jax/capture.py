@@ -11,7 +11,8 @@ import sys
 from weakref import WeakKeyDictionary
 
 from ...parts import Guest
-from ..capture_sets import MOST_WAITING, Sets, Way, first, join, numbers, size_of
+from ..capture_sets import Way, first
+from ..loops import Loops
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tagged
 from .programs import Program, Programs
 from .trees import found, is_concrete, is_key, named
@@ -31,27 +32,13 @@ MOST_PENDING = 1024
 """Calls in a row that compute slopes and may turn out not to train."""
 
 
-class Loop:
-    """Calls of one set: in a row, from one line of the script."""
-
-    def __init__(self, name: str, way: Way, step: int) -> None:
-        self.name = name
-        self.way = way
-        self.step = step
-        self.batches: list[tuple[Any, Any, Any]] = []
-        self.size = 0
-
-
-class JaxCapture:
-    """What is kept of functions and models of JAX."""
+class JaxCapture(Loops):
+    """What is kept of functions and models of JAX. A loop is calls in a row, from one line of the script."""
 
     def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
+        super().__init__(guest, FRAMEWORK)
         self.programs = programs
-        self.sets = Sets(guest, FRAMEWORK)
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
-        self.loops: list[Loop] = []
         self.pending: list[Call] = []
         self.has_trained = False
         self.has_updated = False
@@ -63,7 +50,7 @@ class JaxCapture:
         """Functions that compute slopes of models of nnx, and whether they update one."""
         if self.capture.wants_predictions:
             programs.evaluated = self.evaluated
-            self.capture.at_end.append(self._hand_over)
+            self.capture.at_end.append(self.hand_over)
             self.recorder.at_close.append(self._close)
 
     def trains(self, shapes: list[Shape], *, is_update: bool = True) -> None:
@@ -109,8 +96,8 @@ class JaxCapture:
             if self.has_trained and not self.programs.running:
                 arrays = [leaf for _, leaf in named(inputs) if getattr(leaf, "ndim", 0)]
                 if is_concrete(first(made)):
-                    place = self._place(arrays[0] if arrays else None, frame)
-                    self._add(place, first(made), None, arrays)
+                    place = self.place(arrays[0] if arrays else None, frame)
+                    self.add(place, first(made), None, arrays)
         except Exception as error:
             self.recorder.fault("outputs of a model", error)
         return made
@@ -158,7 +145,7 @@ class JaxCapture:
         part = parts[key]
         if part is not None:
             call = Call(part, flat, [each for each in leaves if id(each[1]) not in states], self._sizes())
-            call.place = self._place(call.data, frame)
+            call.place = self.place(call.data, frame)
             if not program.trains:
                 self._run(call)
             elif len(self.pending) < MOST_PENDING:
@@ -170,7 +157,7 @@ class JaxCapture:
     def _run(self, call: Call) -> None:
         part = call.part
         results = part.run(*[leaf for leaf, is_used in zip(call.flat, part.used) if is_used])
-        self._add(call.place, results[-1], call.labels(results[-1]), list(results[: part.n_inputs]))
+        self.add(call.place, results[-1], call.labels(results[-1]), list(results[: part.n_inputs]))
 
     def _has_weights(self, args: Any, kwargs: Any) -> bool:
         shapes = [shape for known in self.programs.known.values() for shape in known.updates + known.slopes]
@@ -188,7 +175,7 @@ class JaxCapture:
         labels = labels_of(names, flat, outputs, {id(leaf) for leaf in data}) if data else None
         inputs = data or arrays
         if inputs:
-            self._add(self._place(inputs[0], frame), outputs, labels, inputs)
+            self.add(self.place(inputs[0], frame), outputs, labels, inputs)
 
     def _sizes(self) -> set[tuple[int, ...]]:
         """Shapes of weights."""
@@ -204,28 +191,22 @@ class JaxCapture:
 
     # ------------------------------------------------------------ sets
 
-    def _place(self, data: Any, frame: FrameType) -> Place:
+    def place(self, data: Any, frame: FrameType) -> Place:
+        """Where a call stands."""
         beside = None if data is None else self.sets.beside(data, frame)
-        return self.sets.name(data, frame)[0], self.sets.way(frame), self.capture.step(), beside
+        # A place without data has the name of the function that it is in.
+        named_by = self if data is None else data
+        return self.sets.name(named_by, frame)[0], self.sets.way(frame), self.capture.step(), beside
 
-    def _add(self, place: Place, outputs: Any, truth: Any, inputs: list[Any]) -> None:
+    def add(self, place: Place, outputs: Any, truth: Any, inputs: list[Any]) -> None:
+        """The outputs of a call."""
         self.has_rows = True
         name, way, step, beside = place
-        loop = next((each for each in self.loops if (each.name, each.way, each.step) == (name, way, step)), None)
-        if loop is None:
-            loop = Loop(name, way, step)
-            self.loops.append(loop)
-        loop.batches.append((outputs, beside if truth is None else truth, inputs))
-        loop.size += sum(size_of(each) for each in [outputs, *inputs])
-        if loop.size > MOST_WAITING:
-            loop.batches = [tuple(map(numbers, batch)) for batch in loop.batches]
-            loop.size = 0
+        loop = self.known(way, step, name) or self.begin(name, way, way, step)
+        loop.add(outputs, beside if truth is None else truth, inputs)
 
-    def _hand_over(self) -> None:
+    def hand_over(self) -> None:
         pending, self.pending = self.pending, []
         for call in pending:
             self._run(call)
-        loops, self.loops = self.loops, []
-        for loop in loops:
-            outputs, truth, inputs = join(loop.batches)
-            self.sets.put(loop.name, loop.way, outputs, truth, inputs, step=loop.step)
+        super().hand_over()

@@ -46,7 +46,7 @@ class Weights:
 
             self.tracing = JaxTrace(guest, self)
         self.latest: Any = None
-        self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], set[int]]] = []
+        self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
         programs.after = self.after
         guest.recorder.at_main_end.append(lambda: self.tell("loop"))
 
@@ -75,7 +75,7 @@ class Weights:
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """A model whose weights are replaced in place by an optimizer that was made for it."""
         try:
-            known = {id(leaf) for _, leaf in named(weights_of(model))}
+            known = {id(leaf): ref(leaf) for _, leaf in named(weights_of(model))}
             self.models.append((ref(model), weights_of, known))
             if self.capture is not None:
                 self.capture.has_models = True
@@ -119,10 +119,8 @@ class Weights:
         for model, weights_of, known in self.models:
             owner = model()
             tree = None if owner is None else weights_of(owner)
-            if (
-                tree is not None and {id(leaf) for _, leaf in named(tree)} - known
-            ):  # else it was a copy that was trained
-                trees.append(tree)
+            if tree is not None and not all(_is_one_of(known, leaf) for _, leaf in named(tree)):
+                trees.append(tree)  # else it was a copy that was trained
         leaves = [
             ("%d/%s" % (number, name) if len(trees) > 1 else name, leaf)
             for number, tree in enumerate(trees)
@@ -138,6 +136,12 @@ class Weights:
 def _single(leaf: Any) -> Array:
     kind, _, data = array_of(leaf.reshape(1))
     return kind, (), data
+
+
+def _is_one_of(known: dict[int, Any], leaf: Any) -> bool:
+    """Whether an array is one of those; what is gone leaves its id to others."""
+    reference = known.get(id(leaf))
+    return reference is not None and reference() is leaf
 
 
 def _weights_of(program: Program) -> list[Any]:

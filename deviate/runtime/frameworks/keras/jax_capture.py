@@ -7,11 +7,12 @@ leads to the outputs is compiled on its own, and called before it: the step uses
 from __future__ import annotations
 
 import sys
+from weakref import WeakKeyDictionary
 
 from ...seeds import dress
-from ..capture_sets import arrays_in, first
+from ..capture_sets import Way, arrays_in, first
 from ..jax.outputs import OUTPUTS, leading, tagged
-from ..loops import Loops
+from ..jax.trees import is_concrete
 from .capture import _unpacked
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -19,16 +20,34 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
+    from ..jax.capture import JaxCapture
     from ..jax.outputs import Part
+    from ..tensorflow.proof import Proof
     from .capture import KerasCapture
 
 
-class JaxCalls(Loops):
-    """Calls of trained models by the script; the numbers of those in compiled functions are for the adapter of JAX."""
+class JaxCalls:
+    """Calls of trained models by the script; the numbers of those in compiled functions are for the adapter of JAX.
+
+    It keeps these as well, for it knows when training goes on.
+    """
+
+    def __init__(self, kept: JaxCapture, proof: Proof) -> None:
+        self.kept = kept
+        self.proof = proof
+        self.ways: WeakKeyDictionary[Any, dict[Way, Way]] = WeakKeyDictionary()
 
     def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
-        if not isinstance(outputs, sys.modules["jax"].core.Tracer):
-            super().called(model, inputs, outputs, frame)
+        """A model is called by none other, and not to train."""
+        has_rows = inputs and is_concrete(outputs) and outputs.ndim
+        if has_rows and self.kept.capture.is_home() and self.proof.is_trained(model):
+            name, way, step, beside = self.kept.place(inputs[0], frame)
+            own = self.ways.setdefault(model, {}).setdefault(way, Way())  # two models on one line are two sets
+            self.kept.add((name, own, step, beside), outputs, None, inputs)
+
+    def scores(self, truth: Any, outputs: Any) -> None:
+        """A metric is told of true labels and outputs."""
+        self.kept.scores(truth, outputs)
 
 
 class JaxSteps:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable
 
-    from ..loops import Loops
+    from ..tensorflow.capture import Calls
     from .capture import KerasCapture
+    from .jax_capture import JaxCalls
 
 TRAINERS = {
     "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",
@@ -38,7 +39,7 @@ class Watch:
         self.evaluation = Evaluation(guest, self.proof)
         self.guest = guest
         self.capture: KerasCapture | None = None
-        self.calls: Loops | None = None
+        self.calls: Calls | JaxCalls | None = None
         if guest.capture.wants_predictions or guest.capture.wants_weights:
             from .capture import KerasCapture  # most runs keep nothing
 
@@ -71,9 +72,10 @@ class Watch:
         elif trainer.__name__ == "TorchTrainer":
             capture.attend_torch(trainer)
         else:
+            from ..jax import parts
             from .jax_capture import JaxCalls, JaxSteps
 
-            self.calls = JaxCalls(self.guest, capture.sets.framework, self.proof)
+            self.calls = JaxCalls(parts().weights.capture, self.proof)
             JaxSteps(capture).attend(trainer)
 
     def attend_optimizer(self, module: Any) -> None:
@@ -137,7 +139,7 @@ class Watch:
             self.recorder.fault("call of a model", error)
         return bool(is_training is None or is_training)
 
-    def _answered(self, calls: Loops, model: Any, given: list[Any], made: Any, frame: FrameType) -> None:
+    def _answered(self, calls: Calls | JaxCalls, model: Any, given: list[Any], made: Any, frame: FrameType) -> None:
         """A model was called by none other, and not to train."""
         try:
             calls.called(model, list(arrays_in(given)), first(made), frame)

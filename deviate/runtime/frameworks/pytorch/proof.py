@@ -5,6 +5,7 @@ Nothing here keeps a module or an optimizer alive, draws a number, or changes on
 
 from __future__ import annotations
 
+import gc
 import weakref
 from functools import partial
 from itertools import chain
@@ -89,6 +90,7 @@ class Proof:
 
     def tell(self, moment: str) -> None:
         """Tell the hash of the weights that were trained and are still there."""
+        self.trained.settle()
         tensors = dict(self.trained.tensors(is_whole=True))
         if tensors:
             parameter = self.torch.nn.Parameter
@@ -121,6 +123,11 @@ class Trained:
             module = reference()
             if module is not None:
                 yield module
+
+    def settle(self) -> None:
+        """Let go of models that nobody can reach: else what is told would depend on when the collector came by."""
+        if self.seen > 1 or len(self.optimizers) > 1:
+            gc.collect()
 
     def add(self, module: Any) -> None:
         """A training forward pass of this module begins."""

@@ -30,11 +30,7 @@ HARMLESS = ("ReadVariableOp", "ResourceGather", "Stateless", "VarHandleOp")
 
 
 class Traced:
-    """A call of a model in a graph.
-
-    Attributes:
-        trains: whether gradients are taken in the graph: then it is no evaluation.
-    """
+    """A call of a model in a graph."""
 
     def __init__(self, graph: Any, model: Any, outputs: Any, inputs: list[Any]) -> None:
         self.graph = weakref.ref(graph)
@@ -42,7 +38,6 @@ class Traced:
         self.outputs = weakref.ref(outputs)
         self.inputs = inputs
         self.truth: Any = None
-        self.trains = False
         self.copy: Any = None
 
 
@@ -50,10 +45,13 @@ class Calls(Loops):
     """Calls of trained models by the script's own code."""
 
     def __init__(self, guest: Guest, proof: Proof) -> None:
-        super().__init__(guest, FRAMEWORK, proof)
+        super().__init__(guest, FRAMEWORK)
+        self.proof = proof
         self.drawn: tuple[Any, Any] | None = None
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.capture.at_end.append(self.hand_over)
 
     def attend(self) -> None:
         """TensorFlow has been imported."""
@@ -65,7 +63,7 @@ class Calls(Loops):
     # ------------------------------------------------------------ what is seen
 
     def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
-        """Also those calls that a graph is made of: then the numbers are not there yet."""
+        """A model is called, also where a graph is made of it: then the numbers are not there yet."""
         if hasattr(outputs, "numpy") and not hasattr(outputs, "graph"):
             if self.is_trained(model):
                 self._add(outputs, None, inputs, frame)
@@ -92,6 +90,13 @@ class Calls(Loops):
         elif self.loops or self.capture.open:
             self.capture.end_evaluation()
 
+    def is_trained(self, model: Any) -> bool:
+        if model not in self.trained:
+            if not self.proof.is_trained(model):
+                return False
+            self.trained.add(model)
+        return True
+
     # ------------------------------------------------------------ data sets
 
     def _attend_iterators(self, iterator: Any) -> None:
@@ -108,11 +113,12 @@ class Calls(Loops):
     def _loop(self, frame: FrameType) -> Loop:
         """The loop through which the latest batch came."""
         iterator = self.drawn[0] if self.drawn is not None else None
-        known = self.known(iterator)
+        step = self.capture.step()
+        known = self.known(iterator, step)
         if known is not None:
             return known
         dataset = getattr(iterator, "_dataset", None)
-        return self.begin(self.sets.name(self if dataset is None else dataset, frame)[0], dataset, iterator)
+        return self.begin(self.sets.name(self if dataset is None else dataset, frame)[0], dataset, iterator, step)
 
     def _add(self, outputs: Any, truth: Any, inputs: list[Any], frame: FrameType) -> None:
         if not self.capture.is_home():

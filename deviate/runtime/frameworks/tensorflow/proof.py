@@ -81,6 +81,8 @@ class Proof:
 
     def tell(self, moment: str) -> None:
         """Tell the hash of the weights that were trained and are still there."""
+        if len(self.models) + len(self.variables) > 1 or moment == "exit":
+            gc.collect()  # else what is told would depend on when the collector came by
         arrays, n_parameters = [], 0
         told: set[int] = set()
         for name, variable in self._named():
@@ -106,7 +108,6 @@ class Proof:
         if self.bit is not None and (self.models or self.variables):
             self.recorder.event("uncontrolled", self.moment.missed("no weight matrix for one-bit"), "", 0)
         if self.models or self.variables:
-            gc.collect()  # else what is told would depend on when the collector came by
             self.tell("exit")
 
     # ------------------------------------------------------------ one bit

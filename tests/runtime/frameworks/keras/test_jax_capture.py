@@ -55,6 +55,19 @@ model(x_loop[:32], training=True)
 for at in range(0, 90, 32):
     right.update_state(y_loop[at : at + 32], model(x_loop[at : at + 32]))
 print("loop", float(right.result()))
+right.reset_state()
+for rows in np.array_split(np.arange(90), 3):
+    fancy, labels = x_loop[rows], y_loop[rows]
+    right.update_state(labels, model(fancy))
+print("fancy", float(right.result()))
+twin = keras.models.clone_model(model)
+twin.compile("adam", "sparse_categorical_crossentropy")
+twin.fit(x_train, y_train, epochs=1, verbose=0)
+x_twin, y_twin = x[5:75].copy(), y[5:75]
+for name, each in (("twin", model), ("twin_2", twin)):
+    print(name, np.mean(np.asarray(each(x_twin)).argmax(1) == y_twin))
+given = keras.Input((6,))
+keras.Model(given, model(given))
 
 inputs = keras.Input((6,))
 own = Own(inputs, keras.layers.Dense(3)(inputs))
@@ -90,7 +103,19 @@ def test_nothing_changes_for_what_is_kept(run: Kept) -> None:
     assert run.on.of("weights") == run.off.of("weights")
 
 
-SETS = [("test", 40), ("late", 90), ("one", 30), ("some", 50), ("call", 64), ("loop", 90), ("own", 70), ("eager", 80)]
+SETS = [
+    ("test", 40),
+    ("late", 90),
+    ("one", 30),
+    ("some", 50),
+    ("call", 64),
+    ("loop", 90),
+    ("fancy", 90),
+    ("twin", 70),
+    ("twin_2", 70),
+    ("own", 70),
+    ("eager", 80),
+]
 
 
 @pytest.mark.parametrize(("name", "n"), SETS)

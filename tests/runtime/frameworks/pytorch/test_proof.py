@@ -102,6 +102,28 @@ with torch.no_grad():
     assert len({digest, *(event[2] for [event] in others)}) == 4
 
 
+def test_models_that_nobody_can_reach_are_gone_whenever_the_collector_comes_by(tmp_path: Path) -> None:
+    text = """\
+import gc, torch
+from torch import nn
+gc.disable()
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+        self.fc.register_forward_hook(self.seen)
+    def seen(self, *_): pass
+    def forward(self, x): return self.fc(x)
+for fold in range(3):
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    net(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+"""
+    [[moment, _, _, count]] = Script(text, "").run(tmp_path, seeds()).of("weights")
+    assert (moment, count) == ("exit", 4 * 2 + 2), "of the last fold alone"
+
+
 FLIPPED = """\
 import torch
 from torch import nn

@@ -52,7 +52,8 @@ class Surroundings:
         if of_pass.loader is None:
             things = self._found_by(inputs)
         else:
-            things = [lambda value: value is loader, lambda value: value is data]
+            things = [lambda value: value is loader] if loader is not None else []
+            things.append(lambda value: value is data)
         found = [names.find(frame, self.project, is_it, UNTOLD) for is_it in things]
         if of_pass.loader is None:
             found.append(of_pass.data[0])

@@ -151,9 +151,10 @@ def _watched(tensor: Any) -> Callable[[], bool]:
     """Tells whether the memory of a tensor is still held; of one without memory of its own, whether it is there."""
     weak: Any = getattr(sys.modules.get("torch.multiprocessing.reductions"), "StorageWeakRef", None)
     try:
-        known = weak(tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage())
+        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+        known = weak(storage if storage.data_ptr() else None)
         known.expired()
-    except Exception:  # sparse, or a release that keeps this elsewhere
+    except Exception:  # without memory, as a sparse one, or a release that keeps this elsewhere
         reference = ref(tensor)
         return lambda: reference() is not None
     return lambda: not known.expired()

@@ -195,7 +195,10 @@ def _launched() -> tuple[int, int]:
 
 def weights(ranks: Ranks, trained: Trained) -> list[tuple[str, Any]]:
     """The trained weights by name, as arrays that are read when their turn has come; the first process keeps them."""
-    return [(name, _array(tensor)) for name, tensor in trained.tensors()] if ranks.place()[0] == 0 else []
+    if ranks.place()[0] != 0:
+        return []
+    trained.settle()
+    return [(name, _array(tensor)) for name, tensor in trained.tensors()]
 
 
 def _array(tensor: Any) -> Any:

@@ -62,7 +62,7 @@ class Names:
         """Path of a module in the outermost one that is running, or in any that was; else its class."""
         if root is not None:
             return root.path(module)
-        for known in self.roots.values():
+        for known in list(self.roots.values()):
             its = known.paths.get(id(module))
             if its is not None and its[0]() is module:
                 return its[1]
