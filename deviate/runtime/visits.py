@@ -38,7 +38,10 @@ class Visits:
     def over(self) -> Iterator[None]:
         """For the main thread: enter or leave a region when the visitor has gone, and before another comes."""
         with self.turn:
-            self.turn.wait_for(lambda: self.visitor is None, PATIENCE_S)
+            if not self.turn.wait_for(lambda: self.visitor is None, PATIENCE_S):
+                self.streams.put(self.now, OTHER)  # the visit is over, and what it still draws is nobody's
+                self.visitor = None
+                self._give_up()
             yield
             self.turn.notify_all()
 
@@ -51,17 +54,23 @@ class Visits:
             return None
         with self.turn:
             if not self.turn.wait_for(lambda: self.visitor is None and streams.here == OTHER, PATIENCE_S):
-                self.is_off = True
-                streams.recorder.event("uncontrolled", "draws in threads of a framework", "", 0)
+                self._give_up()
                 return None
             self.visitor, self.now = get_ident(), stream
             streams.put(OTHER, stream)
         return OTHER
 
+    def _give_up(self) -> None:
+        self.is_off = True
+        self.streams.recorder.event("uncontrolled", "draws in threads of a framework", "", 0)
+
     def end(self, before: str | None) -> None:
         if before is None:
             return
-        if not self.is_here() or before != OTHER:
+        is_here = self.is_here()
+        if not is_here and get_ident() != self.streams.thread:
+            return  # the visit was ended for it
+        if not is_here or before != OTHER:
             self.streams.leave(before)
             return
         with self.turn:

@@ -90,6 +90,30 @@ def test_nobody_waits_for_ever(streams: Streams, monkeypatch: pytest.MonkeyPatch
     assert told(streams) == [["uncontrolled", "draws in threads of a framework", "", 0]]
 
 
+def test_a_visit_that_does_not_end_is_ended_for_it_and_that_is_told(
+    streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visits, "PATIENCE_S", 0.05)
+    numbers, is_begun, may_end = Numbers(streams, "numbers"), threading.Event(), threading.Event()
+
+    def visit() -> None:
+        before = visits_of(streams).begin("augment")
+        is_begun.set()
+        may_end.wait(60)
+        visits_of(streams).end(before)
+
+    visitor = threading.Thread(target=visit)
+    visits_of(streams)
+    visitor.start()
+    assert is_begun.wait(60)
+    before = streams.enter("init")
+    may_end.set()
+    visitor.join()
+    assert (streams.now, numbers.now.random()) == ("init", draws("init", 1)[0])
+    streams.leave(before)
+    assert told(streams) == [["uncontrolled", "draws in threads of a framework", "", 0]]
+
+
 def test_requests_of_one_stream_do_not_move_those_of_another(streams: Streams) -> None:
     requests = Requests(streams, "framework", follows="random")
     first = [requests.next("init") for _ in range(2)]

@@ -141,7 +141,9 @@ class Trained:
 
     def has(self, module: Any) -> bool:
         """Whether weights of the module were in a training forward pass, its own or that of a module around it."""
-        return any(self.knows(weight) for weight in module.parameters())
+        known = self.modules.get(id(module))
+        is_itself = known is not None and known[1]() is module  # its weights may have been replaced since
+        return is_itself or any(self.knows(weight) for weight in module.parameters())
 
     def knows(self, weight: Any) -> bool:
         """Whether this is one of them; what is gone leaves its id to others."""
