@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from sys import gettrace
 from threading import RLock, get_ident
 from time import perf_counter, time
 
@@ -40,10 +41,11 @@ class Running:
     """A loop that has begun and not ended.
 
     For `while`, `frame` names the frame it runs in and `caller` the instruction that called it: a frame that is gone
-    leaves its name to the next one.
+    leaves its name to the next one. So the frame is marked, if it may be, by what only debuggers ask of it: whether
+    they want to be told of its lines. Frames begin without that mark.
     """
 
-    __slots__ = ("caller", "code", "frame", "head", "id", "step")
+    __slots__ = ("caller", "code", "frame", "head", "id", "is_marked", "step")
 
     def __init__(self, number: int, frame: int = 0, code: CodeType | None = None, caller: int = 0) -> None:
         self.id = number
@@ -52,6 +54,7 @@ class Running:
         self.frame = frame
         self.code = code
         self.caller = caller
+        self.is_marked = False
 
 
 class Heads(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
@@ -327,9 +330,11 @@ class Recorder:
         running = stack[-1] if stack else None
         if running is None or running.id != loop or running.frame != id(frame):
             running = Running(loop, id(frame), frame.f_code, caller)
+            if gettrace() is None:
+                running.is_marked, frame.f_trace_lines = True, False
             stack.append(running)
-        elif running.caller != caller:
-            running = stack[-1] = Running(loop, id(frame), frame.f_code, caller)
+        elif running.caller != caller and not running.is_marked:
+            running = stack[-1] = Running(loop, id(frame), frame.f_code, caller)  # an unmarked one was left
         running.step += 1
         return running
 
@@ -344,7 +349,11 @@ class Recorder:
         while stack and stack[-1].code is not None:
             running = stack[-1]
             owner: FrameType | None = frame
-            while owner is not None and (id(owner) != running.frame or owner.f_code is not running.code):
+            while owner is not None and (
+                id(owner) != running.frame
+                or owner.f_code is not running.code
+                or (running.is_marked and owner.f_trace_lines)
+            ):
                 owner = owner.f_back
             if owner is not None:
                 line, end_line, _ = self.loops[running.id]

@@ -74,6 +74,32 @@ def test_while_true_counts_its_steps(tmp_path: Path) -> None:
     assert steps_of(result, 1) == [[]]
 
 
+def test_a_while_loop_that_was_left_does_not_go_on_in_the_next_call(tmp_path: Path) -> None:
+    """Calls from one instruction of a library, in frames that lie in one place: as of objectives that are minimised."""
+    text = """\
+import functools
+def objective(trial):
+    n = 0
+    while True:
+        n += 1
+        print(n / 2)
+        if n == 3:
+            return n
+functools.reduce(lambda total, trial: objective(trial), range(5), 0)
+list(map(objective, range(5)))
+"""
+    result = Child(tmp_path, text).tap("n / 2").loop("True", 8, "while").run()
+    assert (result.code, result.of("error")) == (0, []), result.stderr
+    assert [event[2] for event in result.of("value")] == [[0, step] for step in range(3)] * 10
+
+
+def test_a_while_loop_of_a_generator_goes_on_wherever_it_is_asked_from(tmp_path: Path) -> None:
+    text = "def count():\n    n = 0\n    while True:\n        n += 1\n        print(n / 2)\n        yield n\n"
+    text += "it = count()\nnext(it)\nnext(it)\nfor _ in range(2):\n    next(it)\n"
+    result = Child(tmp_path, text).tap("n / 2").loop("True", 6, "while").run()
+    assert steps_of(result, 0) == [[0, step] for step in range(4)]
+
+
 def test_a_while_loop_that_is_entered_again_begins_again(tmp_path: Path) -> None:
     text = """\
 def run():
