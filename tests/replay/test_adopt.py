@@ -27,7 +27,7 @@ Make = Callable[..., "Frozen"]  # type: ignore[name-defined]  # noqa: F821  (of 
 @pytest.fixture
 def other() -> Iterator["subprocess.Popen[bytes]"]:
     """A process that lives, and may hold a claim."""
-    with subprocess.Popen(["sleep", "60"]) as process:
+    with subprocess.Popen(["sleep", "600"]) as process:
         yield process
         process.kill()
 
@@ -157,7 +157,9 @@ if os.environ["DEVIATE_REPLICATE"] == "0":
     claims = []
     while not claims:
         claims = [it for it in glob.glob(f"{mine}/../../*/attempt-1/claim.json") if mine not in os.path.abspath(it)]
-    time.sleep(1.0)  # the first heartbeat is over, the next one is far
+    while not os.path.isdir(os.path.dirname(claims[0]) + "/work/home/project"):
+        time.sleep(0.02)
+    time.sleep(1.0)  # it is ready, and nobody writes to its claim before it starts
     os.remove(claims[0])
     os.makedirs(claims[0] + "/full")  # from now on it cannot be written
 else:
@@ -166,8 +168,11 @@ else:
 )
 
 
-def test_a_run_whose_claim_the_disk_does_not_take_is_not_left_running(frozen: Make) -> None:
+def test_a_run_whose_claim_the_disk_does_not_take_is_not_left_running(
+    frozen: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It would meet the next attempt: the one with a result is not looked at again."""
+    monkeypatch.setattr(LocalExecutor, "_beat", lambda *_: None)
     it = frozen(SPOIL.removeprefix(TRAIN))
     with pytest.raises(RecordError, match=r"claim\.json"):
         execute(it.specs(2), it.snapshot, it.folder)

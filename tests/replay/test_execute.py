@@ -1,6 +1,7 @@
 """Runs that really run: outcomes, resumption, interruption, and the user's files."""
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -27,10 +28,27 @@ from .conftest import Frozen
 
 Make = Callable[..., Frozen]
 BY_REPLICATE = "import os\nreplicate = int(os.environ['DEVIATE_REPLICATE'])\n"
+WAITS = "import os, time\nwhile not os.path.exists(os.environ['{folder}'] + '/go'):\n    time.sleep(0.02)\n"
+"""Goes on when the test says so, however busy the machine is."""
+LAST = (2, "acc 0.666667")
+"""The step and the value at the end of TRAIN."""
 
 
 def run(it: Frozen, runs: int, *, jobs: int = 2, timeout: float | None = None) -> tuple[Outcome, ...]:
     return execute(it.specs(runs), it.snapshot, it.folder, jobs=jobs, timeout=timeout)
+
+
+def interrupting(n: int) -> Callable[[RunUpdate], None]:
+    """A listener that interrupts this process when so many runs have started."""
+    started: list[RunUpdate] = []
+
+    def take(update: RunUpdate) -> None:
+        if update.kind == "started":
+            started.append(update)
+            if len(started) == n:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    return take
 
 
 def digest(folder: Path) -> str:
@@ -98,30 +116,38 @@ def test_a_run_that_is_always_killed_stays_lost_and_is_tried_again_next_time(fro
 
 def test_a_run_whose_events_were_cut_off_under_way_is_lost_even_where_it_leaves_without_a_word(frozen: Make) -> None:
     it = frozen(
-        "import glob, os, time\ntime.sleep(0.8)\n"
+        WAITS.format(folder="DEVIATE_RUN_DIR") + "import glob\n"
         "(path,) = glob.glob(os.environ['DEVIATE_RUN_DIR'] + '/events-*')\n"
         "lines = open(path, 'rb').read().splitlines(keepends=True)\n"
         "os.truncate(path, len(b''.join(lines[:-1])))\nos._exit(0)\n"
     )
-    (outcome,) = run(it, 1)
+
+    def go(update: RunUpdate) -> None:
+        if (update.step, update.value) == LAST:
+            (update.folder / "go").touch()
+
+    (outcome,) = execute(it.specs(1), it.snapshot, it.folder, on_update=go)
     assert (outcome.status, outcome.reason) == ("lost", "an event file lacks what was recorded")
 
 
 def test_a_time_out_ends_the_run_and_all_it_started(frozen: Make) -> None:
-    it = frozen("import subprocess, time\nchild = subprocess.Popen(['sleep', '60'])\n"
-                "open('pid', 'w').write(str(child.pid))\ntime.sleep(60)\n")  # fmt: skip
-    began = time.monotonic()
-    (outcome,) = run(it, 1, timeout=1.0)
-    assert time.monotonic() - began < 5
-    assert (outcome.status, outcome.reason) == ("timed_out", "took longer than 1 s")
-    assert birth(int((outcome.folder / "work/home/project/pid").read_text())) == ""
+    it = frozen("import subprocess, time\nchild = subprocess.Popen(['sleep', '600'])\n"
+                "open('pid', 'w').write(str(child.pid))\ntime.sleep(600)\n")  # fmt: skip
+    for n, patience in enumerate((1.0, 5.0, 25.0, 125.0), 1):  # the time also counts until Python has begun
+        outcome = run(it, n, timeout=patience)[-1]
+        pid = outcome.folder / "work/home/project/pid"
+        if pid.exists() and pid.read_text():
+            break
+    assert outcome.wall_time_s < 300
+    assert (outcome.status, outcome.reason) == ("timed_out", f"took longer than {patience:g} s")
+    assert birth(int(pid.read_text())) == ""
 
 
 def test_what_a_command_leaves_behind_is_ended_with_it(frozen: Make) -> None:
-    it = frozen("import subprocess\nopen('pid', 'w').write(str(subprocess.Popen(['sleep', '60']).pid))\n")
+    it = frozen("import subprocess\nopen('pid', 'w').write(str(subprocess.Popen(['sleep', '600']).pid))\n")
     (outcome,) = run(it, 1)
     assert outcome.status == "completed"
-    assert outcome.wall_time_s < 1.5
+    assert outcome.wall_time_s < 300
     assert birth(int((outcome.folder / "work/home/project/pid").read_text())) == ""
 
 
@@ -162,22 +188,31 @@ def test_a_command_that_does_not_exist_is_one_message(frozen: Make) -> None:
 
 
 def test_updates_tell_of_start_progress_and_end(frozen: Make) -> None:
-    it = frozen("import time\ntime.sleep(0.6)\n")
+    it = frozen(WAITS.format(folder="DEVIATE_ROOT"))
     updates: list[RunUpdate] = []
-    execute(it.specs(1), it.snapshot, it.folder, jobs=1, on_update=updates.append)
-    assert [update.kind for update in updates] == ["started", "progress", "finished"]
-    assert (updates[1].step, updates[1].value) == (2, "acc 0.666667")
-    assert updates[2].status == "completed"
-    assert 0.6 < updates[2].wall_time_s < 5
+
+    def take(update: RunUpdate) -> None:
+        updates.append(update)
+        if (update.step, update.value) == LAST:
+            (it.root / "go").touch()
+
+    execute(it.specs(1), it.snapshot, it.folder, jobs=1, on_update=take)
+    assert [kind for kind, _ in itertools.groupby(updates, lambda update: update.kind)] == [
+        "started",
+        "progress",
+        "finished",
+    ]
+    assert (updates[-2].step, updates[-2].value) == LAST
+    assert updates[-1].status == "completed"
+    assert 0 < updates[-1].wall_time_s < 300
 
 
 def test_an_interrupt_ends_the_runs_and_the_next_call_finishes_the_plan(frozen: Make) -> None:
-    it = frozen("import os, time\nif not os.path.exists(os.environ['DEVIATE_ROOT'] + '/go'):\n    time.sleep(60)\n")
+    it = frozen("import os, time\nif not os.path.exists(os.environ['DEVIATE_ROOT'] + '/go'):\n    time.sleep(600)\n")
     began = time.monotonic()
-    threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        run(it, 5)
-    assert time.monotonic() - began < 5
+        execute(it.specs(5), it.snapshot, it.folder, jobs=2, on_update=interrupting(1))
+    assert time.monotonic() - began < 300
     results = [json.loads(path.read_text()) for path in runs_folder(it.folder).glob("*/*/result.json")]
     assert {result["status"] for result in results} == {"cancelled"}
     (it.root / "go").touch()
@@ -188,7 +223,7 @@ def test_a_killed_parent_leaves_orphans_that_the_next_call_ends_before_it_starts
     frozen: Make, tmp_path: Path
 ) -> None:
     it = frozen("import os, time\nopen(f'{os.environ[\"DEVIATE_RUN_DIR\"]}/pid', 'w').write(str(os.getpid()))\n"
-                "if 'attempt-1' in os.getcwd():\n    time.sleep(60)\n")  # fmt: skip
+                "if 'attempt-1' in os.getcwd():\n    time.sleep(600)\n")  # fmt: skip
     script = f"""
 from pathlib import Path
 from deviate.model import Snapshot
@@ -198,10 +233,12 @@ specs = plan(snapshot, command=({sys.executable!r}, "train.py"), cwd=".", varian
 execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
 """
     parent = subprocess.Popen([sys.executable, "-c", script])
-    until = time.monotonic() + 20
-    while len(list(it.folder.glob("runs/*/attempt-1/pid"))) < 2 and time.monotonic() < until:
+    orphans: list[int] = []
+    until = time.monotonic() + 120
+    while len(orphans) < 2 and time.monotonic() < until:
         time.sleep(0.05)
-    orphans = [int(path.read_text()) for path in it.folder.glob("runs/*/attempt-1/pid")]
+        said = [path.read_text() for path in it.folder.glob("runs/*/attempt-1/pid")]
+        orphans = [int(pid) for pid in said if pid]
     parent.kill()
     parent.wait()
     assert len(orphans) == 2
@@ -222,7 +259,7 @@ def claimed(it: Frozen, claim: Claim) -> None:
 
 def test_an_experiment_that_a_living_process_runs_is_left_alone(frozen: Make) -> None:
     it = frozen()
-    with subprocess.Popen(["sleep", "60"]) as other:
+    with subprocess.Popen(["sleep", "600"]) as other:
         claimed(it, Claim(socket.gethostname(), other.pid, birth(other.pid), 0.0, 0.0))
         with pytest.raises(RunError, match=f"being run by process {other.pid}"):
             run(it, 1)
@@ -274,24 +311,25 @@ def test_a_python_that_trains_on_without_the_guest_is_not_waited_for(
     began = time.monotonic()
     with pytest.raises(RunError, match="no Python process of the first run reported"):
         execute(
-            it.specs(2, command=(sys.executable, "-I", "-c", "import time; time.sleep(60)")),
+            it.specs(2, command=(sys.executable, "-I", "-c", "import time; time.sleep(600)")),
             it.snapshot,
             it.folder,
             jobs=1,
         )
-    assert time.monotonic() - began < 5
-
-
-SLEEPER = "import os, time\ntime.sleep(0.8)\n"
+    assert time.monotonic() - began < 300
 
 
 def test_the_first_interrupt_lets_running_runs_finish_and_starts_no_other(frozen: Make) -> None:
-    it, notices = frozen(SLEEPER), []
+    it, notices = frozen(WAITS.format(folder="DEVIATE_ROOT")), []
+
+    def go(notice: str) -> None:
+        notices.append(notice)
+        (it.root / "go").touch()
+
     settings = Settings(jobs=2)
     orders = [Order(it.folder, spec) for spec in it.specs(6)]
-    threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        carry_out(orders, LocalExecutor(settings), settings, Listeners(on_notice=notices.append), drains=True)
+        carry_out(orders, LocalExecutor(settings), settings, Listeners(interrupting(2), on_notice=go), drains=True)
     results = [json.loads(path.read_text())["status"] for path in it.folder.glob("runs/*/*/result.json")]
     assert results.count("completed") == 2
     assert set(results) <= {"completed", "cancelled"}
@@ -299,29 +337,39 @@ def test_the_first_interrupt_lets_running_runs_finish_and_starts_no_other(frozen
 
 
 def test_a_second_interrupt_ends_them_and_the_next_call_does_what_is_missing(frozen: Make) -> None:
-    it = frozen("import os, time\nif not os.path.exists(os.environ['DEVIATE_ROOT'] + '/go'):\n    time.sleep(60)\n")
+    it = frozen("import os, time\nif not os.path.exists(os.environ['DEVIATE_ROOT'] + '/go'):\n    time.sleep(600)\n")
     settings = Settings(jobs=2)
     orders = [Order(it.folder, spec) for spec in it.specs(3)]
-    for delay in (0.7, 1.4):
-        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+    listeners = Listeners(interrupting(1), on_notice=lambda _: os.kill(os.getpid(), signal.SIGINT))
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        carry_out(orders, LocalExecutor(settings), settings, drains=True)
-    assert time.monotonic() - began < 10
+        carry_out(orders, LocalExecutor(settings), settings, listeners, drains=True)
+    assert time.monotonic() - began < 300
     (it.root / "go").touch()
     outcomes = carry_out(orders, LocalExecutor(settings), settings)
     assert [outcomes[order].status for order in orders] == ["completed"] * 3
 
 
 def test_records_that_are_removed_while_runs_go_on_end_everything_with_one_message(frozen: Make) -> None:
-    it = frozen("import time\nopen(os.environ['DEVIATE_ROOT'] + '/pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
+    it = frozen("import time\nopen(os.environ['DEVIATE_ROOT'] + '/pid', 'w').write(str(os.getpid()))\ntime.sleep(600)\n"
                 .replace("import time", "import os, time"))  # fmt: skip
-    threading.Timer(1.0, shutil.rmtree, (it.folder,)).start()
+    pid = it.root / "pid"
+
+    def remove() -> None:
+        while not (pid.exists() and pid.read_text()):
+            time.sleep(0.02)
+        time.sleep(0.5)
+        while it.folder.exists():
+            shutil.rmtree(it.folder, ignore_errors=True)
+
+    remover = threading.Thread(target=remove, daemon=True)
+    remover.start()
     began = time.monotonic()
     with pytest.raises(RecordError, match="No such file"):
         execute(it.specs(2), it.snapshot, it.folder, jobs=1)
-    assert time.monotonic() - began < 30
-    assert birth(int((it.root / "pid").read_text())) == ""
+    assert time.monotonic() - began < 300
+    remover.join(300)
+    assert birth(int(pid.read_text())) == ""
 
 
 def test_after_so_many_failures_no_further_run_is_started(frozen: Make) -> None:
@@ -334,11 +382,11 @@ def test_after_so_many_failures_no_further_run_is_started(frozen: Make) -> None:
 
 
 def test_a_budget_starts_no_run_that_would_not_end_in_it(frozen: Make) -> None:
-    it = frozen(SLEEPER)
+    it = frozen("import time\ntime.sleep(0.8)\n")
     settings = Settings(jobs=1)
     orders = [Order(it.folder, spec) for spec in it.specs(50)]
     began = time.monotonic()
-    outcomes = carry_out(orders, LocalExecutor(settings), settings, budget_s=3.0)
-    assert time.monotonic() - began < 6
+    outcomes = carry_out(orders, LocalExecutor(settings), settings, budget_s=8.0)
+    assert time.monotonic() - began < 30
     completed = [outcome for outcome in outcomes.values() if outcome.status == "completed"]
-    assert 1 <= len(completed) <= 3
+    assert 1 <= len(completed) <= 10  # more would not end in it

@@ -67,7 +67,7 @@ def slurm_cluster(folder: Path) -> Iterator[Path]:
             for command in commands
         ]
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while _idle_nodes(environment) < 2:
             assert time.monotonic() < until, (folder / "daemons.log").read_text()[-4000:]
             time.sleep(0.1)
@@ -88,8 +88,9 @@ def _idle_nodes(environment: dict[str, str]) -> int:
 
 
 def _free_ports(n: int) -> int:
-    """The first of so many neighbouring ports that nobody has."""
-    for first in range(27_000, 29_000, n):
+    """The first of so many neighbouring ports that nobody has, none of those that other workers of pytest look at."""
+    begin = 27_000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    for first in range(begin, begin + 1000 - n, n):
         with contextlib.ExitStack() as held:
             try:
                 for port in range(first, first + n):

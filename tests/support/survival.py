@@ -45,6 +45,8 @@ try:
     mark("begin")
 except OSError:
     mark("overlap")
+while os.path.exists(os.path.join(MARKS, "hold")):
+    time.sleep(0.02)
 
 # What loads data holds the lock as well, so that a loader that outlives its run meets the next attempt.
 LOADER = """
@@ -78,7 +80,7 @@ mark("end")
 '''
 
 KINDS = ("parent", "run", "worker", "group")
-PATIENCE_S = 60.0
+PATIENCE_S = 600.0
 
 
 @dataclass
@@ -143,7 +145,7 @@ class Arena:
 
     def deviate(self, *words: str) -> "subprocess.CompletedProcess[str]":
         process = self.start(*words)
-        said, _ = process.communicate(timeout=240)
+        said, _ = process.communicate(timeout=1200)
         return subprocess.CompletedProcess(words, process.returncode, said)
 
     def run(self, n_runs: int, *words: str) -> "subprocess.CompletedProcess[str]":
@@ -263,7 +265,7 @@ class Ordeal:
         """What a process that ended by itself said must be one of the few things that may be said."""
         if process is None or (process.stdout is not None and process.stdout.closed):
             return
-        said = process.communicate(timeout=60)[0]
+        said = process.communicate(timeout=600)[0]
         assert not is_fault(said), said
         if process.returncode not in (0, 3, -signal.SIGKILL):
             assert "is being run by" in said, (process.returncode, said)

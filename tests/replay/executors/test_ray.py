@@ -18,7 +18,7 @@ from deviate.replay.executors.ray import ray_executor
 from deviate.replay.processes import birth
 from deviate.replay.updates import Order
 
-from .conftest import LATE_S, RayHere
+from .conftest import LATE_S, RayHere, added_node
 from .test_contract import ALONE, pids_in, root_of
 
 Make = Callable[..., tuple[Order, ...]]
@@ -30,7 +30,7 @@ def test_an_experiment_survives_the_death_of_a_node_with_each_run_counted_once(
     require("ray")
     six = orders(ALONE + "time.sleep(0.8)\n", runs=6)
     with RayHere() as cluster:
-        node = cluster.add_node(num_cpus=1, resources={"doomed": 1})
+        node = added_node(cluster, num_cpus=1, resources={"doomed": 1})
         executor = ray_executor((("address", cluster.address),), late_s=LATE_S)
         finished: list[RunUpdate] = []
         is_dead = False

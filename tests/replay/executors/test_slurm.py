@@ -69,7 +69,7 @@ def test_a_worker_that_cannot_begin_ends_everything_with_what_it_said(orders: Ma
     (order,) = orders()
     options = (*QUICK, ("setup", "echo no such module >&2; exit 1"))
     with pytest.raises(RunError, match=r"ended before it began its run (?s:.*)no such module"):
-        carry_out([order], slurm_executor(options, late_s=LATE_S), Settings(retries=0))
+        carry_out([order], slurm_executor(options, late_s=1.0), Settings(retries=0))
 
 
 def test_without_submitit_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
