@@ -1,6 +1,6 @@
 """Flax: the names under which models ask for keys, the regions in which they are made and called, their states.
 
-linen: `make_rng(name)`. `init` and `apply` are regions. nnx: see `nnx`.
+linen: `make_rng(name)`. `init` and `apply` are regions. nnx has a file of its own.
 """
 
 from __future__ import annotations

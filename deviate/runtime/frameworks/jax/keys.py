@@ -9,7 +9,7 @@ what draws for another stream meanwhile cannot move it, for the key itself never
 3. the region in which the draw is made: a constructor, a forward pass;
 4. for permutations that the project draws outside of all regions, whether it does so in its main loop.
 
-All others are `other`. In a compiled function a draw is made when it is traced; `programs` sees to it that one that
+All others are `other`. In a compiled function a draw is made when it is traced; programs.py sees to it that one that
 is called in another region, or in the main loop as well as before it, is traced again.
 """
 

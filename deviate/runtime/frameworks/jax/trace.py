@@ -1,7 +1,7 @@
 """Traces of JAX: what goes into the compiled functions of the project and what comes out, and updates outside of them.
 
 An argument of which the like comes back is a state: weights, moments. The others are the batch, and keys. Whether a
-function trains is what `programs` learns while it is traced; nothing is recorded then.
+function trains is what programs.py learns while it is traced; nothing is recorded then.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def memory(tensor: Any) -> int:
         return id(tensor)
 
 
-class Place:
+class Memory:
     """Where a tensor lies. Once nothing holds that memory it is given out again, and its address says nothing more.
 
     What holds it need not be the tensor: a view of it does as well, so it is the storage that is watched.

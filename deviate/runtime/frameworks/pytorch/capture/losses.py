@@ -81,7 +81,7 @@ class Losses:
         target = args[1] if len(args) > 1 else kwargs.get("target")
         if call is None or not self.kinds.has_rows(given) or not self.kinds.has_rows(target) or self.is_strange():
             return
-        if given.data_ptr() != call.address or given.numel() != prod(call.shape) or not call.place.is_held():
+        if given.data_ptr() != call.address or given.numel() != prod(call.shape) or not call.memory.is_held():
             return
         if any(source is not None and shares(source, target) for source in (own() for own in call.inputs)):
             return  # what is put together again is no label of itself

@@ -91,18 +91,18 @@ class Origins:
     def forget_training(self) -> None:
         """What was looked at of batches that train need not be kept."""
         for batch in self.batches:
-            if batch.of_pass.is_training and batch.places:
+            if batch.of_pass.is_training and batch.memories:
                 batch.forget()
 
     def batch(self, inputs: list[Any]) -> Batch | None:
         """The batch of a loader that the inputs come from; None where they come from elsewhere."""
         for batch in self.batches:
-            if batch.of_pass.is_training and not batch.places:
+            if batch.of_pass.is_training and not batch.memories:
                 batch.trace(list(self.kinds.tensors(batch.value)))
                 batch.forget()
-        memories = {memory(given) for given in inputs}
+        addresses = {memory(given) for given in inputs}
         for batch in reversed(self.batches):
-            if batch.lies_at(memories):
+            if batch.lies_at(addresses):
                 return _matched(batch)
         if not self.batches or not inputs:
             return None
@@ -111,7 +111,7 @@ class Origins:
         if of_pass.is_over and not of_pass.is_ahead:
             return None
         if of_pass.is_training:
-            alike = {place.shape for place in latest.places}
+            alike = {own.shape for own in latest.memories}
             return latest if any(tuple(given.shape) in alike for given in inputs) else None
         own = [batch for batch in self.batches if batch.of_pass is of_pass]
         if of_pass.matched < 0:

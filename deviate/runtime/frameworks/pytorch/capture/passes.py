@@ -9,7 +9,7 @@ from itertools import count
 from ....capture import PREDICTIONS
 from ....npz import CODES
 from ..tensors import buffer, kind
-from .batches import Place
+from .batches import Memory
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ class Batch:
 
     def trace(self, tensors: list[Any]) -> None:
         """By these it is known again."""
-        self.places = [Place(tensor) for tensor in tensors]
+        self.memories = [Memory(tensor) for tensor in tensors]
 
-    def lies_at(self, memories: set[int]) -> bool:
+    def lies_at(self, addresses: set[int]) -> bool:
         """Whether one of its tensors lies there still."""
-        return any(place.address in memories and place.is_held() for place in self.places)
+        return any(own.address in addresses and own.is_held() for own in self.memories)
 
     def forget(self) -> None:
         """Of a batch that trains it is enough to know it again."""
@@ -84,20 +84,20 @@ class Call:
         self.module = number_of(module)
         self.kind = type(module)
         self.output = weakref.ref(output)
-        self.place = Place(output)
+        self.memory = Memory(output)
         self.address, self.shape = output.data_ptr(), tuple(output.shape)
         self.inputs = [weakref.ref(given) for given in inputs]
         self.arrays = arrays
         self.more = more
 
 
-numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-counted = count()
+_numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_count = count()
 
 
 def number_of(module: Any) -> int:
     """A number for each module that was called; an id goes to another one once its module is gone."""
-    return numbers.setdefault(module, next(counted))
+    return _numbers.setdefault(module, next(_count))
 
 
 class Sets:

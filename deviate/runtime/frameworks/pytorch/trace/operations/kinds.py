@@ -48,7 +48,7 @@ LEFT_OVER = {
 }  # fmt: skip
 """Places of outputs that hold work space, parts of which nobody writes."""
 APART = frozenset(["masked_fill_.Tensor", "cumprod_.default"])
-"""In place, with a gradient that is computed apart: see `nodes`."""
+"""In place, with a gradient that is computed apart: see nodes.py."""
 
 
 class Operation:
