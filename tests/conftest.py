@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 from warm import Warm
 
 REQUIRE = "DEVIATE_TEST_REQUIRE"
 """Set to `all`, it makes a missing interpreter or framework a failure; otherwise the test is skipped."""
+
+# No deadline of 200 ms and no check of how fast examples are made: a stall of a loaded machine is no defect.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 
 def pytest_configure() -> None:

@@ -24,7 +24,8 @@ replicate = int(os.environ["DEVIATE_REPLICATE"])
 for epoch in range(2):
     acc = [3.0, 9.0, 1.0, 5.0, 7.0][replicate] + epoch / 1000
     print("test acc %.4f" % acc)
-    time.sleep(float(os.environ.get("PACE", "0")))
+    while "GO" in os.environ and not Path(os.environ["GO"]).exists():
+        time.sleep(0.05)
 Path("checkpoint.pt").write_bytes(os.urandom(200_000))
 if replicate == 4:
     sys.exit(3)
@@ -106,10 +107,12 @@ def test_without_a_primary_metric_nothing_goes_until_one_is_named(project: Path,
 def test_an_experiment_that_is_being_run_is_left_alone_and_others_are_not(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     assert deviate("run", "train.py", "-q", "-r", "1", "--name", "other").code == 0
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    command = [sys.executable, "-m", "deviate", "run", "train.py", "-q", "-r", "3", "-j", "1", "--env", "PACE=2"]
+    go = project.parent / "go"
+    command = [sys.executable, "-m", "deviate", "run", "train.py", "-q", "-r", "3", "-j", "1", "--env", f"GO={go}"]
     run = subprocess.Popen(command, cwd=project, env=environment, stdout=subprocess.DEVNULL)
     try:
         while not list(project.glob(".deviate/experiments/train/runs/*/attempt-1/events-*")):
+            assert run.poll() is None
             time.sleep(0.05)
         answer = deviate("clean")
         assert f"train is being run by process {run.pid}: nothing of it was removed" in answer.err
@@ -125,6 +128,7 @@ def test_an_experiment_that_is_being_run_is_left_alone_and_others_are_not(projec
     finally:
         run.kill()
         run.wait()
+        go.touch()
     assert deviate("resume", "train", "-q").code == 0
     assert deviate("clean", "train").code == 0
     assert copies(project) == []

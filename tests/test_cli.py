@@ -290,10 +290,10 @@ def test_a_signal_ends_the_run_too_and_the_same_command_goes_on(project: Path, d
     script.write_text("import time\n" + TRAIN + "    time.sleep(0.3)\n")
     command = [sys.executable, "-m", "deviate", "run", script.name, "--runs", "2", "--quiet"]
     running = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not (logs := list(project.glob(".deviate/experiments/*/runs/*/*/events-*"))):
+    while not (logs := list(project.glob(".deviate/experiments/my_train/runs/*/attempt-1/events-*"))):
         time.sleep(0.02)
     running.send_signal(number)
-    _, told = running.communicate(timeout=20)
+    _, told = running.communicate(timeout=300)
     assert running.returncode == 130
     assert "Interrupted. What ran is on record" in told
     with pytest.raises(ProcessLookupError):

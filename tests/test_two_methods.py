@@ -58,8 +58,8 @@ def test_two_methods_run_in_pairs_of_random_order_and_are_compared(project: Path
 
 
 def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
-    command = ("run", *versus("0.4"), "--runs", "9", "--jobs", "2")
-    stopped = deviate(*command, "--budget", "2s")
+    command = ("run", *versus("2"), "--runs", "9", "--jobs", "2")
+    stopped = deviate(*command, "--budget", "10s")
     assert stopped.code == 0, stopped.both
     assert "No new runs:" in stopped.out
     numbers = Counter(name for name, _ in order(project, "base", "new"))
@@ -203,6 +203,6 @@ def test_an_interrupted_resume_says_that_what_ran_is_on_record(project: Path, de
     while not list(project.glob(".deviate/experiments/train/runs/*/attempt-1/events-*")):
         time.sleep(0.05)
     child.terminate()
-    _, said = child.communicate(timeout=60)
+    _, said = child.communicate(timeout=300)
     assert (child.returncode, "What ran is on record" in said) == (130, True), said
     assert deviate("worker", "train", "--index", "0").code == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsing import PATIENCE_MS
 from playwright.sync_api import Browser, Route
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,7 @@ def test_a_page_of_the_manual_is_quiet_and_open_to_all(browser: Browser, site: s
     grave = []
     for scheme, width in (("light", 1280), ("dark", 390)):
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         page.route("**/*", pass_or_stop)
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))

