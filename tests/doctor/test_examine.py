@@ -216,11 +216,7 @@ def test_a_framework_that_hangs_is_ended_and_no_other(bare: str, fake: Callable[
     fake("optax", "__version__ = '0.1'\napply_updates = print")
 
     began = time.monotonic()
-    for patience in (
-        3,
-        15,
-        75,
-    ):  # on a busy machine the first questions too, or optax, may take longer than the shortest
+    for patience in (3, 15, 75):  # on a busy machine the first questions, or optax, may take longer than the shortest
         with contextlib.suppress(InputError):
             diagnosis = examine(bare, timeout_s=patience)
             if framework(diagnosis, "optax").state == "works":
