@@ -124,11 +124,13 @@ def test_a_time_out_ends_a_run_and_all_it_started(place: Place, orders: Make) ->
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_cancelled_run_leaves_nothing_running(place: Place, orders: Make, at_once: bool) -> None:  # noqa: FBT001
-    begun, queued, *_ = three = orders(PIDS + "time.sleep(300)\n", runs=3)
+    three = orders(PIDS + "time.sleep(300)\n", runs=3)
     executor = place.make(Settings())
-    executor.submit(three[: executor.capacity])
-    pids = root_of(begun) / "pids"
-    wait_for(executor, lambda: pids_in(pids) and any(read_claims(begun)))
+    submitted = three[: executor.capacity]
+    executor.submit(submitted)
+    pids = root_of(three[0]) / "pids"
+    wait_for(executor, lambda: pids_in(pids) and any(map(read_claims, submitted)))
+    begun, queued, *_ = sorted(submitted, key=lambda order: not read_claims(order))  # Ray begins with any of them
     for order in (begun, queued):
         executor.cancel(order, at_once=at_once)
     last = ended(executor, 2)
