@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +18,7 @@ except ImportError:  # no POSIX: nobody is kept out there
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
+NAMELESS_S = 2  # how long a lock may be held by who has not said so
 
 
 def write_json(path: Path, file_format: FileFormat, document: dict[str, Any], *, is_durable: bool = True) -> None:
@@ -84,17 +86,12 @@ def locked(folder: Path, *, waits: bool) -> Iterator[None]:
             f"writing to {folder}: {error.strerror or error}", "check free space and permissions"
         ) from error
     with file:
-        try:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
-        except BlockingIOError:
+        if not _lock(file, waits=waits):
             file.seek(0)
             raise InUseError(
                 f"{folder} is being written by process {file.read().decode() or 'unknown'}",
                 "wait until that has ended, then try again",
-            ) from None
-        except OSError:
-            pass
+            )
         if not waits:
             _note(file, str(os.getpid()))
         try:
@@ -102,6 +99,29 @@ def locked(folder: Path, *, waits: bool) -> Iterator[None]:
         finally:
             if not waits:
                 _note(file, "")
+
+
+def _lock(file: IO[bytes], *, waits: bool) -> bool:
+    """Take the lock, or where that is not possible at all go without.
+
+    Who holds it without a name has only just got it, or is done in no time: that is waited for.
+
+    Returns: False where another process has it.
+    """
+    patience = time.monotonic() + NAMELESS_S
+    while fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        except BlockingIOError:
+            file.seek(0)
+            if file.read() or time.monotonic() > patience:
+                return False
+            time.sleep(0.02)
+        except OSError:
+            break
+        else:
+            break
+    return True
 
 
 def _note(file: IO[bytes], text: str) -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -43,3 +44,20 @@ def test_a_short_change_waits_for_the_lock(tmp_path: Path) -> None:
         killer = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {other.pid}"])
         with killer, locked(tmp_path, waits=True):
             assert time.monotonic() - began > 0.2
+
+
+def test_who_has_the_lock_and_has_not_said_so_yet_is_waited_for(tmp_path: Path) -> None:
+    lock = tmp_path / ".lock"
+    with hold(tmp_path) as other:
+        lock.write_text("")
+        namer = threading.Timer(0.2, lock.write_text, [str(other.pid)])
+        namer.start()
+        with pytest.raises(InUseError, match=f"process {other.pid}"), locked(tmp_path, waits=False):
+            pass
+        namer.join()
+        lock.write_text("")
+        killer = threading.Timer(0.2, other.kill)
+        killer.start()
+        with locked(tmp_path, waits=False):
+            assert lock.read_text() == str(os.getpid())
+        killer.join()
