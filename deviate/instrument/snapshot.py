@@ -151,6 +151,9 @@ def _copy_guest(guest: Path) -> None:
         (guest / GUEST).mkdir(parents=True)
         (guest / GUEST / "__init__.py").touch()
         shutil.copy2(package / "runtime" / "sitecustomize.py", guest)
+        # Python imports that before anything of ours can look after its bytecode, which a full disk may have cut off:
+        # a file in its place keeps it from being written. The rest of the guest sees to its own.
+        (guest / "__pycache__").touch()
         for name in ("eventlog.py", "logs.py"):
             shutil.copy2(package / name, guest / GUEST)
         for part in ("runtime", "sinks"):

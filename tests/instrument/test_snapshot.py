@@ -204,10 +204,11 @@ def test_outputs_are_relative_to_the_working_folder(root: Path, tmp_path: Path) 
 
 def test_the_guest_folder_holds_the_guest_and_nothing_else(root: Path, tmp_path: Path) -> None:
     guest = freeze(analysis_of(root), tmp_path / "s").folder / "guest"
-    assert sorted(path.name for path in guest.iterdir()) == ["_deviate_guest", "sitecustomize.py"]
+    assert sorted(path.name for path in guest.iterdir()) == ["__pycache__", "_deviate_guest", "sitecustomize.py"]
+    assert (guest / "__pycache__").is_file()  # where Python would keep the bytecode of sitecustomize.py
     inside = {path.name for path in (guest / "_deviate_guest").iterdir()}
     assert inside == {"__init__.py", "eventlog.py", "logs.py", "manifest.json", "runtime", "sinks"}
-    assert not list(guest.rglob("__pycache__"))
+    assert not list((guest / "_deviate_guest").rglob("__pycache__"))
     assert (guest / "_deviate_guest/__init__.py").read_bytes() == b""
 
 
