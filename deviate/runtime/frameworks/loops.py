@@ -61,7 +61,7 @@ class Loops:
         if self.loops and self.loops[-1].batches:
             last, labels, inputs = self.loops[-1].batches[-1]
             if last is outputs and labels is None:
-                self.loops[-1].batches[-1] = last, numbers(truth), inputs
+                self.loops[-1].batches[-1] = last, _own(numbers(truth)), inputs
 
     def hand_over(self) -> None:
         """The evaluation is over."""
