@@ -74,7 +74,7 @@ def test_taps_in_every_file_are_hidden_from_git_and_from_tracebacks(project: Pat
     files = {**PACKAGE, "pkg/report.py": REPORT + "    if acc < 0.3: raise ValueError(f'{acc:.2f}')\n"}
     text = "import subprocess\nfrom link.engine import fit\n"
     text += "print(subprocess.check_output(['git', 'status', '--porcelain'], text=True), end='')\nfit(2)\n"
-    child = Replayed(project).write({"train.py": text, **files})
+    child = Replayed(project).write({"train.py": text, ".gitignore": "__pycache__/\n", **files})
     (project / "link").symlink_to("pkg")
     for words in ("init -q", "config user.email a@b.c", "config user.name x", "add -A", "commit -qm first"):
         commands(project, ["git", *words.split()])
