@@ -115,11 +115,22 @@ class Capture:
         if self.left < 0 and not known.why_not:
             known.why_not = FULL
         if known.why_not:
-            self.refuse(PREDICTIONS, name, known.why_not)
-            self._drop(known)
-            earlier = self.last.pop(name, None)
-            if earlier is not None:  # it would pass for the last evaluation
-                self._drop(earlier)
+            self.give_up(name, framework, known.why_not)
+
+    def give_up(self, name: str, framework: str, reason: str) -> None:
+        """Of a set in the evaluation that goes on nothing is kept, nor of the one before: it would pass for the last.
+
+        Args:
+            reason: in words.
+        """
+        name = fit_name(name)
+        known = self.open.setdefault(name, Set(name, OUTSIDE, framework))
+        known.why_not = reason
+        self.refuse(PREDICTIONS, name, reason)
+        self._drop(known)
+        earlier = self.last.pop(name, None)
+        if earlier is not None:
+            self._drop(earlier)
 
     def add_columns(self, name: str, columns: dict[str, Array]) -> None:
         """What belongs to the examples of a whole set, in their order."""

@@ -1,27 +1,22 @@
-"""Sets of examples whose outputs come as NumPy's arrays: their names, true labels and keys, for several adapters."""
+"""Sets of examples whose outputs come as NumPy's arrays: what they are called, and what belongs to which."""
 
 from __future__ import annotations
 
-import sys
 import weakref
 
 from .. import names
-from ..arrays import array_of
-from ..capture import PREDICTIONS
-from ..examples import KEY_WIDTH, example_keys
+from ..capture import FULL, PREDICTIONS
+from ..examples import KEY_WIDTH
 from ..parts import Guest
+from .rows import NO_ROWS, Batches, numbers, rows
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any, Callable, Iterator, Sequence
+    from typing import Any, Callable
 
     from ..hashing import Array
 
-OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
-"""How outputs are called in what a model puts out, where it names its parts, the most telling first."""
-LABELS = ("labels", "label", "targets", "target", "y", "labels_ids", "label_ids")
-"""How true labels are called in a batch that names its parts, the most telling first."""
 INPUTS_OF = {
     "x": "y",
     "X": "y",
@@ -36,8 +31,6 @@ is shorter than the table of PyTorch, which knows inputs by whole words between 
 NOWHERE = (1, 0)
 DEEPEST, MOST_ITEMS = 2, 16
 """Of the containers in which data is looked for."""
-MOST_WAITING = 1 << 27
-"""Bytes that may wait for the end of a pass, so that no batch has to wait for its copy from an accelerator."""
 
 
 class Way:
@@ -101,21 +94,29 @@ class Sets:
     # ------------------------------------------------------------ rows
 
     def put(
-        self, name: str, root: Any, outputs: Any, truth: Any, inputs: Sequence[Any], step: int | None = None
-    ) -> str:
-        """A pass through data, or a part of one; gives what its set is called.
+        self,
+        name: str,
+        root: Any,
+        batches: Batches,
+        step: int | None = None,
+        beside: Callable[[], Any] = lambda: None,
+    ) -> None:
+        """A pass through data, or a part of one.
 
         What comes again in the same evaluation counts anew; what is another set of the same name gets a number.
 
         Args:
             root: what the script goes through, by which a set is known.
-            outputs, truth, inputs: NumPy's arrays with a row for each example.
+            beside: gives the true labels where the batches have none.
         """
-        arrays = rows(outputs, truth, inputs)
-        if arrays is None:
-            self.refuse(name, "it put out nothing with a row for every example")
-            return name
-        return self.keep(name, root, arrays, step)
+        outputs, truth, keys = batches.whole()
+        arrays = rows(outputs, numbers(beside()) if truth is None else truth, keys)
+        if batches.why_not == FULL:
+            self.capture.give_up(name, self.framework, FULL)
+        elif arrays is None:
+            self.refuse(name, batches.why_not or NO_ROWS)
+        else:
+            self.keep(name, root, arrays, step)
 
     def keep(self, name: str, root: Any, arrays: dict[str, Array], step: int | None = None) -> str:
         """The same for arrays in the form in which they are kept."""
@@ -152,113 +153,6 @@ class Sets:
         """Tell why a set is not kept, once."""
         self.has_refused = True
         self.capture.refuse(PREDICTIONS, name, reason)
-
-
-def rows(outputs: Any, truth: Any, inputs: Sequence[Any]) -> dict[str, Array] | None:
-    """The arrays of a set as the capture keeps them; None where the outputs have no rows."""
-    if not getattr(outputs, "ndim", 0) or outputs.dtype.kind not in "fiubV":
-        return None
-    n = outputs.shape[0]
-    arrays = {"outputs": array_of(outputs)}
-    labels = true_labels(truth, outputs)
-    if labels is not None:
-        arrays["truth"] = array_of(labels)
-    given = [each for each in inputs if getattr(each, "ndim", 0) and each.shape[0] == n]
-    if given and n:
-        arrays["keys"] = keys(given)
-    return arrays
-
-
-def true_labels(truth: Any, outputs: Any) -> Any:
-    """A class or a value per example, of labels in one of the forms that losses take; None of any other."""
-    if not getattr(truth, "ndim", 0) or truth.shape[0] != outputs.shape[0] or truth.dtype.kind not in "fiub":
-        return None
-    if truth.ndim == 2 and truth.shape[1] == 1:
-        return truth[:, 0]
-    is_one_hot = truth.ndim == 2 and truth.shape == outputs.shape and ((truth == 0) | (truth == 1)).all()
-    if is_one_hot and (truth.sum(1) == 1).all():
-        return truth.argmax(1)
-    return truth if truth.ndim == 1 else None
-
-
-def keys(inputs: Sequence[Any]) -> Array:
-    """A hash per example of all its inputs."""
-    numpy: Any = sys.modules["numpy"]
-    n = inputs[0].shape[0]
-    plain = [_plain(each) for each in inputs]
-    if len(plain) == 1:
-        return example_keys((plain[0].dtype.name, plain[0].shape, plain[0]))
-    flat = numpy.concatenate([each.reshape(n, -1).view(numpy.uint8) for each in plain], axis=1)
-    return example_keys(("uint8", flat.shape, numpy.ascontiguousarray(flat)))
-
-
-def first(value: Any) -> Any:
-    """The outputs in what a model put out: the first array of several, or the one whose name says so."""
-    if hasattr(value, "logits"):
-        return value.logits
-    if isinstance(value, dict):
-        named = next((value[key] for key in OUTPUTS if key in value), None)
-        return first(next(iter(value.values()), None)) if named is None else named
-    if isinstance(value, (list, tuple)):
-        return first(value[0]) if value else None
-    return value
-
-
-def arrays_in(value: Any) -> Iterator[Any]:
-    """Arrays and tensors with rows in a structure."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for item in value:
-            yield from arrays_in(item)
-    elif len(getattr(value, "shape", None) or ()) and hasattr(value, "dtype"):
-        yield value
-
-
-def join(batches: list[tuple[Any, Any, Any]]) -> tuple[Any, Any, list[Any]]:
-    """The batches of a pass as one."""
-    numpy: Any = sys.modules["numpy"]
-    outputs, truth, inputs = zip(*[tuple(map(numbers, batch)) for batch in batches])
-    columns = list(zip(*[each if isinstance(each, list) else [each] for each in inputs]))
-    is_labelled = all(getattr(each, "ndim", 0) for each in truth)
-    return (
-        numpy.concatenate(outputs),
-        numpy.concatenate(truth) if is_labelled else None,
-        [numpy.concatenate(column) for column in columns if all(getattr(each, "ndim", 0) for each in column)],
-    )
-
-
-def numbers(value: Any) -> Any:
-    """NumPy's array of an array or tensor, of each in a list; None where there is none."""
-    if isinstance(value, (list, tuple)):
-        return [numbers(each) for each in arrays_in(value)]
-    if isinstance(value, dict):
-        return [numbers(each) for each in arrays_in(value)]
-    if value is None:
-        return None
-    numpy: Any = sys.modules["numpy"]
-    try:
-        if hasattr(value, "detach"):  # of PyTorch
-            value = value.detach().cpu()
-            value = value.float() if "bfloat16" in str(value.dtype) else value
-        return numpy.asarray(value)
-    except Exception:  # ragged or sparse
-        return None
-
-
-def size_of(array: Any) -> int:
-    size = 8
-    for dimension in array.shape:
-        size *= int(dimension or 1)
-    return size
-
-
-def _plain(array: Any) -> Any:
-    """An array without gaps whose bytes tell its numbers or texts."""
-    numpy: Any = sys.modules["numpy"]
-    if array.dtype.hasobject:
-        array = numpy.array([repr(item) for item in array.ravel().tolist()]).reshape(array.shape)
-    return numpy.ascontiguousarray(array)
 
 
 def _root(data: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..parts import Guest
-from .capture_sets import MOST_WAITING, Sets, arrays_in, join, numbers, size_of
+from .capture_sets import Sets
+from .rows import Batches, numbers
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -18,24 +19,18 @@ class Loop:
         data: the data set.
         root: by what of it the loop is known.
         step: of the main loop.
-        batches: outputs, true labels and inputs.
+        batches: what was put out.
     """
 
-    def __init__(self, name: str, data: Any, root: Any, step: int) -> None:
+    def __init__(self, name: str, data: Any, root: Any, step: int, batches: Batches) -> None:
         self.name = name
         self.data = data
         self.root = root
         self.step = step
-        self.batches: list[tuple[Any, Any, Any]] = []
-        self.size = 0
+        self.batches = batches
 
     def add(self, outputs: Any, truth: Any, inputs: list[Any]) -> None:
-        truth, inputs = _own(truth), [_own(each) for each in inputs]
-        self.batches.append((outputs, truth, inputs))
-        self.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
-        if self.size > MOST_WAITING:
-            self.batches = [tuple(map(numbers, batch)) for batch in self.batches]
-            self.size = 0
+        self.batches.add(outputs, _own(truth), [_own(each) for each in inputs])
 
 
 class Loops:
@@ -53,23 +48,20 @@ class Loops:
         return next(known, None)
 
     def begin(self, name: str, data: Any, root: Any, step: int) -> Loop:
-        self.loops.append(Loop(name, data, root, step))
+        self.loops.append(Loop(name, data, root, step, Batches(self.capture)))
         return self.loops[-1]
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is told of true labels and outputs, which may be those of the latest call."""
-        if self.loops and self.loops[-1].batches:
-            last, labels, inputs = self.loops[-1].batches[-1]
-            if last is outputs and labels is None:
-                self.loops[-1].batches[-1] = last, _own(numbers(truth)), inputs
+        if self.loops:
+            self.loops[-1].batches.label(outputs, _own(numbers(truth)))
 
     def hand_over(self) -> None:
         """The evaluation is over."""
         loops, self.loops = self.loops, []
         for loop in loops:
             try:
-                outputs, truth, inputs = join(loop.batches)
-                self.sets.put(loop.name, loop.data, outputs, truth, inputs, step=loop.step)
+                self.sets.put(loop.name, loop.data, loop.batches, loop.step)
             except Exception as error:
                 self.recorder.fault("outputs of %s" % loop.name, error)
 

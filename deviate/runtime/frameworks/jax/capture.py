@@ -11,8 +11,9 @@ import sys
 from weakref import WeakKeyDictionary
 
 from ...parts import Guest
-from ..capture_sets import Way, first
+from ..capture_sets import Way
 from ..loops import Loops
+from ..rows import first
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tagged
 from .programs import Program, Programs
 from .trees import found, is_concrete, is_key, named
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     """Name of the set, way to the call, step of the main loop, and the labels beside the data."""
 
 FRAMEWORK = "jax"
-MOST_PENDING = 1024
-"""Calls in a row that compute slopes and may turn out not to train."""
+MOST_PENDING = 1 << 28
+"""Bytes of the inputs of calls in a row that compute slopes and may turn out not to train."""
 
 
 class JaxCapture(Loops):
@@ -40,6 +41,7 @@ class JaxCapture(Loops):
         self.programs = programs
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []
+        self.pending_size = 0
         self.has_trained = False
         self.has_updated = False
         self.has_models = False
@@ -63,6 +65,7 @@ class JaxCapture(Loops):
         self.has_updated |= is_update
         if is_update:
             self.pending = [call for call in self.pending if call.shape not in shapes]
+            self.pending_size = sum(call.size for call in self.pending)
         if (is_update or not self.has_updated) and (self.loops or self.capture.open):
             self.capture.end_evaluation()
 
@@ -148,11 +151,22 @@ class JaxCapture(Loops):
             call.place = self.place(call.data, frame)
             if not program.trains:
                 self._run(call)
-            elif len(self.pending) < MOST_PENDING:
+            else:
                 call.shape = program.slopes[0]
-                self.pending.append(call)  # unless the weights are updated by it, it was an evaluation
+                self._await(call)
         elif not program.trains and self._has_weights(args, kwargs):
             self._plain([name for name, _ in leaves], flat, made, frame)
+
+    def _await(self, call: Call) -> None:
+        """Unless the weights are updated by it, a call that computes slopes was an evaluation."""
+        has_room = not self.pending_size or self.pending_size + call.size <= MOST_PENDING
+        self.pending_size += call.size
+        if has_room:
+            self.pending.append(call)
+        else:
+            self.pending = []  # a part of a set would pass for the whole
+            reason = "its calls compute slopes, and are too many to wait for whether the weights are updated"
+            self.sets.refuse(call.place[0], reason)
 
     def _run(self, call: Call) -> None:
         part = call.part
@@ -206,7 +220,7 @@ class JaxCapture(Loops):
         loop.add(outputs, beside if truth is None else truth, inputs)
 
     def hand_over(self) -> None:
-        pending, self.pending = self.pending, []
+        pending, self.pending, self.pending_size = self.pending, [], 0
         for call in pending:
             self._run(call)
         super().hand_over()

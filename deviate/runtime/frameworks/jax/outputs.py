@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from ..capture_sets import LABELS
+from ..rows import LABELS, size_of
 from .trees import has_rows
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -54,6 +54,11 @@ class Call:
     def data(self) -> Any:
         """The first of these arrays; None where there is none."""
         return next(iter(self._arrays()), None)
+
+    @property
+    def size(self) -> int:
+        """Bytes of these arrays, about."""
+        return sum(size_of(each) for each in self._arrays())
 
     def labels(self, outputs: Any) -> Any:
         own = self._arrays()

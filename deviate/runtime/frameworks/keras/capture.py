@@ -12,7 +12,8 @@ import weakref
 
 from ...parts import Guest
 from ...seeds import dress
-from ..capture_sets import MOST_WAITING, Sets, arrays_in, first, join, numbers, size_of
+from ..capture_sets import Sets
+from ..rows import Batches, arrays_in, first
 from ..tensorflow.proof import Proof, _identities, to_numpy
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -29,12 +30,11 @@ SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
 class Pass:
     """One call of `evaluate`, `predict`, or their like."""
 
-    def __init__(self, name: str, data: Any, labels: Any) -> None:
+    def __init__(self, name: str, data: Any, labels: Any, batches: Batches) -> None:
         self.name = name
         self.data = data
         self.labels = labels
-        self.batches: list[tuple[Any, Any, Any]] = []
-        self.size = 0
+        self.batches = batches
 
 
 class KerasCapture:
@@ -111,34 +111,25 @@ class KerasCapture:
             return None
         data = args[0] if args else kwargs.get("x")
         labels = args[1] if len(args) > 1 else kwargs.get("y")
-        return Pass(method, data, labels if is_scored else None)
+        return Pass(method, data, labels if is_scored else None, Batches(self.capture))
 
     def _end(self, known: Pass, frame: FrameType, made: Any) -> None:
         if not known.batches and known.name.startswith("predict") and _has_rows(made):
             # JAX. A data set that is no array is not read once more: it may draw.
             inputs = known.data if hasattr(known.data, "shape") else list(arrays_in(known.data))
-            known.batches.append((first(made), known.labels, inputs))
+            known.batches.add(first(made), known.labels, inputs)
         is_validation = known.name == "evaluate" and len(self.passes) > 1
         data = next(arrays_in(known.data), known.data)  # of several inputs, the first has the name
         name, root = self.sets.name(data, frame, "val" if is_validation else "")
         if known.batches:
-            outputs, truth, inputs = join(known.batches)
-            if truth is None:
-                truth = numbers(self.sets.beside(data, frame))
-            self.sets.put(name, root, outputs, truth, inputs)
+            self.sets.put(name, root, known.batches, beside=lambda: self.sets.beside(data, frame))
         else:
             self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % known.name)
 
     def _batch(self, outputs: Any, truth: Any, inputs: Any) -> None:
         known = self.passes[-1] if self.passes else None
-        if known is None:
-            return
-        outputs = first(outputs)
-        known.batches.append((outputs, _of_first(truth), inputs))
-        known.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
-        if known.size > MOST_WAITING:
-            known.batches = [tuple(map(numbers, batch)) for batch in known.batches]
-            known.size = 0
+        if known is not None:
+            known.batches.add(first(outputs), _of_first(truth), inputs)
 
     # ------------------------------------------------------------ TensorFlow
 

@@ -10,9 +10,10 @@ import sys
 from weakref import WeakKeyDictionary
 
 from ...seeds import dress
-from ..capture_sets import Way, arrays_in, first
+from ..capture_sets import Way
 from ..jax.outputs import OUTPUTS, leading, tagged
 from ..jax.trees import is_concrete
+from ..rows import arrays_in, first
 from .capture import _unpacked
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -8,7 +8,7 @@ from threading import get_ident
 
 from ...parts import Guest
 from ...seeds import dress
-from ..capture_sets import arrays_in, first
+from ..rows import arrays_in, first
 from ..tensorflow.evaluation import Evaluation
 from ..tensorflow.proof import proof_of
 

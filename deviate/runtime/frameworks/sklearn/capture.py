@@ -9,7 +9,8 @@ from threading import get_ident
 from ...npz import CODES
 from ...parts import Guest
 from ...seeds import dress
-from ..capture_sets import Sets, numbers, rows
+from ..capture_sets import Sets
+from ..rows import keys_of, numbers, rows
 from .proof import Proof, _arrays
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -129,7 +130,7 @@ class Capture:
         classes = getattr(estimator, "classes_", None)
         if method not in SCORES:
             outputs = places(outputs, classes)
-        arrays = rows(outputs, places(numbers(truth), classes), [numbers(data)])
+        arrays = rows(outputs, places(numbers(truth), classes), keys_of([numbers(data)], len(outputs)))
         if arrays is None:
             self.sets.refuse(name, "%s of %s gives no numbers" % (method, type(estimator).__name__))
             return
@@ -190,7 +191,7 @@ class Capture:
         made, name, classes = self.latest  # type: ignore[misc]
         self.latest = None
         known = self.capture.open.get(name)
-        labels = rows(numbers(made), places(numbers(truth), classes), [])
+        labels = rows(numbers(made), places(numbers(truth), classes), None)
         if known is None or not labels or "truth" not in labels or labels["truth"][1][0] != known.parts["outputs"].rows:
             return
         whole = {part: each.whole() for part, each in known.parts.items()}

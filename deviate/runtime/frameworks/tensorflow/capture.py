@@ -13,8 +13,8 @@ from threading import get_ident
 
 from ...parts import Guest
 from ...seeds import dress
-from ..capture_sets import arrays_in, numbers
 from ..loops import Loop, Loops
+from ..rows import arrays_in, numbers
 from .proof import Proof
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -6,7 +6,7 @@ import sys
 from itertools import islice
 from weakref import WeakKeyDictionary, ref
 
-from ...capture_sets import LABELS, OUTPUTS
+from ...rows import LABELS, OUTPUTS
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

@@ -7,15 +7,20 @@ import weakref
 from itertools import count
 
 from ....capture import PREDICTIONS
+from ....examples import example_keys
 from ....npz import CODES
 from ..tensors import buffer, kind
 from .batches import Memory
+from .waiting import settled, size_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
     from ..proof import Trained
+
+
+OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
 
 
 class Pass:
@@ -33,6 +38,7 @@ class Pass:
         self.first: Any = None
         self.name = ""
         self.is_training = False
+        self.is_too_large = False
         self.moves = 0
         self.matched = -1
         self.is_ahead = False
@@ -76,7 +82,13 @@ class Batch:
 
 
 class Call:
-    """An outermost forward pass and what it put out, which is known by where it lies."""
+    """An outermost forward pass and what it put out, which is known by where it lies.
+
+    Attributes:
+        arrays: the numbers of outputs, true labels and columns; the inputs, and their keys once it is settled.
+        more: further outputs, by suffix.
+        size: bytes of what is to be kept.
+    """
 
     def __init__(
         self, module: Any, output: Any, inputs: list[Any], arrays: dict[str, Any], more: dict[str, Any]
@@ -89,6 +101,23 @@ class Call:
         self.inputs = [weakref.ref(given) for given in inputs]
         self.arrays = arrays
         self.more = more
+        self.is_keyed = False
+        self.size = sum(size_of(value) for name, value in self._parts() if name != KEYS)
+
+    def _parts(self) -> list[tuple[str, Any]]:
+        return [*self.arrays.items(), *self.more.items()]
+
+    def waiting(self) -> int:
+        """Bytes of what waits: on a device, or for its keys."""
+        return sum(size_of(value) for name, value in self._parts() if name == KEYS or type(value) is not tuple)
+
+    def settle(self) -> None:
+        """Bring what waits to the host, and keep the keys in the place of the inputs."""
+        for arrays in (self.arrays, self.more):
+            arrays.update({name: settled(value) for name, value in arrays.items()})
+        if KEYS in self.arrays and not self.is_keyed:
+            self.is_keyed = True
+            self.arrays[KEYS] = example_keys(self.arrays[KEYS])
 
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()

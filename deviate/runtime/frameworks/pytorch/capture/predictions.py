@@ -11,15 +11,14 @@ from __future__ import annotations
 import sys
 import weakref
 
-from ....examples import example_keys
-from ....npz import CODES
+from ....capture import FULL
 from ....parts import Guest
-from ..tensors import buffer, kind
 from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
 from .origins import Origins
-from .passes import Batch, Call, Nothing, Pass, Ranks, Sets, named, weights
+from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Nothing, Pass, Ranks, Sets, named, weights
+from .waiting import Waiting, taken
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from ..proof import Trained
 
 FRAMEWORK = "torch"
-MOST_WAITING = 1 << 28
-"""Bytes on accelerators that may wait for the end of the evaluation, so that no pass has to."""
-OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
 
 extras: list[Callable[[Any, Any, Any, Any], dict[str, Any]]] = []
 """Called after each forward pass that counts as evaluation, of a module in evaluation mode, with the module, its
@@ -75,6 +71,7 @@ class Predictions:
         self.of_optimizers: dict[int, tuple[Any, bool]] = {}
         self.last: Call | None = None
         self.step = self.capture.step()
+        self.waiting = Waiting(guest.capture)
         self._begin_phase()
         self.capture.at_end.append(self._hand_over)
 
@@ -82,7 +79,7 @@ class Predictions:
         self.open: list[Batch] = []
         self.origins.arrays = {}
         self.losses.take_back()
-        self.waiting = 0
+        self.waiting.begin()
 
     def attend(self) -> None:
         """See what moves weights."""
@@ -158,6 +155,8 @@ class Predictions:
         of_pass = batch.of_pass
         if of_pass.is_training or (is_training and of_pass.loader is None and of_pass.data in self.training_places):
             return
+        if of_pass.is_too_large:
+            return
         own = self.kinds.output(output, inputs[0].shape[0] if inputs else None, module)
         if own is None:
             return
@@ -170,19 +169,30 @@ class Predictions:
         keyed = self._input(batch, inputs, truth, own)
         columns = choices(around, own.shape[0], self.kinds)
         arrays = {OUTPUTS: own, TRUTH: truth, KEYS: keyed, **columns}
-        taken = {name: self._take(tensor.detach()) for name, tensor in arrays.items() if tensor is not None}
+        numbers = {name: taken(tensor) for name, tensor in arrays.items() if tensor is not None}
         more = {} if module.training else self._more(module, args, kwargs, output)
-        self.last = Call(module, own, inputs, taken, more)
+        self.last = Call(module, own, inputs, numbers, more)
         if truth is None and not is_training:
             self.losses.await_labels(self.last, self._guarded, self._is_traced)
         if is_further:
-            batch.calls.pop()
+            self.waiting.drop(batch.calls.pop())
         batch.calls.append(self.last)
+        self.waiting.add(self.last)
         batch.is_tried |= is_tried
         batch.is_fallback |= is_training
         if batch not in self.open:
             self.open.append(batch)
             batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, inputs)
+        if self.waiting.is_too_much():
+            self._give_up(of_pass)
+
+    def _give_up(self, of_pass: Pass) -> None:
+        """A pass has put out more than the run may keep: of its calls there is left that they were made."""
+        of_pass.is_too_large = True
+        for batch in self.open:
+            for call in batch.calls if batch.of_pass is of_pass else ():
+                self.waiting.drop(call)
+                call.arrays, call.more = {}, {}
 
     def _more(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -190,7 +200,7 @@ class Predictions:
         try:
             for extra in extras:
                 for suffix, tensor in extra(module, args, kwargs, output).items():
-                    found[suffix] = self._take(tensor.detach())
+                    found[suffix] = taken(tensor)
         except Exception as error:
             self.recorder.fault("further outputs of %s" % type(module).__name__, error)
         finally:
@@ -232,20 +242,7 @@ class Predictions:
     def _labelled(self, call: Call, labels: Any) -> None:
         """A loss has told the labels of an output."""
         with self.without_functions():
-            call.arrays[TRUTH] = self._take(labels.detach())
-
-    def _take(self, tensor: Any) -> Any:
-        """The numbers of a tensor, as they are now: on the host at once, on a device in a copy that waits there."""
-        if kind(tensor) not in CODES:
-            tensor = tensor.float()
-        if tensor.device.type != "cpu":
-            self.waiting += tensor.numel() * tensor.element_size()
-            if self.waiting <= MOST_WAITING:
-                return tensor.clone()
-        return kind(tensor), tuple(tensor.shape), bytes(buffer(tensor))
-
-    def _settled(self, value: Any) -> Any:
-        return value if type(value) is tuple else (kind(value), tuple(value.shape), bytes(buffer(value)))
+            call.arrays[TRUTH] = taken(labels)
 
     # ------------------------------------------------------------ ends
 
@@ -290,13 +287,13 @@ class Predictions:
         sets = Sets(self.capture)
         for batch in batches:
             for name, call in sets.chosen(batch):
-                arrays = {key: self._settled(value) for key, value in call.arrays.items()}
-                if KEYS in arrays:
-                    arrays[KEYS] = example_keys(arrays[KEYS])
-                self.capture.rows(name, arrays, FRAMEWORK, step=step)
+                if batch.of_pass.is_too_large:
+                    self.capture.give_up(name, FRAMEWORK, FULL)
+                    continue
+                call.settle()
+                self.capture.rows(name, call.arrays, FRAMEWORK, step=step)
                 for suffix, more in call.more.items():
-                    self.capture.rows(
-                        "%s+%s" % (name, suffix), dict(arrays, outputs=self._settled(more)), FRAMEWORK, step=step
-                    )
+                    further = "%s+%s" % (name, suffix)
+                    self.capture.rows(further, {**call.arrays, OUTPUTS: more}, FRAMEWORK, step=step)
         self.last = None
         self._begin_phase()

@@ -1,0 +1,208 @@
+"""Rows of evaluations that come as arrays: batches until they are whole, true labels, and keys of the examples."""
+
+from __future__ import annotations
+
+import sys
+
+from ..arrays import array_of
+from ..capture import FULL, Capture
+from ..examples import KEY_WIDTH, example_keys
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Sequence
+
+    from ..hashing import Array
+
+OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
+"""How outputs are called in what a model puts out, where it names its parts, the most telling first."""
+LABELS = ("labels", "label", "targets", "target", "y", "labels_ids", "label_ids")
+"""How true labels are called in a batch that names its parts, the most telling first."""
+MOST_WAITING = 1 << 27
+"""Bytes that may wait for the end of a pass, so that no batch has to wait for its copy from an accelerator."""
+NO_ROWS = "it put out nothing with a row for every example"
+
+
+class Batches:
+    """The batches of a pass through data, as they come.
+
+    A test set may be larger than memory. So of inputs that no longer wait only the keys are kept, and of outputs no
+    more than the run may keep.
+
+    Attributes:
+        why_not: what keeps the pass from being of use, in words; empty where nothing does.
+    """
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.why_not = ""
+        self.waiting: list[tuple[Any, Any, Any]] = []
+        self.size = 0
+        self.held = 0
+        self.settled: list[tuple[Any, Any, Array | None]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.waiting or self.settled or self.why_not)
+
+    def add(self, outputs: Any, truth: Any, inputs: Any) -> None:
+        """A further batch: arrays or tensors of whatever library; several inputs may be in a list."""
+        if self.size > MOST_WAITING:
+            self._settle()
+        if not self.why_not:
+            self.waiting.append((outputs, truth, inputs))
+            self.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
+
+    def label(self, outputs: Any, truth: Any) -> None:
+        """True labels of the latest batch, if the outputs are its own and it has none."""
+        if self.waiting:
+            last, labels, inputs = self.waiting[-1]
+            if last is outputs and labels is None:
+                self.waiting[-1] = last, truth, inputs
+
+    def whole(self) -> tuple[Any, Any, Array | None]:
+        """NumPy's arrays of the outputs, of the true labels where all are known, and the keys where all are.
+
+        There is nothing where `why_not` tells why.
+        """
+        self._settle()
+        if not self.settled:
+            return None, None, None
+        outputs, truth, keys = zip(*self.settled)
+        return _joined(outputs), _joined(truth), _joined_keys(keys)
+
+    def _settle(self) -> None:
+        waiting, self.waiting, self.size = self.waiting, [], 0
+        if not waiting or self.why_not:
+            return
+        try:
+            outputs, truth, inputs = _columns(waiting)
+        except ValueError as error:  # sequences, say, that are as long as the longest of their batch
+            self.why_not = "batches do not fit together: %s" % error
+        else:
+            self._keep(outputs, truth, inputs)
+        if self.why_not:
+            self.settled = []
+
+    def _keep(self, outputs: Any, truth: Any, inputs: list[Any]) -> None:
+        if outputs is None:
+            self.why_not = NO_ROWS
+            return
+        self.settled.append((outputs, truth, keys_of(inputs, len(outputs))))
+        self.held += outputs.nbytes
+        if self.held > self.capture.left:
+            self.why_not = FULL
+
+
+def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | None:
+    """The arrays of a set as the capture keeps them; None where the outputs have no rows."""
+    if not getattr(outputs, "ndim", 0) or outputs.dtype.kind not in "fiubV":
+        return None
+    arrays = {"outputs": array_of(outputs)}
+    labels = true_labels(truth, outputs)
+    if labels is not None:
+        arrays["truth"] = array_of(labels)
+    if keys is not None:
+        arrays["keys"] = keys
+    return arrays
+
+
+def true_labels(truth: Any, outputs: Any) -> Any:
+    """A class or a value per example, of labels in one of the forms that losses take; None of any other."""
+    if not getattr(truth, "ndim", 0) or truth.shape[0] != outputs.shape[0] or truth.dtype.kind not in "fiub":
+        return None
+    if truth.ndim == 2 and truth.shape[1] == 1:
+        return truth[:, 0]
+    is_one_hot = truth.ndim == 2 and truth.shape == outputs.shape and ((truth == 0) | (truth == 1)).all()
+    if is_one_hot and (truth.sum(1) == 1).all():
+        return truth.argmax(1)
+    return truth if truth.ndim == 1 else None
+
+
+def keys_of(inputs: Sequence[Any], n: int) -> Array | None:
+    """A hash per example of all its inputs, those with `n` rows; None where there is none."""
+    given = [_plain(each) for each in inputs if getattr(each, "ndim", 0) and each.shape[0] == n]
+    if not given or not n:
+        return None
+    if len(given) == 1:
+        return example_keys((given[0].dtype.name, given[0].shape, given[0]))
+    numpy: Any = sys.modules["numpy"]
+    flat = numpy.concatenate([each.reshape(n, -1).view(numpy.uint8) for each in given], axis=1)
+    return example_keys(("uint8", flat.shape, numpy.ascontiguousarray(flat)))
+
+
+def first(value: Any) -> Any:
+    """The outputs in what a model put out: the first array of several, or the one whose name says so."""
+    if hasattr(value, "logits"):
+        return value.logits
+    if isinstance(value, dict):
+        named = next((value[key] for key in OUTPUTS if key in value), None)
+        return first(next(iter(value.values()), None)) if named is None else named
+    if isinstance(value, (list, tuple)):
+        return first(value[0]) if value else None
+    return value
+
+
+def arrays_in(value: Any) -> Iterator[Any]:
+    """Arrays and tensors with rows in a structure."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from arrays_in(item)
+    elif len(getattr(value, "shape", None) or ()) and hasattr(value, "dtype"):
+        yield value
+
+
+def numbers(value: Any) -> Any:
+    """NumPy's array of an array or tensor, of each in a list; None where there is none."""
+    if isinstance(value, (list, tuple)):
+        return [numbers(each) for each in arrays_in(value)]
+    if isinstance(value, dict):
+        return [numbers(each) for each in arrays_in(value)]
+    if value is None:
+        return None
+    numpy: Any = sys.modules["numpy"]
+    try:
+        if hasattr(value, "detach"):  # of PyTorch
+            value = value.detach().cpu()
+            value = value.float() if "bfloat16" in str(value.dtype) else value
+        return numpy.asarray(value)
+    except Exception:  # ragged or sparse
+        return None
+
+
+def size_of(array: Any) -> int:
+    """Bytes, if its numbers have eight."""
+    size = 8
+    for dimension in array.shape:
+        size *= int(dimension or 1)
+    return size
+
+
+def _columns(batches: list[tuple[Any, Any, Any]]) -> tuple[Any, Any, list[Any]]:
+    """Outputs, true labels and each of the inputs of several batches as one array."""
+    outputs, truth, inputs = zip(*[tuple(map(numbers, batch)) for batch in batches])
+    columns = [_joined(column) for column in zip(*[each if isinstance(each, list) else [each] for each in inputs])]
+    return _joined(outputs), _joined(truth), columns
+
+
+def _joined(arrays: Sequence[Any]) -> Any:
+    """One array of those of all batches; None where one of them has no rows."""
+    numpy: Any = sys.modules["numpy"]
+    return numpy.concatenate(arrays) if all(getattr(each, "ndim", 0) for each in arrays) else None
+
+
+def _joined_keys(keys: Sequence[Array | None]) -> Array | None:
+    known = [bytes(each[2]) for each in keys if each is not None]
+    found = b"".join(known)
+    return ("uint64", (len(found) // KEY_WIDTH,), found) if len(known) == len(keys) else None
+
+
+def _plain(array: Any) -> Any:
+    """An array without gaps whose bytes tell its numbers; a number for each row of texts, whatever their lengths."""
+    numpy: Any = sys.modules["numpy"]
+    if array.dtype.kind in "OSUT":
+        texts = ["\x1f".join(map(repr, numpy.ravel(row).tolist())).encode("utf-8", "replace") for row in array]
+        found = [example_keys(("texts", (1,), text))[2] for text in texts]
+        return numpy.frombuffer(b"".join(found), "uint64")
+    return numpy.ascontiguousarray(array)
