@@ -124,6 +124,8 @@ class Capture:
             reason: in words.
         """
         name = fit_name(name)
+        if framework != SCRIPT and name in self.logged:
+            return
         known = self.open.setdefault(name, Set(name, OUTSIDE, framework))
         known.why_not = reason
         self.refuse(PREDICTIONS, name, reason)

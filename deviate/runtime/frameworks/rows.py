@@ -76,7 +76,7 @@ class Batches:
             return
         try:
             outputs, truth, inputs = _columns(waiting)
-        except ValueError as error:  # sequences, say, that are as long as the longest of their batch
+        except Exception as error:  # sequences, say, that are as long as the longest of their batch
             self.why_not = "batches do not fit together: %s" % error
         else:
             self._keep(outputs, truth, inputs)
