@@ -124,7 +124,7 @@ class Capture:
             reason: in words.
         """
         name = fit_name(name)
-        if framework != SCRIPT and name in self.logged:
+        if not self.is_home() or (framework != SCRIPT and name in self.logged):
             return
         known = self.open.setdefault(name, Set(name, OUTSIDE, framework))
         known.why_not = reason

@@ -112,7 +112,7 @@ class Sets:
         outputs, truth, keys = batches.whole()
         arrays = rows(outputs, numbers(beside()) if truth is None else truth, keys)
         if batches.why_not == FULL:
-            self.capture.give_up(name, self.framework, FULL)
+            self.give_up(name, root, FULL)
         elif arrays is None:
             self.refuse(name, batches.why_not or NO_ROWS)
         else:
@@ -124,7 +124,13 @@ class Sets:
         self.capture.rows(name, arrays, self.framework, step)
         return name
 
-    def _place(self, name: str, root: Any, arrays: dict[str, Array]) -> str:
+    def give_up(self, name: str, root: Any, reason: str) -> None:
+        """A pass through data is not kept, nor what was kept of the data before: it would pass for the last."""
+        self.has_refused = True
+        self.capture.give_up(self._numbered(name, root), self.framework, reason)
+
+    def _numbered(self, name: str, root: Any) -> str:
+        """The name of a set, with a number where one of other data has it."""
         chosen, number = name, 1
         while chosen in self.capture.open:
             known = self.roots.get(chosen, lambda: None)()
@@ -132,6 +138,16 @@ class Sets:
                 break
             number += 1
             chosen = "%s_%d" % (name, number)
+        try:
+            self.roots[chosen] = weakref.ref(root)
+        except TypeError:
+            self.roots.pop(chosen, None)
+        return chosen
+
+    def _place(self, name: str, root: Any, arrays: dict[str, Array]) -> str:
+        chosen = self._numbered(name, root)
+        if chosen in self.capture.open and self.capture.open[chosen].why_not:
+            return chosen  # further parts of what was given up
         before = self.capture.open.get(chosen) or self.capture.last.get(chosen)
         if "keys" in arrays and before is not None and "keys" in before.parts:
             old = _all(before, "keys")
@@ -143,10 +159,6 @@ class Sets:
                 self.capture.again(chosen)
         elif before is not None:
             self.capture.again(chosen)
-        try:
-            self.roots[chosen] = weakref.ref(root)
-        except TypeError:
-            self.roots.pop(chosen, None)
         return chosen
 
     def refuse(self, name: str, reason: str) -> None:

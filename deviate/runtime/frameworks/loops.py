@@ -54,7 +54,7 @@ class Loops:
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is told of true labels and outputs, which may be those of the latest call."""
         if self.loops:
-            self.loops[-1].batches.label(outputs, _own(numbers(truth)))
+            self.loops[-1].batches.label(outputs, lambda: _own(numbers(truth)))
 
     def hand_over(self) -> None:
         """The evaluation is over."""

@@ -10,7 +10,7 @@ from ..examples import KEY_WIDTH, example_keys
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Iterator, Sequence
+    from typing import Any, Callable, Iterator, Sequence
 
     from ..hashing import Array
 
@@ -21,6 +21,7 @@ LABELS = ("labels", "label", "targets", "target", "y", "labels_ids", "label_ids"
 MOST_WAITING = 1 << 27
 """Bytes that may wait for the end of a pass, so that no batch has to wait for its copy from an accelerator."""
 NO_ROWS = "it put out nothing with a row for every example"
+UNFIT = "batches do not fit together: %s"
 
 
 class Batches:
@@ -39,6 +40,7 @@ class Batches:
         self.waiting: list[tuple[Any, Any, Any]] = []
         self.size = 0
         self.held = 0
+        self.places: list[int] | None = None
         self.settled: list[tuple[Any, Any, Array | None]] = []
 
     def __bool__(self) -> bool:
@@ -52,12 +54,12 @@ class Batches:
             self.waiting.append((outputs, truth, inputs))
             self.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
 
-    def label(self, outputs: Any, truth: Any) -> None:
+    def label(self, outputs: Any, truth: Callable[[], Any]) -> None:
         """True labels of the latest batch, if the outputs are its own and it has none."""
         if self.waiting:
             last, labels, inputs = self.waiting[-1]
             if last is outputs and labels is None:
-                self.waiting[-1] = last, truth, inputs
+                self.waiting[-1] = last, truth(), inputs
 
     def whole(self) -> tuple[Any, Any, Array | None]:
         """NumPy's arrays of the outputs, of the true labels where all are known, and the keys where all are.
@@ -65,32 +67,44 @@ class Batches:
         There is nothing where `why_not` tells why.
         """
         self._settle()
-        if not self.settled:
-            return None, None, None
-        outputs, truth, keys = zip(*self.settled)
-        return _joined(outputs), _joined(truth), _joined_keys(keys)
+        try:
+            if self.settled:
+                outputs, truth, keys = zip(*self.settled)
+                return _joined(outputs), _joined(truth), _joined_keys(keys)
+        except Exception as error:
+            self.why_not = UNFIT % error
+        return None, None, None
 
     def _settle(self) -> None:
+        """Bring what waits to the host. A part would pass for the whole, so whatever goes wrong ends the pass."""
         waiting, self.waiting, self.size = self.waiting, [], 0
-        if not waiting or self.why_not:
-            return
         try:
-            outputs, truth, inputs = _columns(waiting)
+            self._keep([tuple(map(numbers, batch)) for batch in waiting])
         except Exception as error:  # sequences, say, that are as long as the longest of their batch
-            self.why_not = "batches do not fit together: %s" % error
-        else:
-            self._keep(outputs, truth, inputs)
+            self.why_not = self.why_not or UNFIT % error
         if self.why_not:
             self.settled = []
 
-    def _keep(self, outputs: Any, truth: Any, inputs: list[Any]) -> None:
-        if outputs is None:
+    def _keep(self, batches: list[Any]) -> None:
+        if not all(getattr(outputs, "ndim", 0) for outputs, _, _ in batches):
             self.why_not = NO_ROWS
             return
-        self.settled.append((outputs, truth, keys_of(inputs, len(outputs))))
-        self.held += outputs.nbytes
+        filled = [batch for batch in batches if len(batch[0])]
+        if not filled:
+            return
+        outputs, truth, inputs = zip(*filled)
+        keys = [self._keys(given, len(own)) for own, given in zip(outputs, inputs)]
+        self.settled.append((_joined(outputs), _joined(truth), _joined_keys(keys)))
+        self.held += self.settled[-1][0].nbytes
         if self.held > self.capture.left:
             self.why_not = FULL
+
+    def _keys(self, inputs: Any, n: int) -> Array | None:
+        """Keys of a batch, by those of its inputs that had a row per example in the first one."""
+        given = inputs if isinstance(inputs, list) else [inputs]
+        if self.places is None:
+            self.places = [place for place, each in enumerate(given) if _has_rows(each, n)]
+        return keys_of([given[place] for place in self.places if place < len(given)], n)
 
 
 def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | None:
@@ -120,7 +134,7 @@ def true_labels(truth: Any, outputs: Any) -> Any:
 
 def keys_of(inputs: Sequence[Any], n: int) -> Array | None:
     """A hash per example of all its inputs, those with `n` rows; None where there is none."""
-    given = [_plain(each) for each in inputs if getattr(each, "ndim", 0) and each.shape[0] == n]
+    given = [_plain(each) for each in inputs if _has_rows(each, n)]
     if not given or not n:
         return None
     if len(given) == 1:
@@ -179,11 +193,8 @@ def size_of(array: Any) -> int:
     return size
 
 
-def _columns(batches: list[tuple[Any, Any, Any]]) -> tuple[Any, Any, list[Any]]:
-    """Outputs, true labels and each of the inputs of several batches as one array."""
-    outputs, truth, inputs = zip(*[tuple(map(numbers, batch)) for batch in batches])
-    columns = [_joined(column) for column in zip(*[each if isinstance(each, list) else [each] for each in inputs])]
-    return _joined(outputs), _joined(truth), columns
+def _has_rows(array: Any, n: int) -> bool:
+    return bool(getattr(array, "ndim", 0)) and array.shape[0] == n
 
 
 def _joined(arrays: Sequence[Any]) -> Any:
@@ -202,7 +213,8 @@ def _plain(array: Any) -> Any:
     """An array without gaps whose bytes tell its numbers; a number for each row of texts, whatever their lengths."""
     numpy: Any = sys.modules["numpy"]
     if array.dtype.kind in "OSUT":
-        texts = ["\x1f".join(map(repr, numpy.ravel(row).tolist())).encode("utf-8", "replace") for row in array]
+        rows = [row.ravel().tolist() for row in array] if array.ndim > 1 else [[item] for item in array.tolist()]
+        texts = ["\x1f".join(map(repr, row)).encode("utf-8", "replace") for row in rows]
         found = [example_keys(("texts", (1,), text))[2] for text in texts]
         return numpy.frombuffer(b"".join(found), "uint64")
     return numpy.ascontiguousarray(array)

@@ -90,10 +90,25 @@ def test_labels_come_to_the_latest_batch_whatever_was_settled_before(monkeypatch
     for number in range(4):
         outputs = np.full((2, 3), float(number))
         batches.add(outputs, None, [])
-        batches.label(np.zeros((2, 3)), np.array([9, 9]))  # of something else
-        batches.label(outputs, np.array([number, number]))
-        batches.label(outputs, np.array([8, 8]))  # it has some
+        batches.label(np.zeros((2, 3)), lambda: np.array([9, 9]))  # of something else
+        batches.label(outputs, lambda: np.array([number, number]))  # noqa: B023
+        batches.label(outputs, lambda: np.array([8, 8]))  # it has some
     assert batches.whole()[1].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_keys_are_those_of_each_example_however_batches_are_cut() -> None:
+    """Padded to the longest of the batch, a mask beside that is no example's, an empty batch, one of a single row."""
+    batches = batches_of()
+    mask = np.ones((1, 4))
+    for n, length in ((3, 5), (0, 4), (1, 6)):
+        batches.add(np.zeros((n, 2)), None, [np.full((n, length), n), mask])
+    outputs, _, keys = batches.whole()
+    assert len(outputs) == 4
+    alone = rows.keys_of([np.full((1, 6), 1)], 1)
+    assert keys is not None
+    assert alone is not None
+    assert keys[1] == (4,)
+    assert bytes(keys[2][24:]) == alone[2]
 
 
 @pytest.mark.parametrize(

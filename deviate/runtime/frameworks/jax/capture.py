@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from ...parts import Guest
 from ..capture_sets import Way
 from ..loops import Loops
-from ..rows import first
+from ..rows import MOST_WAITING, first
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tagged
 from .programs import Program, Programs
 from .trees import found, is_concrete, is_key, named
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     """Name of the set, way to the call, step of the main loop, and the labels beside the data."""
 
 FRAMEWORK = "jax"
-MOST_PENDING = 1 << 28
-"""Bytes of the inputs of calls in a row that compute slopes and may turn out not to train."""
+MOST_PENDING = 1024
+"""Calls in a row that compute slopes and may turn out not to train; their inputs are MOST_WAITING bytes at most."""
+UNSEEN = "its calls compute slopes, and were too many to wait for whether the weights are updated"
 
 
 class JaxCapture(Loops):
@@ -41,7 +42,8 @@ class JaxCapture(Loops):
         self.programs = programs
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []
-        self.pending_size = 0
+        self.lost: dict[str, Call] = {}
+        """Names of sets of which too many calls were pending, with the last one."""
         self.has_trained = False
         self.has_updated = False
         self.has_models = False
@@ -65,7 +67,7 @@ class JaxCapture(Loops):
         self.has_updated |= is_update
         if is_update:
             self.pending = [call for call in self.pending if call.shape not in shapes]
-            self.pending_size = sum(call.size for call in self.pending)
+            self.lost = {name: call for name, call in self.lost.items() if call.shape not in shapes}
         if (is_update or not self.has_updated) and (self.loops or self.capture.open):
             self.capture.end_evaluation()
 
@@ -159,14 +161,14 @@ class JaxCapture(Loops):
 
     def _await(self, call: Call) -> None:
         """Unless the weights are updated by it, a call that computes slopes was an evaluation."""
-        has_room = not self.pending_size or self.pending_size + call.size <= MOST_PENDING
-        self.pending_size += call.size
-        if has_room:
-            self.pending.append(call)
-        else:
-            self.pending = []  # a part of a set would pass for the whole
-            reason = "its calls compute slopes, and are too many to wait for whether the weights are updated"
-            self.sets.refuse(call.place[0], reason)
+        name = call.place[0]
+        if name in self.lost:
+            return
+        self.pending.append(call)
+        sizes = [each.size for each in self.pending if each.place[0] == name]
+        if len(sizes) > MOST_PENDING or (len(sizes) > 1 and sum(sizes) > MOST_WAITING):
+            self.pending = [each for each in self.pending if each.place[0] != name]
+            self.lost[name] = call  # a part of a set would pass for the whole
 
     def _run(self, call: Call) -> None:
         part = call.part
@@ -220,7 +222,10 @@ class JaxCapture(Loops):
         loop.add(outputs, beside if truth is None else truth, inputs)
 
     def hand_over(self) -> None:
-        pending, self.pending, self.pending_size = self.pending, [], 0
+        pending, self.pending = self.pending, []
+        lost, self.lost = self.lost, {}
+        for name, call in lost.items():
+            self.sets.give_up(name, call.place[1], UNSEEN)
         for call in pending:
             self._run(call)
         super().hand_over()

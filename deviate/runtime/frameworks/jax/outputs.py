@@ -45,6 +45,7 @@ class Call:
         self.place: Any = None
         self.shape: Shape | None = None
         self.inputs = [flat[place] for place in part.given]
+        self.size = self._size()
 
     def _arrays(self) -> list[Any]:
         """The inputs of the model, or what they may be made of."""
@@ -55,8 +56,7 @@ class Call:
         """The first of these arrays; None where there is none."""
         return next(iter(self._arrays()), None)
 
-    @property
-    def size(self) -> int:
+    def _size(self) -> int:
         """Bytes of these arrays, about."""
         return sum(size_of(each) for each in self._arrays())
 

@@ -192,7 +192,13 @@ class Capture:
         self.latest = None
         known = self.capture.open.get(name)
         labels = rows(numbers(made), places(numbers(truth), classes), None)
-        if known is None or not labels or "truth" not in labels or labels["truth"][1][0] != known.parts["outputs"].rows:
+        if (
+            known is None
+            or known.why_not
+            or not labels
+            or "truth" not in labels
+            or labels["truth"][1][0] != known.parts["outputs"].rows
+        ):
             return
         whole = {part: each.whole() for part, each in known.parts.items()}
         if whole.get("truth") != labels["truth"]:

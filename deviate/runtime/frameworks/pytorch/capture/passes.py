@@ -11,7 +11,6 @@ from ....examples import example_keys
 from ....npz import CODES
 from ..tensors import buffer, kind
 from .batches import Memory
-from .waiting import settled, size_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ class Pass:
         self.first: Any = None
         self.name = ""
         self.is_training = False
-        self.is_too_large = False
         self.moves = 0
         self.matched = -1
         self.is_ahead = False
@@ -87,7 +85,6 @@ class Call:
     Attributes:
         arrays: the numbers of outputs, true labels and columns; the inputs, and their keys once it is settled.
         more: further outputs, by suffix.
-        size: bytes of what is to be kept.
     """
 
     def __init__(
@@ -102,14 +99,10 @@ class Call:
         self.arrays = arrays
         self.more = more
         self.is_keyed = False
-        self.size = sum(size_of(value) for name, value in self._parts() if name != KEYS)
 
-    def _parts(self) -> list[tuple[str, Any]]:
-        return [*self.arrays.items(), *self.more.items()]
-
-    def waiting(self) -> int:
-        """Bytes of what waits: on a device, or for its keys."""
-        return sum(size_of(value) for name, value in self._parts() if name == KEYS or type(value) is not tuple)
+    def size(self) -> int:
+        """Bytes of its numbers."""
+        return sum(size_of(value) for value in (*self.arrays.values(), *self.more.values()))
 
     def settle(self) -> None:
         """Bring what waits to the host, and keep the keys in the place of the inputs."""
@@ -118,6 +111,16 @@ class Call:
         if KEYS in self.arrays and not self.is_keyed:
             self.is_keyed = True
             self.arrays[KEYS] = example_keys(self.arrays[KEYS])
+
+
+def settled(value: Any) -> Any:
+    """Numbers of a tensor, which may have waited on a device, on the host."""
+    return value if type(value) is tuple else (kind(value), tuple(value.shape), bytes(buffer(value)))
+
+
+def size_of(value: Any) -> int:
+    """Bytes."""
+    return len(value[2]) if type(value) is tuple else value.numel() * value.element_size()
 
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()

@@ -11,14 +11,14 @@ from __future__ import annotations
 import sys
 import weakref
 
-from ....capture import FULL
+from ....npz import CODES
 from ....parts import Guest
+from ..tensors import kind
 from .around import Surroundings, choices
 from .batches import Kinds, shares
 from .losses import Losses
 from .origins import Origins
-from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Nothing, Pass, Ranks, Sets, named, weights
-from .waiting import Waiting, taken
+from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Nothing, Pass, Ranks, Sets, named, settled, size_of, weights
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ..proof import Trained
 
 FRAMEWORK = "torch"
+MOST_WAITING = 1 << 28
+"""Bytes that may wait for the end of the evaluation: copies on accelerators, so that no pass has to, and inputs, which
+may never need their keys."""
 
 extras: list[Callable[[Any, Any, Any, Any], dict[str, Any]]] = []
 """Called after each forward pass that counts as evaluation, of a module in evaluation mode, with the module, its
@@ -71,7 +74,6 @@ class Predictions:
         self.of_optimizers: dict[int, tuple[Any, bool]] = {}
         self.last: Call | None = None
         self.step = self.capture.step()
-        self.waiting = Waiting(guest.capture)
         self._begin_phase()
         self.capture.at_end.append(self._hand_over)
 
@@ -79,7 +81,8 @@ class Predictions:
         self.open: list[Batch] = []
         self.origins.arrays = {}
         self.losses.take_back()
-        self.waiting.begin()
+        self.sets = Sets(self.capture)
+        self.waiting = 0
 
     def attend(self) -> None:
         """See what moves weights."""
@@ -155,8 +158,6 @@ class Predictions:
         of_pass = batch.of_pass
         if of_pass.is_training or (is_training and of_pass.loader is None and of_pass.data in self.training_places):
             return
-        if of_pass.is_too_large:
-            return
         own = self.kinds.output(output, inputs[0].shape[0] if inputs else None, module)
         if own is None:
             return
@@ -169,30 +170,22 @@ class Predictions:
         keyed = self._input(batch, inputs, truth, own)
         columns = choices(around, own.shape[0], self.kinds)
         arrays = {OUTPUTS: own, TRUTH: truth, KEYS: keyed, **columns}
-        numbers = {name: taken(tensor) for name, tensor in arrays.items() if tensor is not None}
+        numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
         more = {} if module.training else self._more(module, args, kwargs, output)
         self.last = Call(module, own, inputs, numbers, more)
         if truth is None and not is_training:
             self.losses.await_labels(self.last, self._guarded, self._is_traced)
         if is_further:
-            self.waiting.drop(batch.calls.pop())
+            batch.calls.pop()
         batch.calls.append(self.last)
-        self.waiting.add(self.last)
         batch.is_tried |= is_tried
         batch.is_fallback |= is_training
         if batch not in self.open:
             self.open.append(batch)
             batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, inputs)
-        if self.waiting.is_too_much():
-            self._give_up(of_pass)
-
-    def _give_up(self, of_pass: Pass) -> None:
-        """A pass has put out more than the run may keep: of its calls there is left that they were made."""
-        of_pass.is_too_large = True
-        for batch in self.open:
-            for call in batch.calls if batch.of_pass is of_pass else ():
-                self.waiting.drop(call)
-                call.arrays, call.more = {}, {}
+        self.waiting += self.last.size()
+        if self.waiting > MOST_WAITING:
+            self._release()
 
     def _more(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -200,7 +193,7 @@ class Predictions:
         try:
             for extra in extras:
                 for suffix, tensor in extra(module, args, kwargs, output).items():
-                    found[suffix] = taken(tensor)
+                    found[suffix] = self._take(tensor)
         except Exception as error:
             self.recorder.fault("further outputs of %s" % type(module).__name__, error)
         finally:
@@ -242,7 +235,33 @@ class Predictions:
     def _labelled(self, call: Call, labels: Any) -> None:
         """A loss has told the labels of an output."""
         with self.without_functions():
-            call.arrays[TRUTH] = taken(labels)
+            call.arrays[TRUTH] = self._take(labels)
+
+    def _take(self, tensor: Any) -> Any:
+        """The numbers of a tensor, as they are now: on the host at once, on a device in a copy that waits there."""
+        tensor = tensor.detach()
+        if kind(tensor) not in CODES:
+            tensor = tensor.float()
+        may_wait = tensor.device.type != "cpu" and self.waiting + size_of(tensor) <= MOST_WAITING
+        return tensor.clone() if may_wait else settled(tensor)
+
+    def _release(self) -> None:
+        """Much waits: what can only be an evaluation goes to its sets, and of other inputs the keys are enough.
+
+        The latest batches may be given to a model once more.
+        """
+        self.waiting = 0
+        latest = {id(batch) for batch in (*self.origins.batches, self.open[-1])}
+        done: list[Batch] = []
+        left: list[Batch] = []
+        for batch in self.open:
+            may_train = batch.is_tried or batch.is_fallback or batch.of_pass is self.tried
+            (left if may_train or id(batch) in latest else done).append(batch)
+        self.open = left
+        self._give(done)
+        for batch in left:
+            for call in batch.calls:
+                call.settle()
 
     # ------------------------------------------------------------ ends
 
@@ -283,17 +302,18 @@ class Predictions:
         self.has_evaluated |= any(not batch.is_fallback for batch in batches)
         if self.has_evaluated:
             batches = [batch for batch in batches if not batch.is_fallback]
-        step = self.step
-        sets = Sets(self.capture)
+        try:
+            self._give(batches)
+        finally:
+            self.last = None
+            self._begin_phase()
+
+    def _give(self, batches: list[Batch]) -> None:
+        """To the sets that their rows are rows of."""
         for batch in batches:
-            for name, call in sets.chosen(batch):
-                if batch.of_pass.is_too_large:
-                    self.capture.give_up(name, FRAMEWORK, FULL)
-                    continue
+            for name, call in () if batch.of_pass.is_training else self.sets.chosen(batch):
                 call.settle()
-                self.capture.rows(name, call.arrays, FRAMEWORK, step=step)
+                self.capture.rows(name, call.arrays, FRAMEWORK, step=self.step)
                 for suffix, more in call.more.items():
                     further = "%s+%s" % (name, suffix)
-                    self.capture.rows(further, {**call.arrays, OUTPUTS: more}, FRAMEWORK, step=step)
-        self.last = None
-        self._begin_phase()
+                    self.capture.rows(further, {**call.arrays, OUTPUTS: more}, FRAMEWORK, step=self.step)
