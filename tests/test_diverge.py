@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -283,6 +284,7 @@ def test_an_interruption_leaves_records_and_says_so(tmp_path: Path) -> None:
     process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not list(tmp_path.glob(".deviate/experiments/train-diverge/runs/*/attempt-1/stdout.log")):
         assert process.poll() is None
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
@@ -297,6 +299,7 @@ def test_an_interruption_on_a_further_rung_tells_what_was_found_before(tmp_path:
     logs = ".deviate/experiments/waits.2/runs/*/attempt-1/stdout.log"
     while not any("here" in it.read_text() for it in tmp_path.glob(logs)):
         assert process.poll() is None
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     assert process.stdout is not None
     assert any("No new runs" in line for line in process.stdout)

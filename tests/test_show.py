@@ -65,7 +65,7 @@ def running(project: Path, go: Path, *arguments: str, held: int) -> Iterator[sub
 
 def wait_for(deviate, is_there: Callable[[dict], bool]) -> dict:  # type: ignore[no-untyped-def, type-arg]
     """What `show` tells as soon as it is what the test waits for."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while True:
         answer = deviate("show", "train", "--format", "json")
         document = json.loads(answer.out) if answer.code == 0 else {"runs": [], "means": []}

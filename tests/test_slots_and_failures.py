@@ -34,6 +34,17 @@ for epoch in range(3):
 """
 
 
+MEETS = """
+import time
+own = int(os.environ["DEVIATE_REPLICATE"])
+here, other = (os.environ["DEVIATE_ROOT"] + f"/begun-{replicate}" for replicate in (own, own ^ 1))
+open(here, "w").close()
+while not os.path.exists(other):
+    time.sleep(0.01)
+"""
+"""A run that ends when its neighbour has begun."""
+
+
 @pytest.fixture
 def deviate(project: Path, deviate_in, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     """Runs `deviate …` in a project with a script that shows what its run was given."""
@@ -74,7 +85,7 @@ def results(project: Path, name: str = "train") -> dict[tuple[int, int], dict[st
 def test_each_run_sees_the_devices_of_its_slot_alone(
     options: tuple[str, ...], seen: list[str], project: Path, deviate
 ) -> None:  # type: ignore[no-untyped-def]
-    (project / "show.py").write_text(SHOW + "import time\ntime.sleep(0.6)\n")
+    (project / "show.py").write_text(SHOW + ("" if "1" in options else MEETS))
     answer = deviate("run", "show.py", "--runs", "4", *options, "--quiet")
     assert answer.code == 0, answer.both
     found = shown(project)
@@ -101,7 +112,7 @@ def test_runs_at_a_time_share_the_cores_but_not_where_nothing_is_touched(
 
 def test_times_are_marked_where_runs_shared_the_device(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(
-        "import random, time\nfor epoch in range(2):\n    began = time.time()\n    acc = random.random()\n"
+        "import os, random\n" + MEETS + "\nfor epoch in range(2):\n    began = time.time()\n    acc = random.random()\n"
         "    time.sleep(0.5)\n    print(f'acc {acc:.3f} time {time.time() - began:.3f} s')\n"
     )
     answer = deviate("run", "train.py", "--runs", "2", "--jobs", "2", "--quiet")

@@ -52,6 +52,7 @@ def test_each_link_at_the_top_leads_to_its_part(browser: Browser, address_of: Ca
         reached = []
         for link in links.all():
             link.click()
+            page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # it scrolls
             name = page.evaluate("location.hash.slice(1)")
             reached.append(name)
             top, is_end = page.evaluate(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InUseError
+from deviate.records import files
 from deviate.records.files import locked
 
 HOLD = """
@@ -46,7 +47,10 @@ def test_a_short_change_waits_for_the_lock(tmp_path: Path) -> None:
             assert time.monotonic() - began > 0.2
 
 
-def test_who_has_the_lock_and_has_not_said_so_yet_is_waited_for(tmp_path: Path) -> None:
+def test_who_has_the_lock_and_has_not_said_so_yet_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "NAMELESS_S", 300)
     lock = tmp_path / ".lock"
     with hold(tmp_path) as other:
         lock.write_text("")

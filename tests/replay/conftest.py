@@ -29,13 +29,19 @@ class Frozen:
 
 @pytest.fixture
 def frozen(tmp_path: Path) -> Callable[..., Frozen]:
-    def make(more: str = "", *, files: dict[str, bytes] | None = None, outputs: tuple[str, ...] = ()) -> Frozen:
-        root = tmp_path / "home" / "project"
+    def make(
+        more: str = "",
+        *,
+        files: dict[str, bytes] | None = None,
+        outputs: tuple[str, ...] = (),
+        name: str = "project",
+    ) -> Frozen:
+        root = tmp_path / "home" / name
         root.mkdir(parents=True)
         (root / "train.py").write_text(TRAIN + more)
-        for name, data in (files or {}).items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_bytes(data)
+        for path, data in (files or {}).items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(data)
         folder = root / ".deviate/experiments/base"
         return Frozen(root, folder, freeze(analysis_of(root, outputs=outputs), folder / "snapshot"))
 

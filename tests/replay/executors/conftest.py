@@ -63,7 +63,8 @@ class RayHere:
             warnings.simplefilter("ignore")
             from ray.cluster_utils import Cluster
 
-            self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+            self.cluster = Cluster()
+            added_node(self.cluster, num_cpus=1, include_dashboard=False)
         return self.cluster
 
     def __exit__(self, *_: object) -> None:
@@ -73,12 +74,12 @@ class RayHere:
 
 
 def added_node(cluster: Any, **options: Any) -> Any:
-    """A further node of a Ray cluster; one that does not join in time gives way to another one."""
-    before = set(cluster.worker_nodes)
+    """The first node of a Ray cluster or a further one; one that does not join in time gives way to another one."""
+    before = set(cluster.list_all_nodes())
     try:
         return cluster.add_node(**options)
     except TimeoutError:
-        for node in set(cluster.worker_nodes) - before:
+        for node in set(cluster.list_all_nodes()) - before:
             cluster.remove_node(node, allow_graceful=False)
         return cluster.add_node(**options)
 

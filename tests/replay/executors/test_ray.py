@@ -15,11 +15,10 @@ from deviate.records.layout import attempts
 from deviate.replay import RunUpdate
 from deviate.replay.execute import Listeners, carry_out
 from deviate.replay.executors.ray import ray_executor
-from deviate.replay.processes import birth
 from deviate.replay.updates import Order
 
 from .conftest import LATE_S, RayHere, added_node
-from .test_contract import ALONE, pids_in, root_of
+from .test_contract import ALONE, assert_gone, pids_in, root_of
 
 Make = Callable[..., tuple[Order, ...]]
 
@@ -67,8 +66,8 @@ def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray
     executor = ray_executor((("address", ray),), late_s=LATE_S)
     outcomes = carry_out([order], executor, Settings(), Listeners(kill_ray_process))
     assert (outcomes[order].status, outcomes[order].folder.name) == ("completed", "attempt-2")
-    assert not any(map(birth, killed))
-    assert not any(map(birth, pids_in(root_of(order) / "alive-0")))
+    assert_gone(killed)
+    assert_gone(pids_in(root_of(order) / "alive-0"))
     assert not (root_of(order) / "two").exists()
 
 

@@ -36,7 +36,7 @@ def test_a_job_that_slurm_starts_anew_is_not_lost(orders: Make) -> None:
 
     def requeue(_: RunUpdate) -> None:
         if not requeued and pids_in(root_of(order) / "alive-0"):
-            listed = subprocess.run(["squeue", "-h", "-o", "%i"], capture_output=True, text=True, check=True)
+            listed = subprocess.run(["squeue", "-h", "-t", "R", "-o", "%i"], capture_output=True, text=True, check=True)
             requeued.extend(listed.stdout.split())
             subprocess.run(["scontrol", "requeue", *requeued], check=True)
 
