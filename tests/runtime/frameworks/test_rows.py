@@ -80,7 +80,7 @@ def test_more_outputs_than_a_run_may_keep_are_not_waited_for(monkeypatch: pytest
         batches.add(outputs, None, [])
     del outputs
     assert batches.why_not == FULL
-    assert not any(each() for each in alive if each() is not None)
+    assert all(each() is None for each in alive)
     assert batches.whole() == (None, None, None)
 
 

@@ -45,7 +45,8 @@ class Call:
         self.place: Any = None
         self.shape: Shape | None = None
         self.inputs = [flat[place] for place in part.given]
-        self.size = self._size()
+        self.size = sum(size_of(each) for each in self._arrays())
+        """Bytes of its inputs, about."""
 
     def _arrays(self) -> list[Any]:
         """The inputs of the model, or what they may be made of."""
@@ -55,10 +56,6 @@ class Call:
     def data(self) -> Any:
         """The first of these arrays; None where there is none."""
         return next(iter(self._arrays()), None)
-
-    def _size(self) -> int:
-        """Bytes of these arrays, about."""
-        return sum(size_of(each) for each in self._arrays())
 
     def labels(self, outputs: Any) -> Any:
         own = self._arrays()

@@ -311,7 +311,7 @@ class Predictions:
     def _give(self, batches: list[Batch]) -> None:
         """To the sets that their rows are rows of."""
         for batch in batches:
-            for name, call in () if batch.of_pass.is_training else self.sets.chosen(batch):
+            for name, call in self.sets.chosen(batch):
                 call.settle()
                 self.capture.rows(name, call.arrays, FRAMEWORK, step=self.step)
                 for suffix, more in call.more.items():
