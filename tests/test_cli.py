@@ -291,6 +291,7 @@ def test_a_signal_ends_the_run_too_and_the_same_command_goes_on(project: Path, d
     command = [sys.executable, "-m", "deviate", "run", script.name, "--runs", "2", "--quiet"]
     running = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (logs := list(project.glob(".deviate/experiments/my_train/runs/*/attempt-1/events-*"))):
+        assert running.poll() is None
         time.sleep(0.02)
     running.send_signal(number)
     _, told = running.communicate(timeout=300)

@@ -201,6 +201,7 @@ def test_an_interrupted_resume_says_that_what_ran_is_on_record(project: Path, de
         stdout=subprocess.DEVNULL,
     )  # fmt: skip
     while not list(project.glob(".deviate/experiments/train/runs/*/attempt-1/events-*")):
+        assert child.poll() is None
         time.sleep(0.05)
     child.terminate()
     _, said = child.communicate(timeout=300)

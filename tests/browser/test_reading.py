@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import LOOKS, Look, keep_picture, parts_of, visit
+from browsing import LOOKS, Look, await_frame, keep_picture, parts_of, visit
 from kinds import KINDS, LONG
 from playwright.sync_api import Browser
 
@@ -52,7 +52,7 @@ def test_each_link_at_the_top_leads_to_its_part(browser: Browser, address_of: Ca
         reached = []
         for link in links.all():
             link.click()
-            page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # it scrolls
+            await_frame(page)  # it scrolls
             name = page.evaluate("location.hash.slice(1)")
             reached.append(name)
             top, is_end = page.evaluate(

@@ -16,6 +16,7 @@ for epoch in range(3):
     loss = random.random()
     print("epoch", epoch, "loss %.4f" % loss)
 """
+INTERRUPT = b"\x03"
 Typed = Callable[[Sequence[bytes]], tuple[int, str]]
 
 
@@ -32,16 +33,19 @@ def typed(project: Path) -> Typed:
         for answer in answers:
             shown += _until(terminal, b"> ")
             os.write(terminal, answer)
-        shown += _until(terminal, None)
+        shown += _until(terminal, None, again=answers[-1] if answers[-1] == INTERRUPT else b"")
+        os.close(terminal)  # who still waits for an answer has none
         _, status = os.waitpid(child, 0)
-        os.close(terminal)
         return os.waitstatus_to_exitcode(status), shown.decode()
 
     return run
 
 
-def _until(terminal: int, end: bytes | None) -> bytes:
-    """What is shown up to a prompt, or up to the end of the program."""
+def _until(terminal: int, end: bytes | None, again: bytes = b"") -> bytes:
+    """What is shown up to a prompt, or up to the end of the program; `again` is typed every second until then.
+
+    An interruption between Python's last look for signals and its reading is heard with the next one.
+    """
     shown = b""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline and not (end and shown.endswith(end)):
@@ -50,6 +54,8 @@ def _until(terminal: int, end: bytes | None) -> bytes:
                 shown += os.read(terminal, 4096)
             except OSError:  # the other side has closed
                 break
+        elif again:
+            os.write(terminal, again)
     return shown
 
 
@@ -62,7 +68,7 @@ def test_a_whole_pass_writes_the_file(project: Path, typed: Typed) -> None:
     assert 'direction = "min"\nprimary = true\n\n[metrics.epoch]\n' in text
 
 
-@pytest.mark.parametrize("last", [b"\x03", b"\x04"], ids=["interruption", "end of input"])
+@pytest.mark.parametrize("last", [INTERRUPT, b"\x04"], ids=["interruption", "end of input"])
 def test_what_ends_the_walk_leaves_the_file_as_it_was(project: Path, typed: Typed, last: bytes) -> None:
     (project / "deviate.toml").write_text("# mine\n")
     code, shown = typed([b"\n", b"x\n", last])

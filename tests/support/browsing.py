@@ -93,7 +93,14 @@ def take_window(page: Page, scheme: Literal["light", "dark"], width: int) -> Non
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": HEIGHT})
     page.wait_for_function("width => innerWidth === width", arg=width)
-    page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    await_frame(page)
+
+
+def await_frame(page: Page) -> None:
+    """Wait until the page was drawn, or for a minute: where nothing is drawn, nobody would say so."""
+    page.evaluate(
+        "new Promise(done => { setTimeout(done, 60000); requestAnimationFrame(() => requestAnimationFrame(done)) })"
+    )
 
 
 def keep_picture(page: Page, path: Path) -> None:
