@@ -25,9 +25,11 @@ settings.load_profile("tests")
 
 
 def pytest_configure() -> None:
-    """A shell's background jobs ignore interruptions, and so would all that the tests start and interrupt."""
+    """Restore the signals that a shell's background jobs and `nohup` ignore: what tests start would ignore them too."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 QUICK = ("analysis", "instrument", "parting", "records", "report", "review", "sinks", "stats")
@@ -94,21 +96,29 @@ def interpreters() -> Interpreters:
     return find
 
 
+def check_requirement(name: str) -> None:
+    """Skip or fail the test if the machine lacks a module, a program or an interpreter; nothing is imported."""
+    if name.startswith("python"):
+        is_there = find_interpreter(name.removeprefix("python")) is not None
+    elif name in PROGRAMS:
+        is_there = shutil.which(name) is not None
+    else:
+        is_there = importlib.util.find_spec(name) is not None
+    if not is_there:
+        miss(name)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Check what `@pytest.mark.requires("torch", …)` names."""
+    for mark in item.iter_markers("requires"):
+        for name in mark.args:
+            check_requirement(name)
+
+
 @pytest.fixture(scope="session")
 def require() -> Requirement:
     """`require("tensorflow")` goes on, or ends the test."""
-
-    def check(name: str) -> None:
-        if name.startswith("python"):
-            is_there = find_interpreter(name.removeprefix("python")) is not None
-        elif name in PROGRAMS:
-            is_there = shutil.which(name) is not None
-        else:
-            is_there = importlib.util.find_spec(name) is not None
-        if not is_there:
-            miss(name)
-
-    return check
+    return check_requirement
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 import deviate as package
 from deviate import pipeline
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.requires("torch")
 
 TRAIN = """\
 import sys

@@ -18,7 +18,7 @@ from deviate.parting.causes import Evidence, find_causes
 from deviate.records.traces import read_traces
 from deviate.replay.variants import VARIANTS
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.requires("torch")
 
 TRAIN = """
 model = torch.nn.Linear(16, 8)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from harness import Child, Result
 
-pytest.importorskip("torch")
+pytestmark = pytest.mark.requires("torch")
 
 HEAD = "import os, torch\nmodel = torch.nn.Linear(2, 1)\nstart = 0\n"
 RESUME = (

@@ -3,8 +3,7 @@
 import pytest
 from tracing import TOUCHED, Traced, nothing_changed, traced
 
-pytest.importorskip("flax")
-pytest.importorskip("optax")
+pytestmark = pytest.mark.requires("flax", "optax")
 
 SCRIPT = """\
 import zlib

@@ -3,8 +3,7 @@
 import pytest
 from tracing import TOUCHED, Traced, nothing_changed, traced
 
-pytest.importorskip("keras")
-pytest.importorskip("tensorflow")
+pytestmark = pytest.mark.requires("keras", "tensorflow")
 
 SCRIPT = """\
 import zlib

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tracing import TOUCHED, Traced, nothing_changed, traced
 
-pytest.importorskip("sklearn")
+pytestmark = pytest.mark.requires("sklearn")
 
 SCRIPT = """\
 import zlib
