@@ -29,6 +29,7 @@ def assert_survived(arena: Arena, undisturbed: Arena, n_runs: int) -> None:
     assert [status for status, _ in table.values()] == ["completed"] * n_runs
 
 
+@pytest.mark.slow
 def test_an_experiment_survives_fifty_kills_with_the_table_of_an_undisturbed_one(tmp_path: Path) -> None:
     arena = Arena(tmp_path / "fire")
     ordeal = Ordeal(arena, 20, KILLS, n_runs=12, truncations=5)
@@ -38,6 +39,7 @@ def test_an_experiment_survives_fifty_kills_with_the_table_of_an_undisturbed_one
     assert_survived(arena, Arena(tmp_path / "calm"), ordeal.n_runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("resume", "train", "-q"), ("run", "train.py", "-r", "4", "--seed", "7", "-q")])
 def test_of_several_that_begin_at_once_exactly_one_works_and_the_others_say_who(
     tmp_path: Path, words: tuple[str, ...]
@@ -90,6 +92,7 @@ def fill(place: Path) -> None:
                     file.write(b"x" * size)
 
 
+@pytest.mark.slow
 def test_a_disk_that_runs_full_again_and_again_costs_runs_and_no_results(small_disk: Path, tmp_path: Path) -> None:
     arena = Arena(small_disk, marks_in=tmp_path / "marks")
     n_stopped = 0
@@ -126,7 +129,9 @@ def test_bytecode_of_the_guest_that_a_full_disk_has_cut_off_changes_no_result(tm
     assert_survived(arena, Arena(tmp_path / "calm"), 4)
 
 
-@pytest.mark.parametrize("limit", [400, 900, 1400])
+@pytest.mark.parametrize(
+    "limit", [pytest.param(400, marks=pytest.mark.slow), 900, pytest.param(1400, marks=pytest.mark.slow)]
+)
 def test_a_limit_of_file_sizes_that_runs_inherit_costs_runs_and_no_results(tmp_path: Path, limit: int) -> None:
     """In bytes: less than what a run records, so that its event file is cut off."""
     arena = Arena(tmp_path / "limited")

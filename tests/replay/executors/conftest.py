@@ -23,7 +23,8 @@ from deviate.replay.executors.workers import WorkersExecutor
 from deviate.replay.updates import Order
 from deviate.replay.variants import VARIANTS
 
-NAMES = ("local", "workers", "slurm", "ray")
+CLUSTERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("slurm", "ray")]
+"""Executors for which a scheduler has to be started."""
 LATE_S = 20.0
 """Files are seen at once here, but whoever writes them may have to wait for a processor."""
 
@@ -84,7 +85,7 @@ def added_node(cluster: Any, **options: Any) -> Any:
         return cluster.add_node(**options)
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=["local", "workers", *CLUSTERS])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, require: Callable[[str], None]) -> Place:
     """Each executor in turn."""
     name: str = request.param

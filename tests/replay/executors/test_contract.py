@@ -20,10 +20,10 @@ from deviate.replay.executors.protocol import Executor
 from deviate.replay.processes import birth
 from deviate.replay.updates import Order
 
-from .conftest import Place
+from .conftest import CLUSTERS, Place
 
 Make = Callable[..., tuple[Order, ...]]
-OF_WORKERS = pytest.mark.parametrize("place", ["workers", "slurm", "ray"], indirect=True)
+OF_WORKERS = pytest.mark.parametrize("place", ["workers", *CLUSTERS], indirect=True)
 """A process of its own, which may die, looks after each run."""
 
 PIDS = "import os, time\nopen(os.environ['DEVIATE_ROOT'] + '/pids', 'a').write(f'{os.getpid()}\\n')\n"

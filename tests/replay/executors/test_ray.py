@@ -23,6 +23,7 @@ from .test_contract import ALONE, assert_gone, pids_in, root_of
 Make = Callable[..., tuple[Order, ...]]
 
 
+@pytest.mark.slow
 def test_an_experiment_survives_the_death_of_a_node_with_each_run_counted_once(
     orders: Make, require: Callable[[str], None]
 ) -> None:
@@ -52,6 +53,7 @@ def test_an_experiment_survives_the_death_of_a_node_with_each_run_counted_once(
     assert not (root_of(six[0]) / "two").exists()
 
 
+@pytest.mark.slow
 def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray: str, orders: Make) -> None:
     (order,) = orders(ALONE + "if 'attempt-1' in os.getcwd():\n    time.sleep(300)\n")
     killed: list[int] = []
@@ -71,6 +73,7 @@ def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray
     assert not (root_of(order) / "two").exists()
 
 
+@pytest.mark.slow
 def test_resources_are_asked_for_per_run(ray: str, orders: Make) -> None:
     two = orders("import time\ntime.sleep(1)\n", runs=2)
     executor = ray_executor((("address", ray), ("num_cpus", "0.5"), ("memory", "1e6")), late_s=LATE_S)
@@ -83,7 +86,7 @@ def test_resources_are_asked_for_per_run(ray: str, orders: Make) -> None:
     [
         ((("cpus", "1"),), "no option 'cpus'"),
         ((("num_gpus", "one"),), "num_gpus=one: not a number"),
-        ((("address", "127.0.0.1:1"),), "no Ray cluster answers at 127.0.0.1:1"),
+        pytest.param((("address", "127.0.0.1:1"),), "no Ray cluster answers at 127.0.0.1:1", marks=pytest.mark.slow),
     ],
 )
 def test_what_cannot_be_used_is_one_message(

@@ -29,6 +29,7 @@ def cluster(slurm: Path, monkeypatch: pytest.MonkeyPatch, require: Callable[[str
     monkeypatch.setenv("SLURM_CONF", str(slurm))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_a_job_that_slurm_starts_anew_is_not_lost(orders: Make) -> None:
     (order,) = orders(ALONE + FIRST_WAITS)
@@ -50,6 +51,7 @@ def test_a_job_that_slurm_starts_anew_is_not_lost(orders: Make) -> None:
     assert not (root_of(order) / "two").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_options_and_lines_of_the_shell_reach_the_job(orders: Make) -> None:
     (order,) = orders("import os\nprint(os.environ['SLURM_CPUS_PER_TASK'], os.environ['MODULE'])\n")
@@ -58,12 +60,14 @@ def test_options_and_lines_of_the_shell_reach_the_job(orders: Make) -> None:
     assert (outcomes[order].folder / "stdout.log").read_text().endswith("\n1 cuda/12.4\n")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_what_slurm_refuses_is_one_message(orders: Make) -> None:
     with pytest.raises(RunError, match=r"Slurm takes no jobs: (?s:.*)partition"):
         carry_out(orders(), slurm_executor((*QUICK, ("partition", "nowhere"))), Settings())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_that_cannot_begin_ends_everything_with_what_it_said(orders: Make) -> None:
     (order,) = orders()
