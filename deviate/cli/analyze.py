@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 from deviate import analysis, entry_scripts, prepare
-from deviate.cli.app import Form, app, as_json, named_folder, nearest, width
+from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
 from deviate.report.analysis_text import render_analysis
 from deviate.review import Terminal
 
 
-@app.command(
+@command(
     "analyze",
-    short_help="What would be recorded of a script, and why.",
     epilog="Example: deviate analyze train.py --save",
 )
 def analyze_command(

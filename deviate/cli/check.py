@@ -12,7 +12,7 @@ import typer
 
 from deviate import pipeline
 from deviate.cli import complete, options
-from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, app, is_coloured, width
+from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, command, is_coloured, width
 from deviate.cli.check_sides import RunOptions, run_both_sides
 from deviate.cli.compare import Importer, directions_of
 from deviate.cli.targets import STDOUT, takes_stdout
@@ -54,9 +54,8 @@ class Forms:
         return takes_stdout(self.targets())
 
 
-@app.command(
+@command(
     "check",
-    short_help="Pass or fail, for a pull request or a nightly job.",
     epilog="Example: deviate check baseline new --metric test_acc --margin 0.5, "
     "or both sides in one job: deviate check train.py --ref main --runs 10 --margin 0.5 -- --epochs 5. "
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "

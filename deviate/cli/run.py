@@ -18,7 +18,7 @@ from deviate.cli.app import (
     Margin,
     Metric,
     Paired,
-    app,
+    command,
     named_folder,
     width,
 )
@@ -35,9 +35,8 @@ DEFAULT_VARIANT = "algo+impl"
 Asked = tuple[Prepared, Request]
 
 
-@app.command(
+@command(
     "run",
-    short_help="Run a script N times, and report the spread.",
     epilog="Example: deviate run train.py --runs 10 -- --epochs 5",
 )
 @with_documents
