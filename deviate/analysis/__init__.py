@@ -6,7 +6,6 @@ from deviate.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.analysis.additions import add_site as add_site
-    from deviate.analysis.additions import normalised as normalised
     from deviate.analysis.analyze import analyze as analyze
     from deviate.analysis.document import explain_nothing_found as explain_nothing_found
     from deviate.analysis.document import to_document as to_document
@@ -14,15 +13,13 @@ if TYPE_CHECKING:
     from deviate.analysis.entries import rank_scripts as rank_scripts
     from deviate.analysis.joined import analyze_together as analyze_together
     from deviate.analysis.statements import Statements as Statements
+    from deviate.analysis.statements import normalised as normalised
     from deviate.analysis.statements import read_statements as read_statements
 
 load_on_first_use(
     __name__,
     {
-        "deviate.analysis.additions": (
-            "add_site",
-            "normalised",
-        ),
+        "deviate.analysis.additions": ("add_site",),
         "deviate.analysis.analyze": ("analyze",),
         "deviate.analysis.document": (
             "explain_nothing_found",
@@ -35,6 +32,7 @@ load_on_first_use(
         "deviate.analysis.joined": ("analyze_together",),
         "deviate.analysis.statements": (
             "Statements",
+            "normalised",
             "read_statements",
         ),
     },

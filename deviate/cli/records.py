@@ -82,7 +82,7 @@ def _means(folder: Path, states: tuple[RunState, ...]) -> tuple[Mean, ...]:
     scores = pipeline.Scores(folder)
     scores.read()
     primary = scores.primary()
-    return tuple(it for it in scores.means(0.95, most=1) if it.metric == primary)
+    return tuple(it for it in scores.means(0.95, most=1, has_intervals=False) if it.metric == primary)
 
 
 def _mean(mean: Mean) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """A sweep: one experiment per value of an argument of the user's command, and what they say together."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
-from deviate.model.stability import Measure
+
+if TYPE_CHECKING:
+    from deviate.model.stability import Measure  # plans on record, which verbs read often, have no measures
 
 Scale = Literal["log", "linear", "names"]
 """How values are told apart on an axis: as numbers, logarithmic or not; as words side by side."""
@@ -28,7 +30,7 @@ class SweepMeasure:
     """A measure of captured outputs or weights; `set_name` is that of the evaluation set, empty for weights."""
 
     set_name: str
-    measure: Measure
+    measure: "Measure"
 
 
 @dataclass(frozen=True, slots=True)
