@@ -7,7 +7,6 @@ from deviate.lazy import load_on_first_use
 if TYPE_CHECKING:
     from deviate.report.paper.files import Style as Style
     from deviate.report.paper.files import paper_files as paper_files
-    from deviate.report.pictures import COLUMN_IN as COLUMN_IN
 
 load_on_first_use(
     __name__,
@@ -16,6 +15,5 @@ load_on_first_use(
             "Style",
             "paper_files",
         ),
-        "deviate.report.pictures": ("COLUMN_IN",),
     },
 )
