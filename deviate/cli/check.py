@@ -13,7 +13,6 @@ import typer
 from deviate import pipeline
 from deviate.cli import complete, options
 from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, command, is_coloured, width
-from deviate.cli.check_sides import RunOptions, run_both_sides
 from deviate.cli.compare import Importer, directions_of
 from deviate.cli.targets import STDOUT, takes_stdout
 from deviate.errors import InputError, RecordError
@@ -151,7 +150,7 @@ def check_command(
         is_paired=paired,
         directions=directions_of(direction),
     )
-    asked = RunOptions(runs, variants, name, seed, python, env, jobs, gpus, timeout)
+    asked = options.RunOptions(runs, variants, name, seed, python, env, jobs, gpus, timeout)
     if ref is None and (idle := asked.given()):
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
     if ref is not None and form is not None:
@@ -163,6 +162,8 @@ def check_command(
         _save(names or (), form, save, gate, judging, folder)
         return
     if ref is not None:
+        from deviate.cli.check_sides import run_both_sides  # with all that runs a script
+
         experiments = run_both_sides(
             names or (), ref, asked, gate, judging, is_quiet=quiet, takes_stdout=forms.takes_stdout
         )

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from deviate.report.data.tables import TABLES as TABLES
     from deviate.report.data.tables import TableFile as TableFile
     from deviate.report.data.tables import table_files as table_files
+    from deviate.report.renderers.registry import RENDERERS as RENDERERS
     from deviate.report.renderers.registry import render as render
     from deviate.report.view import View as View
 
@@ -21,7 +22,7 @@ load_on_first_use(
             "TableFile",
             "table_files",
         ),
-        "deviate.report.renderers.registry": ("render",),
+        "deviate.report.renderers.registry": ("RENDERERS", "render"),
         "deviate.report.view": ("View",),
     },
 )

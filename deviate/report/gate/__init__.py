@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from deviate.lazy import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.report.gate.forms import CHECK_FORMS as CHECK_FORMS
     from deviate.report.gate.forms import render_check as render_check
 
 load_on_first_use(
     __name__,
     {
-        "deviate.report.gate.forms": ("render_check",),
+        "deviate.report.gate.forms": ("CHECK_FORMS", "render_check"),
     },
 )

@@ -7,6 +7,6 @@ from deviate.report.forms import Forms
 if TYPE_CHECKING:
     from deviate.report.gate.view import CheckView
 
-MODULES = {"github": "github", "json": "json", "junit": "junit", "markdown": "text", "terminal": "text"}
-CHECKS: "Forms[CheckView]" = Forms("check", {name: f"deviate.report.gate.{it}" for name, it in MODULES.items()})
+CHECK_FORMS = {"github": "github", "json": "json", "junit": "junit", "markdown": "text", "terminal": "text"}
+CHECKS: "Forms[CheckView]" = Forms("check", {name: f"deviate.report.gate.{it}" for name, it in CHECK_FORMS.items()})
 check_form, render_check = CHECKS.form, CHECKS.render

@@ -7,6 +7,6 @@ from deviate.report.forms import Forms
 if TYPE_CHECKING:
     from deviate.report.view import View
 
-NAMES = ("csv", "html", "json", "latex", "markdown", "terminal")
-REPORTS: "Forms[View]" = Forms("report", {name: f"deviate.report.renderers.{name}" for name in NAMES})
+RENDERERS = ("csv", "html", "json", "latex", "markdown", "terminal")
+REPORTS: "Forms[View]" = Forms("report", {name: f"deviate.report.renderers.{name}" for name in RENDERERS})
 renderer, render = REPORTS.form, REPORTS.render

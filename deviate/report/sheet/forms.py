@@ -7,6 +7,6 @@ from deviate.report.forms import Forms
 if TYPE_CHECKING:
     from deviate.report.sheet.view import Sheet
 
-NAMES = ("csv", "html", "json", "latex", "markdown", "terminal")
-SHEETS: "Forms[Sheet]" = Forms("sheet", {name: f"deviate.report.sheet.{name}" for name in NAMES})
+SHEET_FORMS = ("csv", "html", "json", "latex", "markdown", "terminal")
+SHEETS: "Forms[Sheet]" = Forms("sheet", {name: f"deviate.report.sheet.{name}" for name in SHEET_FORMS})
 sheet_form, render_sheet = SHEETS.form, SHEETS.render
