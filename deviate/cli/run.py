@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, entry_scripts, pipeline, prepare, records, replay
+from deviate import analysis, pipeline, prepare, records, replay
 from deviate.announce import announcement
 from deviate.cli import keeping, options, sweep
 from deviate.cli.app import (
@@ -106,6 +106,8 @@ def run_command(
     here = Path.cwd().resolve()
     folder = named_folder(command or (), here)
     if folder is not None:
+        from deviate import entry_scripts
+
         raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
     container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
     target_of = _finder(here, options.commands(then, "--then"), has_container=bool(container))

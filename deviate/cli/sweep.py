@@ -73,9 +73,11 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
         raise InputError(f"--sweep with {len(names)} names", "report one sweep at a time: deviate report NAME --sweep")
     if is_asked:
         return True
+    if len(names) != 1 or _is_experiment(folder, names[0]):
+        return False
     from deviate.pipeline.sweep import has_sweep
 
-    return len(names) == 1 and not _is_experiment(folder, names[0]) and has_sweep(folder, names[0])
+    return has_sweep(folder, names[0])
 
 
 def _is_experiment(folder: Path, name: str) -> bool:
