@@ -1,28 +1,13 @@
 """A sweep: one experiment per value of an argument of the user's command, and what they say together."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
-
-if TYPE_CHECKING:
-    from deviate.model.stability import Measure  # plans on record, which verbs read often, have no measures
+from deviate.model.stability import Measure
 
 Scale = Literal["log", "linear", "names"]
 """How values are told apart on an axis: as numbers, logarithmic or not; as words side by side."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweptValue:
-    """The place of an experiment in a sweep.
-
-    Attributes:
-        sweep: its name. argument: as the user wrote it: "--batch-size", "batch_size", "env:BATCH".
-    """
-
-    sweep: str
-    argument: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +15,7 @@ class SweepMeasure:
     """A measure of captured outputs or weights; `set_name` is that of the evaluation set, empty for weights."""
 
     set_name: str
-    measure: "Measure"
+    measure: Measure
 
 
 @dataclass(frozen=True, slots=True)
