@@ -170,11 +170,11 @@ def test_a_room_loads_the_names_that_type_checkers_see(room: str) -> None:
 
 def test_a_function_stands_where_python_would_put_the_module_of_its_name() -> None:
     program = (
-        "import deviate.stats.compare, deviate.stats.design; from deviate import stats; "
-        "print(stats.compare.__name__, stats.design.__module__, stats.judge.__module__)"
+        "import deviate.pipeline.tidy, deviate.replay.plan; from deviate import pipeline, replay; "
+        "print(pipeline.tidy.__name__, replay.plan.__name__, pipeline.judge.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["compare", "deviate.stats.design", "deviate.stats.judge"]
+    assert done.stdout.split() == ["tidy", "plan", "judge"]
 
 
 def test_a_room_has_no_other_names() -> None:
@@ -191,7 +191,7 @@ start, found = threading.Barrier(12), []
 def use(package, name):
     start.wait()
     found.append(getattr(package, name) is getattr(package, name))
-uses = [(stats, name) for name in ("half_width", "judge", "compare", "design", "half_width", "stability")]
+uses = [(stats, name) for name in ("half_width", "reached", "aggregate_series", "half_width", "parse_target", "Summary")]
 uses += [(records, name) for name in ("read_plan", "read_experiment", "list_experiments")]
 uses += [(model, name) for name in ("Findings", "Analysis", "Spec")]
 threads = [threading.Thread(target=use, args=it) for it in uses]
