@@ -191,7 +191,7 @@ start, found = threading.Barrier(12), []
 def use(package, name):
     start.wait()
     found.append(getattr(package, name) is getattr(package, name))
-uses = [(stats, name) for name in ("half_width", "reached", "aggregate_series", "half_width", "parse_target", "Summary")]
+uses = [(stats, name) for name in ("half_width", "reached", "aggregate_series", "half_width", "forecast", "Summary")]
 uses += [(records, name) for name in ("read_plan", "read_experiment", "list_experiments")]
 uses += [(model, name) for name in ("Findings", "Analysis", "Spec")]
 threads = [threading.Thread(target=use, args=it) for it in uses]
