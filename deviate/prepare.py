@@ -4,13 +4,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from deviate import analysis, config, replay, saving, selection
+from deviate import analysis, config, replay, selection
 from deviate.command import CONFIG, Target, locate, project_root
 from deviate.errors import InputError
 from deviate.model import Analysis, Selection, Variant
-from deviate.review import Screen
-from deviate.review import review as look_over
+
+if TYPE_CHECKING:
+    from deviate.review import Screen
+    from deviate.saving import Saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +142,14 @@ def _variants(settings: config.Config) -> tuple[Variant, ...]:
     )
 
 
-def save(looked: Looked) -> tuple[Looked, saving.Saved]:
+def save(looked: Looked) -> "tuple[Looked, Saved]":
     """Write what was found to `deviate.toml`, or bring it up to date.
 
     Raises:
         InputError: the file is for another script, or cannot be brought up to date or written.
     """
+    from deviate import saving
+
     if looked.problem is not None:
         raise looked.problem
     settings = config.load(looked.config_path)
@@ -153,12 +158,15 @@ def save(looked: Looked) -> tuple[Looked, saving.Saved]:
     return _read_config(looked.target, looked.analysis), saved
 
 
-def review(looked: Looked, screen: Screen) -> bool:
+def review(looked: Looked, screen: "Screen") -> bool:
     """Let the user look over what was found, and write the choice to `deviate.toml`; whether there was one.
 
     Raises:
         InputError: the file is for another script, was changed meanwhile, or cannot be written.
     """
+    from deviate import saving
+    from deviate.review import review as look_over
+
     settings = config.load(looked.config_path)
     saving.refuse_other_script(looked.analysis, settings, looked.config_path)
     has_loop = looked.config.main_loop is not None and looked.problem is None

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from deviate.analysis import add_site, normalised
+from deviate.analysis import normalised
 from deviate.config import Config, Wish
 from deviate.errors import InputError
 from deviate.follow import follow, place_now
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
-from deviate.plan_file import section_lines
 
 MOST_MOVES = 3
 NAMED = "named in deviate.toml"
@@ -219,6 +218,8 @@ def _added(analysis: Analysis, wish: Wish, where: Place, expression: str) -> tup
             f"deviate.toml [metrics.{wish.name}] names {where}, and the project has no such file",
             f"Name files from the folder of the project on, for example {analysis.script}:{where.line}.",
         )
+    from deviate.analysis import add_site  # with libcst, which a place that the analysis saw does not need
+
     extended, site = add_site(analysis, where.file, where.line, expression)
     twins = {other.id for other in analysis.sites if (other.file, other.span) == (site.file, site.span)}
     metric = next((metric for metric in analysis.metrics if metric.site in twins), None)
@@ -259,6 +260,8 @@ def _is_at(item: Metric | Rejected, wish: Wish) -> bool:
 
 
 def _ambiguous(wish: Wish, found: Sequence[Metric]) -> AmbiguousError:
+    from deviate.plan_file import section_lines
+
     shown = "".join(f"\n  {metric.name}: {', '.join(section_lines(wish_of(metric)))}" for metric in found)
     return AmbiguousError(
         f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{shown}",

@@ -1,8 +1,5 @@
 """What a call says of capture goes before what `deviate.toml` says; both before nothing at all."""
 
-import subprocess
-import sys
-
 import pytest
 
 from deviate.cli.keeping import kept, weak_below
@@ -50,12 +47,6 @@ def test_kinds_that_there_are_not_are_refused_where_they_stand() -> None:
     with pytest.raises(InputError, match="nothing to keep") as caught:
         kept(None, 2, None, None, NOTHING)
     assert "--capture predictions,weights" in caught.value.hint
-
-
-def test_verbs_that_judge_nothing_wait_for_no_arrays() -> None:
-    question = "import deviate.cli.main, sys; print({'numpy', 'scipy', 'pandas'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", question], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
 
 
 def test_weak_runs_are_those_beyond_a_value_of_a_metric() -> None:

@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
-from deviate.cli import app
+from deviate.cli.app import VERBS, load_command
 
-ROOT = typer.main.get_command(app)
-COMMANDS = ROOT.commands  # type: ignore[attr-defined]  # of a group
+COMMANDS = {name: load_command(name) for name in VERBS}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

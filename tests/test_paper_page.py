@@ -7,7 +7,8 @@ from experiments import scored
 from stabilities import stability, with_stability
 
 from deviate.report import build_view
-from deviate.report.paper import COLUMN_IN, paper_files
+from deviate.report.forms import COLUMN_IN
+from deviate.report.paper import paper_files
 from deviate.report.renderers.latex import MOST_ROWS
 
 PAGE = (Path(__file__).parents[1] / "docs/how-to/paper.md").read_text(encoding="utf-8")

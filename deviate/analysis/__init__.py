@@ -1,21 +1,39 @@
 """Analysis: what a training script trains and reports, known before it runs."""
 
-from .additions import add_site, normalised
-from .analyze import analyze
-from .document import explain_nothing_found, to_document
-from .entries import Entries, rank_scripts
-from .joined import analyze_together
-from .statements import Statements, read_statements
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Entries",
-    "Statements",
-    "add_site",
-    "analyze",
-    "analyze_together",
-    "explain_nothing_found",
-    "normalised",
-    "rank_scripts",
-    "read_statements",
-    "to_document",
-]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.analysis.additions import add_site as add_site
+    from deviate.analysis.analyze import analyze as analyze
+    from deviate.analysis.document import explain_nothing_found as explain_nothing_found
+    from deviate.analysis.document import to_document as to_document
+    from deviate.analysis.entries import Entries as Entries
+    from deviate.analysis.entries import rank_scripts as rank_scripts
+    from deviate.analysis.joined import analyze_together as analyze_together
+    from deviate.analysis.statements import Statements as Statements
+    from deviate.analysis.statements import normalised as normalised
+    from deviate.analysis.statements import read_statements as read_statements
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.analysis.additions": ("add_site",),
+        "deviate.analysis.analyze": ("analyze",),
+        "deviate.analysis.document": (
+            "explain_nothing_found",
+            "to_document",
+        ),
+        "deviate.analysis.entries": (
+            "Entries",
+            "rank_scripts",
+        ),
+        "deviate.analysis.joined": ("analyze_together",),
+        "deviate.analysis.statements": (
+            "Statements",
+            "normalised",
+            "read_statements",
+        ),
+    },
+)

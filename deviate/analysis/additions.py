@@ -1,6 +1,5 @@
 """Sites that the user names by file, line and expression, where the analysis saw no metric."""
 
-import ast
 import dataclasses
 import difflib
 
@@ -14,6 +13,7 @@ from .loops import loop_value
 from .nodes import Nodes
 from .project import Project
 from .source import Source, read_source
+from .statements import normalised
 from .tree import constant_number, walk
 
 ADDED = "named in deviate.toml"
@@ -50,14 +50,6 @@ def add_site(analysis: Analysis, file: str, line: int, expression: str) -> tuple
     site = Site(number, file, start, source.span(node), source.code(node), ADDED, form)
     loops = _with_loops(analysis, node, graph)
     return dataclasses.replace(analysis, sites=(*analysis.sites, site), loops=loops), site
-
-
-def normalised(expression: str) -> str:
-    """An expression in a form that does not depend on blanks, quotes or superfluous parentheses."""
-    try:
-        return ast.dump(ast.parse(f"({expression}\n)", mode="eval"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "".join(expression.split())
 
 
 def _statement_start(source: Source, line: int) -> int:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from .additions import normalised
-
 LONGEST = 110
 """Characters of a statement that are kept; a longer one is told by its beginning and a hash of the whole."""
 
@@ -144,3 +142,11 @@ def _own_expressions(node: ast.stmt) -> Iterator[ast.expr]:
                 yield part
             if not isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case):
                 waiting.append(part)
+
+
+def normalised(expression: str) -> str:
+    """An expression in a form that does not depend on blanks, quotes or superfluous parentheses."""
+    try:
+        return ast.dump(ast.parse(f"({expression}\n)", mode="eval"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "".join(expression.split())

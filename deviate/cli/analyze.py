@@ -6,15 +6,13 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, entry_scripts, prepare
-from deviate.cli.app import Form, app, as_json, named_folder, nearest, width
+from deviate import analysis, prepare
+from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
 from deviate.report.analysis_text import render_analysis
-from deviate.review import Terminal
 
 
-@app.command(
+@command(
     "analyze",
-    short_help="What would be recorded of a script, and why.",
     epilog="Example: deviate analyze train.py --save",
 )
 def analyze_command(
@@ -33,6 +31,8 @@ def analyze_command(
     here = Path.cwd().resolve()
     folder = named_folder(command, here)
     if folder is not None:
+        from deviate import entry_scripts
+
         entries = analysis.rank_scripts(folder)
         if save or review:
             raise entry_scripts.refuse_folder(entries, here, f"analyze {'--save' if save else '--review'}")
@@ -63,6 +63,8 @@ def analyze_command(
 
 
 def _review(looked: prepare.Looked) -> None:
+    from deviate.review import Terminal
+
     if prepare.review(looked, Terminal()):
         _say_saved(looked, "", is_aside=False)
     else:

@@ -1,18 +1,20 @@
 """What all verbs share: the application, options of the same word and meaning, and how things are shown."""
 
 import enum
+import importlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
 from deviate import __version__
 
+Function = TypeVar("Function", bound=Callable[..., None])
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 75, 130
 """Exit codes; 75 is EX_TEMPFAIL of sysexits.h: try again later."""
 
@@ -24,16 +26,44 @@ class Form(enum.StrEnum):
     json = "json"
 
 
-WORK = ("analyze", "run", "resume", "worker", "compare", "check", "diverge", "report", "list", "show")
-"""Verbs in the order in which people come to need them; the others follow."""
+class Verb(NamedTuple):
+    """Where a verb is, and what it is for in one line: all that `deviate --help` needs of it."""
+
+    module: str
+    short_help: str
+
+
+VERBS = {
+    "analyze": Verb("deviate.cli.analyze", "What would be recorded of a script, and why."),
+    "run": Verb("deviate.cli.run", "Run a script N times, and report the spread."),
+    "resume": Verb("deviate.cli.resume", "Run what an experiment lacks."),
+    "worker": Verb("deviate.cli.worker", "Carry out one run, for any scheduler."),
+    "compare": Verb("deviate.cli.compare", "Does the candidate beat the baseline?"),
+    "check": Verb("deviate.cli.check", "Pass or fail, for a pull request or a nightly job."),
+    "diverge": Verb("deviate.cli.diverge", "Where two runs that should be equal part."),
+    "report": Verb("deviate.cli.compare", "Report again, without running anything."),
+    "list": Verb("deviate.cli.records", "What is on record."),
+    "show": Verb("deviate.cli.show", "An experiment, a variant or a run in full."),
+    "clean": Verb("deviate.cli.clean", "Remove work copies; records and logs stay."),
+    "doctor": Verb("deviate.cli.doctor", "What can be controlled on this machine."),
+    "import": Verb("deviate.cli.imports", "Results from elsewhere become an experiment."),
+    "overhead": Verb("deviate.cli.overhead", "What determinism costs in time."),
+    "plan": Verb("deviate.cli.plan", "How many runs does it take?"),
+}
+"""In the order in which people come to need them."""
 
 
 class Verbs(typer.core.TyperGroup):
-    """The verbs in the order of the work, not of the alphabet."""
+    """The verbs of the table, each imported when it is called: to list or complete their names takes none of them."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        names = super().list_commands(ctx)
-        return sorted(names, key=lambda name: WORK.index(name) if name in WORK else len(WORK))
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, verb in VERBS.items():
+            self.add_command(typer.core.TyperCommand(name, short_help=verb.short_help))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, _, others = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else None, others
 
 
 app = typer.Typer(
@@ -44,6 +74,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     help="Run a training script many times under controlled randomness, and say what the differences mean.",
 )
+
+
+def command(name: str, *, epilog: str) -> Callable[[Function], Function]:
+    """Register a function as the verb of that name."""
+    return app.command(name, short_help=VERBS[name].short_help, epilog=epilog)
+
+
+def load_command(name: str) -> Any:
+    """Import a verb: its command of click, with arguments and options."""
+    importlib.import_module(VERBS[name].module)
+    info = next(it for it in app.registered_commands if it.name == name)
+    return typer.main.get_command_from_info(
+        info, pretty_exceptions_short=app.pretty_exceptions_short, rich_markup_mode=app.rich_markup_mode
+    )
+
 
 Metric = Annotated[
     str | None, typer.Option("--metric", metavar="METRIC", help="The primary metric, which decides the verdict.")
@@ -125,10 +170,16 @@ def is_coloured() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
-@app.callback(invoke_without_command=True)
-def _options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-) -> None:
-    if version:
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
         typer.echo(f"deviate {__version__}")
         raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of `deviate` itself."""

@@ -10,7 +10,6 @@ import typer
 from deviate import pipeline, records, replay
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.publish import Documents, publish
-from deviate.display import display
 from deviate.errors import InputError
 from deviate.model import Settings
 from deviate.pipeline import Begun, Judging
@@ -45,6 +44,8 @@ def carry_out(
     more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: (),
 ) -> None:
     """Run what is missing, and let the user watch."""
+    from deviate.display import display
+
     with display(
         output.people,
         n_runs=len(pipeline.fair_order(begun, variants, runs)),

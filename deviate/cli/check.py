@@ -12,8 +12,7 @@ import typer
 
 from deviate import pipeline
 from deviate.cli import complete, options
-from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, app, is_coloured, width
-from deviate.cli.check_sides import RunOptions, run_both_sides
+from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, command, is_coloured, width
 from deviate.cli.compare import Importer, directions_of
 from deviate.cli.targets import STDOUT, takes_stdout
 from deviate.errors import InputError, RecordError
@@ -54,9 +53,8 @@ class Forms:
         return takes_stdout(self.targets())
 
 
-@app.command(
+@command(
     "check",
-    short_help="Pass or fail, for a pull request or a nightly job.",
     epilog="Example: deviate check baseline new --metric test_acc --margin 0.5, "
     "or both sides in one job: deviate check train.py --ref main --runs 10 --margin 0.5 -- --epochs 5. "
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "
@@ -152,7 +150,7 @@ def check_command(
         is_paired=paired,
         directions=directions_of(direction),
     )
-    asked = RunOptions(runs, variants, name, seed, python, env, jobs, gpus, timeout)
+    asked = options.RunOptions(runs, variants, name, seed, python, env, jobs, gpus, timeout)
     if ref is None and (idle := asked.given()):
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
     if ref is not None and form is not None:
@@ -164,6 +162,8 @@ def check_command(
         _save(names or (), form, save, gate, judging, folder)
         return
     if ref is not None:
+        from deviate.cli.check_sides import run_both_sides  # with all that runs a script
+
         experiments = run_both_sides(
             names or (), ref, asked, gate, judging, is_quiet=quiet, takes_stdout=forms.takes_stdout
         )

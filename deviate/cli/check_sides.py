@@ -4,7 +4,6 @@ import dataclasses
 import itertools
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -25,30 +24,10 @@ from deviate.prepare import Prepared
 from deviate.records import Plan
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What the user says of runs to be made; None for what is left to us."""
-
-    runs: int | None
-    variants: str | None
-    name: str | None
-    seed: int | None
-    python: str | None
-    env: Sequence[str] | None
-    jobs: int | None
-    gpus: str | None
-    timeout: str | None
-
-    def given(self) -> str:
-        """The first flag that was given; empty where none was."""
-        flags = (f"--{it.name}" for it in dataclasses.fields(self) if getattr(self, it.name))
-        return next(flags, "")
-
-
 def run_both_sides(
     words: Sequence[str],
     ref: str,
-    asked: RunOptions,
+    asked: options.RunOptions,
     gate: Gate,
     judging: Judging,
     *,
@@ -100,7 +79,7 @@ def _carried_out(begun: Sequence[Begun], request: Request, output: Output, folde
     return pipeline.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
 
 
-def _request(asked: RunOptions, ours: Prepared) -> Request:
+def _request(asked: options.RunOptions, ours: Prepared) -> Request:
     variants = replay.choose_variants(
         asked.variants.split(",") if asked.variants else ours.config.variants or (DEFAULT_VARIANT,), ours.variants
     )

@@ -8,7 +8,7 @@ import typer
 
 from deviate import pipeline, records
 from deviate.cli import complete
-from deviate.cli.app import FAILED, Aggregate, Metric, app
+from deviate.cli.app import FAILED, Aggregate, Metric, command
 from deviate.report.format import counted, size_text
 
 
@@ -19,9 +19,8 @@ class Keep(enum.StrEnum):
     none = "none"
 
 
-@app.command(
+@command(
     "clean",
-    short_help="Remove work copies; records and logs stay.",
     epilog="Example: deviate clean train --keep best --dry-run",
 )
 def clean_command(

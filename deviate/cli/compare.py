@@ -20,7 +20,7 @@ from deviate.cli.app import (
     SpreadRatio,
     Target,
     Tasks,
-    app,
+    command,
 )
 from deviate.cli.options import pair
 from deviate.cli.publish import NO_DOCUMENTS, Documents, publish, with_documents
@@ -35,9 +35,8 @@ Importer = Annotated[
 ]
 
 
-@app.command(
+@command(
     "compare",
-    short_help="Does the candidate beat the baseline?",
     epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"',
 )
 @with_documents
@@ -99,9 +98,8 @@ def compare_command(
     _report_on(experiments, judging, documents, folder, is_quiet=False)
 
 
-@app.command(
+@command(
     "report",
-    short_help="Report again, without running anything.",
     epilog="Example: deviate report small --html paper.html",
 )
 @with_documents

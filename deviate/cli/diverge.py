@@ -11,7 +11,7 @@ import typer
 from deviate import pipeline, prepare, records, replay
 from deviate.announce import announcement
 from deviate.cli import options
-from deviate.cli.app import SOME_RUNS_FAILED, Csv, Html, Json, Latex, Markdown, app, width
+from deviate.cli.app import SOME_RUNS_FAILED, Csv, Html, Json, Latex, Markdown, command, width
 from deviate.cli.carry import Output, carry_out
 from deviate.cli.run import thread_limit
 from deviate.cli.sheets import publish_sheet
@@ -39,9 +39,8 @@ LADDER = (
 )
 
 
-@app.command(
+@command(
     "diverge",
-    short_help="Where two runs that should be equal part.",
     epilog="Example: deviate diverge train.py --confirm -- --epochs 1, or of runs on record: "
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",

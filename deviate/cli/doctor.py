@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 from deviate import doctor
-from deviate.cli.app import Form, app, as_json, is_coloured, width
+from deviate.cli.app import Form, as_json, command, is_coloured, width
 from deviate.command import default_python
 from deviate.report.doctor_text import render_diagnosis
 
 
-@app.command(
+@command(
     "doctor",
-    short_help="What can be controlled on this machine.",
     epilog="Example: deviate doctor --python .venv/bin/python",
 )
 def doctor_command(

@@ -6,15 +6,14 @@ from typing import Annotated
 import typer
 
 from deviate import pipeline, records
-from deviate.cli.app import app, nearest
+from deviate.cli.app import command, nearest
 from deviate.cli.compare import Importer
 from deviate.errors import InputError
 from deviate.report.format import clean
 
 
-@app.command(
+@command(
     "import",
-    short_help="Results from elsewhere become an experiment.",
     epilog="Example: deviate import lightning_logs/version_* --name baseline",
 )
 def import_command(

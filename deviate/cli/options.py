@@ -1,10 +1,12 @@
 """Arguments and options of verbs that run a script: texts into values, each refusal with what to write instead."""
 
+import dataclasses
 import os
 import re
 import shlex
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal, cast
 
 import typer
@@ -121,6 +123,26 @@ Trackers = Annotated[
     str, typer.Option(metavar="offline|as-is", help="Experiment trackers in the runs: offline, or as-is.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse runs whose environments differ.")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the user says of runs to be made; None for what is left to us."""
+
+    runs: int | None
+    variants: str | None
+    name: str | None
+    seed: int | None
+    python: str | None
+    env: Sequence[str] | None
+    jobs: int | None
+    gpus: str | None
+    timeout: str | None
+
+    def given(self) -> str:
+        """The first flag that was given; empty where none was."""
+        flags = (f"--{it.name}" for it in dataclasses.fields(self) if getattr(self, it.name))
+        return next(flags, "")
 
 
 def seconds(text: str | None, flag: str) -> float | None:

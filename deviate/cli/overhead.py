@@ -17,7 +17,7 @@ from deviate.cli.app import (
     Json,
     Latex,
     Markdown,
-    app,
+    command,
     width,
 )
 from deviate.cli.carry import Output, carry_out
@@ -37,9 +37,8 @@ PROFILED_RUNS = 3
 LONGEST_STEM = 60
 
 
-@app.command(
+@command(
     "overhead",
-    short_help="What determinism costs in time.",
     epilog="Example: deviate overhead train.py --runs 5 -- --epochs 2",
 )
 def overhead_command(

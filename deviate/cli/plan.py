@@ -7,7 +7,7 @@ import typer
 
 from deviate import pipeline
 from deviate.cli import complete
-from deviate.cli.app import Confidence, Form, Metric, app, as_json
+from deviate.cli.app import Confidence, Form, Metric, as_json, command
 from deviate.cli.columns import aligned
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
@@ -15,9 +15,8 @@ from deviate.report.plan_text import plan_lines, plan_notes, plan_table
 from deviate.report.renderers.json import plain
 
 
-@app.command(
+@command(
     "plan",
-    short_help="How many runs does it take?",
     epilog="Example: deviate plan --effect 0.5 --power 0.8, or: plan --pilot base --difference 0.3",
 )
 def plan_command(

@@ -16,7 +16,7 @@ from deviate.cli.targets import takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment, Findings
 from deviate.pipeline.paper import refuse_paper_folder, write_paper
-from deviate.report.paper import COLUMN_IN, Style, paper_files
+from deviate.report.forms import COLUMN_IN
 
 FORMS = ("html", "latex", "markdown", "json", "csv")
 Paper = Annotated[
@@ -135,19 +135,20 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
         typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(kept)
     if documents.dl_variance is not None:
-        # It needs scipy, which no verb but those that judge should wait for.
         from deviate.report.data.dl_variance import dl_variance_files
 
         write_paper(dl_variance_files(findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
     if documents.paper is not None:  # last, for its figures take their time
+        from deviate.report.paper import Style, paper_files
+
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
         write_paper(paper_files(view, style), documents.paper)
         told = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
         typer.echo(told, err=documents.takes_stdout)
 
 
-def _keep(view: report.View, experiments: Sequence[Experiment], folder: Path) -> str:
+def _keep(view: "report.View", experiments: Sequence[Experiment], folder: Path) -> str:
     """Write the page to its usual place, and its data beside it; gives what to say of it."""
     place = pipeline.report_path(folder, experiments)
     try:

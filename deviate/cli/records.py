@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from deviate import pipeline, records
-from deviate.cli.app import Form, app, as_json
+from deviate.cli.app import Form, as_json, command
 from deviate.cli.columns import aligned
 from deviate.errors import RecordError
 from deviate.model import Unavailable
@@ -27,7 +27,7 @@ MOST_BYTES = 8_000_000
 """Means are shown as long as there is no more than this to read for an experiment: about half a second."""
 
 
-@app.command("list", short_help="What is on record.", epilog="Example: deviate list --size")
+@command("list", epilog="Example: deviate list --size")
 def list_command(
     size: Annotated[bool, typer.Option("--size", help="Show how much disk space each experiment takes.")] = False,
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
@@ -82,7 +82,7 @@ def _means(folder: Path, states: tuple[RunState, ...]) -> tuple[Mean, ...]:
     scores = pipeline.Scores(folder)
     scores.read()
     primary = scores.primary()
-    return tuple(it for it in scores.means(0.95, most=1) if it.metric == primary)
+    return tuple(it for it in scores.means(0.95, most=1, has_intervals=False) if it.metric == primary)
 
 
 def _mean(mean: Mean) -> dict[str, Any]:

@@ -8,13 +8,13 @@ import typer
 
 from deviate import pipeline, replay
 from deviate.cli import complete, options
-from deviate.cli.app import Aggregate, Confidence, Metric, app
+from deviate.cli.app import Aggregate, Confidence, Metric, command
 from deviate.cli.carry import Output, carry_out, conclude
 from deviate.cli.publish import NO_DOCUMENTS, Documents, with_documents
 from deviate.pipeline import Judging
 
 
-@app.command("resume", short_help="Run what an experiment lacks.", epilog="Example: deviate resume train --jobs 4")
+@command("resume", epilog="Example: deviate resume train --jobs 4")
 @with_documents
 def resume_command(
     name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete.experiments, help="The experiment.")],

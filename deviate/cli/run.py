@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, entry_scripts, pipeline, prepare, records, replay
+from deviate import analysis, pipeline, prepare, records, replay
 from deviate.announce import announcement
 from deviate.cli import keeping, options, sweep
 from deviate.cli.app import (
@@ -18,7 +18,7 @@ from deviate.cli.app import (
     Margin,
     Metric,
     Paired,
-    app,
+    command,
     named_folder,
     width,
 )
@@ -35,9 +35,8 @@ DEFAULT_VARIANT = "algo+impl"
 Asked = tuple[Prepared, Request]
 
 
-@app.command(
+@command(
     "run",
-    short_help="Run a script N times, and report the spread.",
     epilog="Example: deviate run train.py --runs 10 -- --epochs 5",
 )
 @with_documents
@@ -107,6 +106,8 @@ def run_command(
     here = Path.cwd().resolve()
     folder = named_folder(command or (), here)
     if folder is not None:
+        from deviate import entry_scripts
+
         raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
     container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
     target_of = _finder(here, options.commands(then, "--then"), has_container=bool(container))

@@ -11,7 +11,7 @@ import typer
 
 from deviate import pipeline, records
 from deviate.cli import complete
-from deviate.cli.app import Confidence, Form, app, as_json, width
+from deviate.cli.app import Confidence, Form, as_json, command, width
 from deviate.cli.shown import experiment_document, experiment_text, look
 from deviate.cli.shown_run import find_runs, run_document, run_text
 from deviate.errors import InputError
@@ -23,9 +23,7 @@ FOLLOW_S = 0.25
 """How often a log that is followed is looked at."""
 
 
-@app.command(
-    "show", short_help="An experiment, a variant or a run in full.", epilog="Example: deviate show train --run 3 --log"
-)
+@command("show", epilog="Example: deviate show train --run 3 --log")
 def show_command(
     name: Annotated[
         str,

@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deviate import pipeline, records
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.publish import Documents
-from deviate.cli.sheets import publish_sheet
 from deviate.errors import InputError
-from deviate.pipeline import Begun, Growth, Judging, Request
-from deviate.pipeline.begin import name_of
-from deviate.pipeline.sweep import has_sweep, judge_sweep, parse_sweep, read_sweep
-from deviate.pipeline.sweep import points as points_of
-from deviate.prepare import Prepared
-from deviate.report.sweep import sweep_sheet
+
+if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
+    from deviate.cli.publish import Documents
+    from deviate.pipeline import Begun, Growth, Judging, Request
+    from deviate.prepare import Prepared
 
 Option = Annotated[
     str | None,
@@ -31,13 +28,17 @@ Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its
 
 
 def points(
-    text: str, asked: Mapping[str | None, tuple[Prepared, Request]], growth: Growth, documents: Documents
-) -> Mapping[str | None, tuple[Prepared, Request]]:
+    text: str, asked: "Mapping[str | None, tuple[Prepared, Request]]", growth: "Growth", documents: "Documents"
+) -> "Mapping[str | None, tuple[Prepared, Request]]":
     """What is run for each value, by the name of its experiment.
 
     Raises:
         InputError: it is no sweep, or stands beside what has several commands itself.
     """
+    from deviate.pipeline.begin import name_of
+    from deviate.pipeline.sweep import parse_sweep
+    from deviate.pipeline.sweep import points as points_of
+
     refuse_documents(documents)
     if len(asked) > 1 or None not in asked:
         raise InputError("--sweep cannot stand beside --versus or several --python", "sweep one command at a time")
@@ -48,14 +49,14 @@ def points(
     return dict(points_of(parse_sweep(text), stem, prepared, request).items())
 
 
-def refuse_documents(documents: Documents) -> None:
+def refuse_documents(documents: "Documents") -> None:
     """Raise InputError for what a sweep cannot be written as."""
     if documents.paper is not None or documents.siunitx:
         flag = "--siunitx" if documents.siunitx else "--paper"
         raise InputError(f"{flag} is for the report of experiments", "write a sweep with --latex FILE or --html FILE")
 
 
-def conclude(begun: Sequence[Begun], judging: Judging, documents: Documents) -> None:
+def conclude(begun: "Sequence[Begun]", judging: "Judging", documents: "Documents") -> None:
     """Report the whole sweep as it is on record now; an exit code of its own where some runs failed."""
     [name] = {it.plan.sweep.sweep for it in begun if it.plan.sweep is not None}
     if not report(begun[0].folder.parent.parent, name, judging, documents):
@@ -72,7 +73,11 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
         raise InputError(f"--sweep with {len(names)} names", "report one sweep at a time: deviate report NAME --sweep")
     if is_asked:
         return True
-    return len(names) == 1 and not _is_experiment(folder, names[0]) and has_sweep(folder, names[0])
+    if len(names) != 1 or _is_experiment(folder, names[0]):
+        return False
+    from deviate.pipeline.sweep import has_sweep
+
+    return has_sweep(folder, names[0])
 
 
 def _is_experiment(folder: Path, name: str) -> bool:
@@ -83,12 +88,16 @@ def _is_experiment(folder: Path, name: str) -> bool:
     return records.experiment_file(place).exists()
 
 
-def report(folder: Path, name: str, judging: Judging, documents: Documents) -> bool:
+def report(folder: Path, name: str, judging: "Judging", documents: "Documents") -> bool:
     """Judge a sweep on record, and publish; gives whether all its runs completed.
 
     Raises:
         InputError: there is no such sweep.
     """
+    from deviate.cli.sheets import publish_sheet
+    from deviate.pipeline.sweep import judge_sweep, read_sweep
+    from deviate.report.sweep import sweep_sheet
+
     refuse_documents(documents)
     found = read_sweep(folder, name)
     sheet = sweep_sheet(judge_sweep(found, judging))

@@ -7,14 +7,13 @@ import typer
 
 from deviate import pipeline
 from deviate.cli import complete
-from deviate.cli.app import IN_USE, app
+from deviate.cli.app import IN_USE, command
 from deviate.errors import InputError, InUseError
 from deviate.records import find_experiment
 
 
-@app.command(
+@command(
     "worker",
-    short_help="Carry out one run, for any scheduler.",
     epilog="Example: deviate worker train --index $SLURM_ARRAY_TASK_ID",
 )
 def worker_command(

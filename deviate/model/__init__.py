@@ -7,219 +7,266 @@ Conventions: `file` is relative to the project root with forward slashes; lines 
 characters; times are in seconds, points in time in seconds since the epoch (UTC).
 """
 
-from deviate.model.analysis import (
-    Analysis,
-    Direction,
-    Hazard,
-    Loop,
-    LoopKind,
-    Metric,
-    Place,
-    Rejected,
-    Role,
-    SeedCall,
-    SideEffect,
-    SideEffectKind,
-    Site,
-    Span,
-    TapForm,
-)
-from deviate.model.breakdowns import Breakdown, BreakdownPart
-from deviate.model.captures import Alignment, Artifact, Captured, CapturedSet, CapturedWeights, OutputKind
-from deviate.model.comparisons import (
-    AttainmentComparison,
-    Comparison,
-    CompletionComparison,
-    CurveComparison,
-    Equivalence,
-    Paired,
-    SpreadVerdict,
-    SpreadWord,
-    Verdict,
-    Word,
-)
-from deviate.model.contrasts import Aggregated, Contrast, ManyTable, TaskFindings
-from deviate.model.convergence import Convergence, ConvergenceRow, WeakModels
-from deviate.model.descriptions import Attainment, Completion, Description
-from deviate.model.design import Design, DesignRow, Pilot, Question
-from deviate.model.diagnosis import Answer, Concern, Control, Diagnosis, Framework, Interpreter, Machine
-from deviate.model.estimates import (
-    NOT_APPLICABLE,
-    NOT_ASKED,
-    Estimate,
-    Interval,
-    Score,
-    Test,
-    Unavailable,
-    level_text,
-    value_text,
-)
-from deviate.model.findings import (
-    Absorption,
-    Agreement,
-    ExperimentFindings,
-    Findings,
-    NoiseFindings,
-    NoiseKind,
-    NoiseRow,
-    NoiseTable,
-    Overhead,
-    PairFindings,
-    Parting,
-    Repeatability,
-)
-from deviate.model.plan import (
-    Factor,
-    SelectedMetric,
-    Selection,
-    Settings,
-    Snapshot,
-    Spec,
-    Stream,
-    Variant,
-)
-from deviate.model.planning import Planning, PlanningRow
-from deviate.model.records import (
-    IMPORTED_AS,
-    ControlEvent,
-    EvaluationData,
-    Experiment,
-    Flip,
-    InjectedCode,
-    Revision,
-    Run,
-    SeedEvent,
-    Series,
-    Spending,
-    Status,
-    Weights,
-)
-from deviate.model.stability import (
-    ClassStability,
-    GroupMeasure,
-    GroupStability,
-    LayerDistance,
-    Measure,
-    MeasureName,
-    Reduction,
-    SetStability,
-    StabilityDifference,
-    StabilityFindings,
-    StepDivergence,
-    UnstableExample,
-    WeightStability,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "IMPORTED_AS",
-    "NOT_APPLICABLE",
-    "NOT_ASKED",
-    "Absorption",
-    "Aggregated",
-    "Agreement",
-    "Alignment",
-    "Analysis",
-    "Answer",
-    "Artifact",
-    "Attainment",
-    "AttainmentComparison",
-    "Breakdown",
-    "BreakdownPart",
-    "Captured",
-    "CapturedSet",
-    "CapturedWeights",
-    "ClassStability",
-    "Comparison",
-    "Completion",
-    "CompletionComparison",
-    "Concern",
-    "Contrast",
-    "Control",
-    "ControlEvent",
-    "Convergence",
-    "ConvergenceRow",
-    "CurveComparison",
-    "Description",
-    "Design",
-    "DesignRow",
-    "Diagnosis",
-    "Direction",
-    "Equivalence",
-    "Estimate",
-    "EvaluationData",
-    "Experiment",
-    "ExperimentFindings",
-    "Factor",
-    "Findings",
-    "Flip",
-    "Framework",
-    "GroupMeasure",
-    "GroupStability",
-    "Hazard",
-    "InjectedCode",
-    "Interpreter",
-    "Interval",
-    "LayerDistance",
-    "Loop",
-    "LoopKind",
-    "Machine",
-    "ManyTable",
-    "Measure",
-    "MeasureName",
-    "Metric",
-    "NoiseFindings",
-    "NoiseKind",
-    "NoiseRow",
-    "NoiseTable",
-    "OutputKind",
-    "Overhead",
-    "PairFindings",
-    "Paired",
-    "Parting",
-    "Pilot",
-    "Place",
-    "Planning",
-    "PlanningRow",
-    "Question",
-    "Reduction",
-    "Rejected",
-    "Repeatability",
-    "Revision",
-    "Role",
-    "Run",
-    "Score",
-    "SeedCall",
-    "SeedEvent",
-    "SelectedMetric",
-    "Selection",
-    "Series",
-    "SetStability",
-    "Settings",
-    "SideEffect",
-    "SideEffectKind",
-    "Site",
-    "Snapshot",
-    "Span",
-    "Spec",
-    "Spending",
-    "SpreadVerdict",
-    "SpreadWord",
-    "StabilityDifference",
-    "StabilityFindings",
-    "Status",
-    "StepDivergence",
-    "Stream",
-    "TapForm",
-    "TaskFindings",
-    "Test",
-    "Unavailable",
-    "UnstableExample",
-    "Variant",
-    "Verdict",
-    "WeakModels",
-    "WeightStability",
-    "Weights",
-    "Word",
-    "level_text",
-    "value_text",
-]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.model.analysis import Analysis as Analysis
+    from deviate.model.analysis import Direction as Direction
+    from deviate.model.analysis import Hazard as Hazard
+    from deviate.model.analysis import Loop as Loop
+    from deviate.model.analysis import LoopKind as LoopKind
+    from deviate.model.analysis import Metric as Metric
+    from deviate.model.analysis import Place as Place
+    from deviate.model.analysis import Rejected as Rejected
+    from deviate.model.analysis import Role as Role
+    from deviate.model.analysis import SeedCall as SeedCall
+    from deviate.model.analysis import SideEffect as SideEffect
+    from deviate.model.analysis import SideEffectKind as SideEffectKind
+    from deviate.model.analysis import Site as Site
+    from deviate.model.analysis import Span as Span
+    from deviate.model.analysis import TapForm as TapForm
+    from deviate.model.breakdowns import Breakdown as Breakdown
+    from deviate.model.breakdowns import BreakdownPart as BreakdownPart
+    from deviate.model.captures import Alignment as Alignment
+    from deviate.model.captures import Artifact as Artifact
+    from deviate.model.captures import Captured as Captured
+    from deviate.model.captures import CapturedSet as CapturedSet
+    from deviate.model.captures import CapturedWeights as CapturedWeights
+    from deviate.model.captures import OutputKind as OutputKind
+    from deviate.model.comparisons import AttainmentComparison as AttainmentComparison
+    from deviate.model.comparisons import Comparison as Comparison
+    from deviate.model.comparisons import CompletionComparison as CompletionComparison
+    from deviate.model.comparisons import CurveComparison as CurveComparison
+    from deviate.model.comparisons import Equivalence as Equivalence
+    from deviate.model.comparisons import Paired as Paired
+    from deviate.model.comparisons import SpreadVerdict as SpreadVerdict
+    from deviate.model.comparisons import SpreadWord as SpreadWord
+    from deviate.model.comparisons import Verdict as Verdict
+    from deviate.model.comparisons import Word as Word
+    from deviate.model.contrasts import Aggregated as Aggregated
+    from deviate.model.contrasts import Contrast as Contrast
+    from deviate.model.contrasts import ManyTable as ManyTable
+    from deviate.model.contrasts import TaskFindings as TaskFindings
+    from deviate.model.convergence import Convergence as Convergence
+    from deviate.model.convergence import ConvergenceRow as ConvergenceRow
+    from deviate.model.convergence import WeakModels as WeakModels
+    from deviate.model.descriptions import Attainment as Attainment
+    from deviate.model.descriptions import Completion as Completion
+    from deviate.model.descriptions import Description as Description
+    from deviate.model.design import Design as Design
+    from deviate.model.design import DesignRow as DesignRow
+    from deviate.model.design import Pilot as Pilot
+    from deviate.model.design import Question as Question
+    from deviate.model.diagnosis import Answer as Answer
+    from deviate.model.diagnosis import Concern as Concern
+    from deviate.model.diagnosis import Control as Control
+    from deviate.model.diagnosis import Diagnosis as Diagnosis
+    from deviate.model.diagnosis import Framework as Framework
+    from deviate.model.diagnosis import Interpreter as Interpreter
+    from deviate.model.diagnosis import Machine as Machine
+    from deviate.model.estimates import NOT_APPLICABLE as NOT_APPLICABLE
+    from deviate.model.estimates import NOT_ASKED as NOT_ASKED
+    from deviate.model.estimates import Estimate as Estimate
+    from deviate.model.estimates import Interval as Interval
+    from deviate.model.estimates import Score as Score
+    from deviate.model.estimates import Test as Test
+    from deviate.model.estimates import Unavailable as Unavailable
+    from deviate.model.estimates import level_text as level_text
+    from deviate.model.estimates import value_text as value_text
+    from deviate.model.findings import Absorption as Absorption
+    from deviate.model.findings import Agreement as Agreement
+    from deviate.model.findings import ExperimentFindings as ExperimentFindings
+    from deviate.model.findings import Findings as Findings
+    from deviate.model.findings import NoiseFindings as NoiseFindings
+    from deviate.model.findings import NoiseKind as NoiseKind
+    from deviate.model.findings import NoiseRow as NoiseRow
+    from deviate.model.findings import NoiseTable as NoiseTable
+    from deviate.model.findings import Overhead as Overhead
+    from deviate.model.findings import PairFindings as PairFindings
+    from deviate.model.findings import Parting as Parting
+    from deviate.model.findings import Repeatability as Repeatability
+    from deviate.model.plan import Factor as Factor
+    from deviate.model.plan import SelectedMetric as SelectedMetric
+    from deviate.model.plan import Selection as Selection
+    from deviate.model.plan import Settings as Settings
+    from deviate.model.plan import Snapshot as Snapshot
+    from deviate.model.plan import Spec as Spec
+    from deviate.model.plan import Stream as Stream
+    from deviate.model.plan import Variant as Variant
+    from deviate.model.planning import Planning as Planning
+    from deviate.model.planning import PlanningRow as PlanningRow
+    from deviate.model.records import IMPORTED_AS as IMPORTED_AS
+    from deviate.model.records import ControlEvent as ControlEvent
+    from deviate.model.records import EvaluationData as EvaluationData
+    from deviate.model.records import Experiment as Experiment
+    from deviate.model.records import Flip as Flip
+    from deviate.model.records import InjectedCode as InjectedCode
+    from deviate.model.records import Revision as Revision
+    from deviate.model.records import Run as Run
+    from deviate.model.records import SeedEvent as SeedEvent
+    from deviate.model.records import Series as Series
+    from deviate.model.records import Spending as Spending
+    from deviate.model.records import Status as Status
+    from deviate.model.records import Weights as Weights
+    from deviate.model.stability import ClassStability as ClassStability
+    from deviate.model.stability import GroupMeasure as GroupMeasure
+    from deviate.model.stability import GroupStability as GroupStability
+    from deviate.model.stability import LayerDistance as LayerDistance
+    from deviate.model.stability import Measure as Measure
+    from deviate.model.stability import MeasureName as MeasureName
+    from deviate.model.stability import Reduction as Reduction
+    from deviate.model.stability import SetStability as SetStability
+    from deviate.model.stability import StabilityDifference as StabilityDifference
+    from deviate.model.stability import StabilityFindings as StabilityFindings
+    from deviate.model.stability import StepDivergence as StepDivergence
+    from deviate.model.stability import UnstableExample as UnstableExample
+    from deviate.model.stability import WeightStability as WeightStability
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.model.analysis": (
+            "Analysis",
+            "Direction",
+            "Hazard",
+            "Loop",
+            "LoopKind",
+            "Metric",
+            "Place",
+            "Rejected",
+            "Role",
+            "SeedCall",
+            "SideEffect",
+            "SideEffectKind",
+            "Site",
+            "Span",
+            "TapForm",
+        ),
+        "deviate.model.breakdowns": (
+            "Breakdown",
+            "BreakdownPart",
+        ),
+        "deviate.model.captures": (
+            "Alignment",
+            "Artifact",
+            "Captured",
+            "CapturedSet",
+            "CapturedWeights",
+            "OutputKind",
+        ),
+        "deviate.model.comparisons": (
+            "AttainmentComparison",
+            "Comparison",
+            "CompletionComparison",
+            "CurveComparison",
+            "Equivalence",
+            "Paired",
+            "SpreadVerdict",
+            "SpreadWord",
+            "Verdict",
+            "Word",
+        ),
+        "deviate.model.contrasts": (
+            "Aggregated",
+            "Contrast",
+            "ManyTable",
+            "TaskFindings",
+        ),
+        "deviate.model.convergence": (
+            "Convergence",
+            "ConvergenceRow",
+            "WeakModels",
+        ),
+        "deviate.model.descriptions": (
+            "Attainment",
+            "Completion",
+            "Description",
+        ),
+        "deviate.model.design": (
+            "Design",
+            "DesignRow",
+            "Pilot",
+            "Question",
+        ),
+        "deviate.model.diagnosis": (
+            "Answer",
+            "Concern",
+            "Control",
+            "Diagnosis",
+            "Framework",
+            "Interpreter",
+            "Machine",
+        ),
+        "deviate.model.estimates": (
+            "NOT_APPLICABLE",
+            "NOT_ASKED",
+            "Estimate",
+            "Interval",
+            "Score",
+            "Test",
+            "Unavailable",
+            "level_text",
+            "value_text",
+        ),
+        "deviate.model.findings": (
+            "Absorption",
+            "Agreement",
+            "ExperimentFindings",
+            "Findings",
+            "NoiseFindings",
+            "NoiseKind",
+            "NoiseRow",
+            "NoiseTable",
+            "Overhead",
+            "PairFindings",
+            "Parting",
+            "Repeatability",
+        ),
+        "deviate.model.plan": (
+            "Factor",
+            "SelectedMetric",
+            "Selection",
+            "Settings",
+            "Snapshot",
+            "Spec",
+            "Stream",
+            "Variant",
+        ),
+        "deviate.model.planning": (
+            "Planning",
+            "PlanningRow",
+        ),
+        "deviate.model.records": (
+            "IMPORTED_AS",
+            "ControlEvent",
+            "EvaluationData",
+            "Experiment",
+            "Flip",
+            "InjectedCode",
+            "Revision",
+            "Run",
+            "SeedEvent",
+            "Series",
+            "Spending",
+            "Status",
+            "Weights",
+        ),
+        "deviate.model.stability": (
+            "ClassStability",
+            "GroupMeasure",
+            "GroupStability",
+            "LayerDistance",
+            "Measure",
+            "MeasureName",
+            "Reduction",
+            "SetStability",
+            "StabilityDifference",
+            "StabilityFindings",
+            "StepDivergence",
+            "UnstableExample",
+            "WeightStability",
+        ),
+    },
+)

@@ -145,3 +145,16 @@ class Settings:
     ignored_codes: tuple[int, ...] = ()
     requeue: Literal["fresh", "continue"] = "fresh"
     keep: Literal["none", "best", "all"] = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class SweptValue:
+    """The place of an experiment in a sweep.
+
+    Attributes:
+        sweep: its name. argument: as the user wrote it: "--batch-size", "batch_size", "env:BATCH".
+    """
+
+    sweep: str
+    argument: str
+    value: str

@@ -11,19 +11,6 @@ Scale = Literal["log", "linear", "names"]
 
 
 @dataclass(frozen=True, slots=True)
-class SweptValue:
-    """The place of an experiment in a sweep.
-
-    Attributes:
-        sweep: its name. argument: as the user wrote it: "--batch-size", "batch_size", "env:BATCH".
-    """
-
-    sweep: str
-    argument: str
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
 class SweepMeasure:
     """A measure of captured outputs or weights; `set_name` is that of the evaluation set, empty for weights."""
 

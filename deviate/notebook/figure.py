@@ -8,6 +8,7 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.report import pictures
+from deviate.report.forms import COLUMN_IN
 from deviate.report.pictures import Picture
 
 SHOWN: Counter[str] = Counter()
@@ -42,7 +43,7 @@ class Figure:
     def description(self) -> str:
         return self._picture.description
 
-    def to_pdf(self, width_in: float = pictures.COLUMN_IN) -> bytes:
+    def to_pdf(self, width_in: float = COLUMN_IN) -> bytes:
         """A PDF of one page, so many inches wide: text in 8 points, fonts embedded; equal bytes each time.
 
         Raises:
@@ -50,7 +51,7 @@ class Figure:
         """
         return pictures.paper_pdf(self._picture, _checked(width_in))
 
-    def to_svg(self, width_in: float = pictures.COLUMN_IN) -> str:
+    def to_svg(self, width_in: float = COLUMN_IN) -> str:
         """The same as SVG with letters as outlines, so that it needs no font.
 
         Raises:
@@ -58,7 +59,7 @@ class Figure:
         """
         return pictures.paper_svg(self._picture, _checked(width_in))
 
-    def savefig(self, path: str | PathLike[str], width_in: float = pictures.COLUMN_IN) -> None:
+    def savefig(self, path: str | PathLike[str], width_in: float = COLUMN_IN) -> None:
         """Write it as its suffix says: `.pdf`, `.svg`, or `.png` in 300 dots per inch on white.
 
         Raises:

@@ -17,7 +17,8 @@ from deviate.notebook.predictions import predictions_frame
 from deviate.notebook.summary import summary_html
 from deviate.pipeline.paper import refuse_paper_folder, write_paper
 from deviate.report.format import clean
-from deviate.report.paper import COLUMN_IN, Style, paper_files
+from deviate.report.forms import COLUMN_IN
+from deviate.report.paper import Style, paper_files
 from deviate.report.pictures import Picture, pictures
 
 

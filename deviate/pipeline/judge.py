@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from deviate import config
 from deviate.command import CONFIG
@@ -13,8 +13,10 @@ from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Direction, Experiment, Findings, Metric
 from deviate.pipeline.request import Growth
 from deviate.pipeline.stability import stability
-from deviate.prepare import Prepared
 from deviate.records.items import CONTAINERS
+
+if TYPE_CHECKING:
+    from deviate.prepare import Prepared
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
 """Names of containers that are names of single values far more often."""
@@ -50,7 +52,7 @@ class Judging:
     weak_below: tuple[str, float] | None = None
 
 
-def foresee(prepared: Prepared, judging: Judging, growth: Growth) -> tuple[str, ...]:
+def foresee(prepared: "Prepared", judging: Judging, growth: Growth) -> tuple[str, ...]:
     """Whether what is asked of the runs can be answered, before the first of them.
 
     Returns: warnings, where only the runs can tell whether there is such a metric.

@@ -1,7 +1,6 @@
 """What determinism costs: runs in two modes, then profiled runs of both, become the findings."""
 
 import contextlib
-import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -88,7 +87,6 @@ def find_cost(
     Raises:
         RecordError: the snapshot of the runs is damaged.
     """
-    importlib.import_module("deviate.stats")  # before a part of it: the display's thread may be importing it as well
     from deviate.stats.cost import cost  # half a second of scipy
 
     free, held = _sides(timed, modes)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.model import Settings, Snapshot, Spending, Variant
-from deviate.model.sweep import SweptValue
+from deviate.model.plan import SweptValue
 from deviate.records import Plan
 
 

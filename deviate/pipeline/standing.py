@@ -1,5 +1,6 @@
 """Where experiments stand while they run: means with their precision, each run read once when it has ended."""
 
+import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate import records
-from deviate.model import Estimate, SelectedMetric, Spec, Unavailable
+from deviate.model import NOT_ASKED, Estimate, SelectedMetric, Spec, Unavailable
 from deviate.pipeline.states import attempt_states, runs_on_record
 from deviate.records import Plan
 from deviate.records.events import read_events
@@ -18,6 +19,7 @@ from deviate.records.read import continued
 
 MOST_METRICS = 3
 """Metrics of an experiment that are told while it runs; the report has all."""
+SINGLE = Unavailable("1 run: spread unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +109,22 @@ class Scores:
 
         return self.metric or find_primary(self._catalog.metrics)[0]
 
-    def means(self, confidence: float, most: int = MOST_METRICS) -> tuple[Mean, ...]:
-        """Variant by variant; metrics without a score are left out."""
+    def means(self, confidence: float, most: int = MOST_METRICS, *, has_intervals: bool = True) -> tuple[Mean, ...]:
+        """Variant by variant; metrics without a score are left out.
+
+        Args:
+            has_intervals: whether to compute half-widths, which takes scipy.
+        """
         told = []
         for variant in self.plan.variants:
             scored = [it for it in self.runs.values() if it.variant == variant.name and it.replicate < variant.n_runs]
             given = [it for it in self.quality() if any(it.name in run.scores for run in scored)]
             for metric in given[:most]:
                 values = [run.scores[metric.name] for run in scored if metric.name in run.scores]
-                told.append(_mean(self.plan.name, variant.name, metric, values, confidence))
+                mean = _mean(self.plan.name, variant.name, metric, values, confidence)
+                told.append(
+                    dataclasses.replace(mean, half_width=_half_width(values, confidence)) if has_intervals else mean
+                )
         return tuple(told)
 
     def _unread(self) -> list[tuple[Path, Spec]]:
@@ -177,11 +186,9 @@ class Standing:
 
 
 def _mean(experiment: str, variant: str, metric: SelectedMetric, values: Sequence[float], confidence: float) -> Mean:
-    from deviate import stats
     from deviate.stats.sample import moments
 
     sample = moments(values)
-    single = Unavailable("1 run: spread unknown")
     return Mean(
         experiment,
         variant,
@@ -189,7 +196,13 @@ def _mean(experiment: str, variant: str, metric: SelectedMetric, values: Sequenc
         metric.unit,
         len(values),
         sample.mean,
-        sample.sd if len(values) > 1 else single,
-        stats.half_width(values, confidence) if len(values) > 1 else single,
+        sample.sd if len(values) > 1 else SINGLE,
+        NOT_ASKED,
         confidence,
     )
+
+
+def _half_width(values: Sequence[float], confidence: float) -> Estimate:
+    from deviate import stats
+
+    return stats.half_width(values, confidence) if len(values) > 1 else SINGLE

@@ -5,11 +5,10 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from deviate.errors import RecordError
 from deviate.model import Spec, Status
-from deviate.model.divergence import RUNGS, Rung
 from deviate.records import Plan, read_plan, snapshot_folder
 from deviate.records.attempts import Claim, Result, read_claim, read_result
 from deviate.records.layout import attempt_number, attempts, runs_folder, spec_file
@@ -19,6 +18,9 @@ from deviate.replay.adopt import holds
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import is_alive
 from deviate.replay.progress import Progress
+
+if TYPE_CHECKING:
+    from deviate.model.divergence import Rung
 
 State = Literal["waiting", "running", "completed", "failed", "lost", "cancelled"]
 """Where a run is in its life; `failed` is told apart by its status."""
@@ -135,10 +137,14 @@ def n_steps_of(states: Sequence[RunState]) -> int | None:
     return max((1 + it.step for it in states if it.state == "completed" and it.step is not None), default=None)
 
 
-def rung_of(plan: Plan) -> Rung | Literal[""]:
+def rung_of(plan: Plan) -> "Rung | Literal['']":
     """The rung of a ladder of `deviate diverge` that an experiment is a pair of; empty for any other experiment."""
     level = dict(plan.capture).get("trace")
-    return RUNGS[int(level) - 1] if level is not None else ""
+    if level is None:
+        return ""
+    from deviate.model.divergence import RUNGS
+
+    return RUNGS[int(level) - 1]
 
 
 def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:

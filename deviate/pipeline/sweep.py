@@ -9,7 +9,8 @@ from pathlib import Path
 from deviate import records
 from deviate.errors import InputError
 from deviate.model import Experiment, ExperimentFindings, Findings
-from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow, SweptValue
+from deviate.model.plan import SweptValue
+from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
 from deviate.pipeline.judge import Judging, describe
 from deviate.pipeline.request import Request
 from deviate.pipeline.sources import read_variants

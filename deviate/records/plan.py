@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.model import Selection, Settings, Spending, Variant
-from deviate.model.sweep import SweptValue
+from deviate.model.plan import SweptValue
 
 
 @dataclass(frozen=True, slots=True)

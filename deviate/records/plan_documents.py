@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.model import SelectedMetric, Selection, Settings, Variant
-from deviate.model.sweep import SweptValue
+from deviate.model.plan import SweptValue
 from deviate.records.manifest import metric_from
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 

@@ -1,51 +1,85 @@
 """From a snapshot to run folders: variants, plans, and the executors that carry them out."""
 
-from deviate.replay.adopt import settled_attempt
-from deviate.replay.containers import SECRETS
-from deviate.replay.definitions import define_variant
-from deviate.replay.environment import current_platform
-from deviate.replay.execute import Listeners, carry_out, execute, work
-from deviate.replay.executors.local import LocalExecutor
-from deviate.replay.executors.protocol import Executor
-from deviate.replay.keeping import DEFAULT_LIMIT, bytes_of, is_kept, is_trace, keeping, tell_keeping
-from deviate.replay.keeping import whole as whole_keeping
-from deviate.replay.plan import plan
-from deviate.replay.prepare import prepare_tree
-from deviate.replay.slots import choose_gpus, default_jobs, slots, threads_per_run
-from deviate.replay.trackers import OFFLINE
-from deviate.replay.updates import Order, Outcome, RunUpdate
-from deviate.replay.variants import VARIANTS, choose_variants, find_variant, tell
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "DEFAULT_LIMIT",
-    "OFFLINE",
-    "SECRETS",
-    "VARIANTS",
-    "Executor",
-    "Listeners",
-    "LocalExecutor",
-    "Order",
-    "Outcome",
-    "RunUpdate",
-    "bytes_of",
-    "carry_out",
-    "choose_gpus",
-    "choose_variants",
-    "current_platform",
-    "default_jobs",
-    "define_variant",
-    "execute",
-    "find_variant",
-    "is_kept",
-    "is_trace",
-    "keeping",
-    "plan",
-    "prepare_tree",
-    "settled_attempt",
-    "slots",
-    "tell",
-    "tell_keeping",
-    "threads_per_run",
-    "whole_keeping",
-    "work",
-]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.replay.adopt import settled_attempt as settled_attempt
+    from deviate.replay.containers import SECRETS as SECRETS
+    from deviate.replay.definitions import define_variant as define_variant
+    from deviate.replay.environment import current_platform as current_platform
+    from deviate.replay.execute import Listeners as Listeners
+    from deviate.replay.execute import carry_out as carry_out
+    from deviate.replay.execute import execute as execute
+    from deviate.replay.execute import work as work
+    from deviate.replay.executors.local import LocalExecutor as LocalExecutor
+    from deviate.replay.executors.protocol import Executor as Executor
+    from deviate.replay.keeping import DEFAULT_LIMIT as DEFAULT_LIMIT
+    from deviate.replay.keeping import bytes_of as bytes_of
+    from deviate.replay.keeping import is_kept as is_kept
+    from deviate.replay.keeping import is_trace as is_trace
+    from deviate.replay.keeping import keeping as keeping
+    from deviate.replay.keeping import tell_keeping as tell_keeping
+    from deviate.replay.keeping import whole_keeping as whole_keeping
+    from deviate.replay.plan import plan as plan
+    from deviate.replay.prepare import prepare_tree as prepare_tree
+    from deviate.replay.slots import choose_gpus as choose_gpus
+    from deviate.replay.slots import default_jobs as default_jobs
+    from deviate.replay.slots import slots as slots
+    from deviate.replay.slots import threads_per_run as threads_per_run
+    from deviate.replay.trackers import OFFLINE as OFFLINE
+    from deviate.replay.updates import Order as Order
+    from deviate.replay.updates import Outcome as Outcome
+    from deviate.replay.updates import RunUpdate as RunUpdate
+    from deviate.replay.variants import VARIANTS as VARIANTS
+    from deviate.replay.variants import choose_variants as choose_variants
+    from deviate.replay.variants import find_variant as find_variant
+    from deviate.replay.variants import tell as tell
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.replay.adopt": ("settled_attempt",),
+        "deviate.replay.containers": ("SECRETS",),
+        "deviate.replay.definitions": ("define_variant",),
+        "deviate.replay.environment": ("current_platform",),
+        "deviate.replay.execute": (
+            "Listeners",
+            "carry_out",
+            "execute",
+            "work",
+        ),
+        "deviate.replay.executors.local": ("LocalExecutor",),
+        "deviate.replay.executors.protocol": ("Executor",),
+        "deviate.replay.keeping": (
+            "DEFAULT_LIMIT",
+            "bytes_of",
+            "is_kept",
+            "is_trace",
+            "keeping",
+            "tell_keeping",
+            "whole_keeping",
+        ),
+        "deviate.replay.plan": ("plan",),
+        "deviate.replay.prepare": ("prepare_tree",),
+        "deviate.replay.slots": (
+            "choose_gpus",
+            "default_jobs",
+            "slots",
+            "threads_per_run",
+        ),
+        "deviate.replay.trackers": ("OFFLINE",),
+        "deviate.replay.updates": (
+            "Order",
+            "Outcome",
+            "RunUpdate",
+        ),
+        "deviate.replay.variants": (
+            "VARIANTS",
+            "choose_variants",
+            "find_variant",
+            "tell",
+        ),
+    },
+)

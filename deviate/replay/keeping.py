@@ -65,7 +65,7 @@ def keeping(
     return tuple(wanted.items())
 
 
-def whole(pairs: Pairs) -> Pairs:
+def whole_keeping(pairs: Pairs) -> Pairs:
     """The same with what was not said at its default, so that a spec tells it all."""
     if not pairs or is_trace(pairs):
         return pairs

@@ -23,17 +23,14 @@ SETTLED: tuple[Status, ...] = ("completed", "crashed", "timed_out")
 """What is never run again: a failure of the training is a result."""
 
 OPERATION = r"\b(?P<operation>\w+(?:(?:::|\.|\x20)\w+){0,7})"
-MISSING = tuple(
-    re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)  # whoever prints an error may break its lines
-    for pattern in (
-        OPERATION + r" does not have a deterministic implementation, but you set \W*torch\.\w+\(True\)",
-        "HLO instruction " + OPERATION + " does not have a deterministic implementation, but run-to-run determinism is",
-        r"Determinism is not yet supported (?:in GPU implementation of|for) (?P<operation>[^.\n]+)\.",
-        r"Deterministic GPU implementation of (?P<operation>[^.\n]+?),? (?:is )?not (?:currently )?available",
-        "GPU implementation of " + OPERATION + " that would have been executed is not deterministic",
-        OPERATION + " ops do not yet have a deterministic XLA implementation",
-        OPERATION + '"? cannot be called when determinism is enabled',
-    )
+MISSING = (
+    OPERATION + r" does not have a deterministic implementation, but you set \W*torch\.\w+\(True\)",
+    "HLO instruction " + OPERATION + " does not have a deterministic implementation, but run-to-run determinism is",
+    r"Determinism is not yet supported (?:in GPU implementation of|for) (?P<operation>[^.\n]+)\.",
+    r"Deterministic GPU implementation of (?P<operation>[^.\n]+?),? (?:is )?not (?:currently )?available",
+    "GPU implementation of " + OPERATION + " that would have been executed is not deterministic",
+    OPERATION + " ops do not yet have a deterministic XLA implementation",
+    OPERATION + '"? cannot be called when determinism is enabled',
 )
 """How a framework ends a program for an operation that has no deterministic version.
 
@@ -153,14 +150,19 @@ def explain(
         return dataclasses.replace(ending, reason=f"out of memory: {memory[0]}", cause="memory")
     if controls.get("kernels") != "deterministic":
         return ending
-    errors = [match for pattern in MISSING for match in pattern.finditer(said)]
+    errors = [(match, pattern) for pattern in MISSING for match in _over_lines(pattern).finditer(said)]
     if not errors:
         return ending
-    last = max(errors, key=re.Match.start)
+    last, pattern = max(errors, key=lambda error: error[0].start())
     cure = "leave this variant out, for --warn-only does not help here"
-    if last.re is ABLE_TO_WARN and controls.get("on-missing") != "warn":
+    if pattern is ABLE_TO_WARN and controls.get("on-missing") != "warn":
         cure = "go on with --warn-only (it is then listed), or leave this variant out"
     return dataclasses.replace(ending, reason=f"{last['operation']} has no deterministic version: {cure}")
+
+
+def _over_lines(pattern: str) -> re.Pattern[str]:
+    """A pattern of MISSING, compiled when a run has failed; whoever prints an error may break its lines."""
+    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 def has_reported(attempt: Path) -> bool:

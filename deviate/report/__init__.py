@@ -1,8 +1,28 @@
 """The report: findings become a view, the view becomes text."""
 
-from deviate.report.build import build_view
-from deviate.report.data.tables import TABLES, TableFile, table_files
-from deviate.report.renderers import RENDERERS, render
-from deviate.report.view import View
+from typing import TYPE_CHECKING
 
-__all__ = ["RENDERERS", "TABLES", "TableFile", "View", "build_view", "render", "table_files"]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.build import build_view as build_view
+    from deviate.report.data.tables import TABLES as TABLES
+    from deviate.report.data.tables import TableFile as TableFile
+    from deviate.report.data.tables import table_files as table_files
+    from deviate.report.renderers.registry import RENDERERS as RENDERERS
+    from deviate.report.renderers.registry import render as render
+    from deviate.report.view import View as View
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.build": ("build_view",),
+        "deviate.report.data.tables": (
+            "TABLES",
+            "TableFile",
+            "table_files",
+        ),
+        "deviate.report.renderers.registry": ("RENDERERS", "render"),
+        "deviate.report.view": ("View",),
+    },
+)

@@ -1,12 +1,15 @@
 """Registers of forms: names, and functions from a view to text. Reports, checks and sheets have one each."""
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from deviate.errors import InputError
 
 T = TypeVar("T")
+COLUMN_IN = 3.25
+"""Width of a column of a paper in inches. Source: ICML 2025 style; NeurIPS has one column of 5.5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +26,12 @@ class Forms(Generic[T]):
 
     Attributes:
         what: what the view is, for messages.
-        functions: by name; each gives text that ends in a newline.
+        modules: by name of the form, where its function registers itself; imported when the form is wanted.
+        functions: by name, those of modules that were imported; each gives text that ends in a newline.
     """
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, what: str, modules: Mapping[str, str]) -> None:
+        self.what, self.modules = what, modules
         self.functions: dict[str, Callable[[T, Medium], str]] = {}
 
     def form(self, name: str) -> Callable[[Callable[[T, Medium], str]], Callable[[T, Medium], str]]:
@@ -47,7 +51,8 @@ class Forms(Generic[T]):
         Raises:
             InputError: there is no such form.
         """
-        if form not in self.functions:
-            known = ", ".join(sorted(self.functions))
+        if form not in self.modules:
+            known = ", ".join(sorted(self.modules))
             raise InputError(f"there is no {self.what} of the form {form!r}", f"choose one of {known}")
+        importlib.import_module(self.modules[form])
         return self.functions[form](view, Medium(width, is_coloured, has_siunitx))

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from deviate.report.forms import COLUMN_IN
 from deviate.report.view import View
 from deviate.report.view.breakdowns import BreakdownPlot
 from deviate.report.view.stability import MatrixPlot, StepsPlot
 
 if TYPE_CHECKING:
     from deviate.report.figures import Plot
-
-COLUMN_IN = 3.25
-"""Width of a column in inches. Source: ICML 2025 style; NeurIPS has one column of 5.5."""
 
 LONGEST_NAME = 48
 

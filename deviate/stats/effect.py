@@ -8,7 +8,7 @@ from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats import summary
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, ratio_refusal, refusal, spread_refusal
-from deviate.stats.summary import hedges_correction, t_quantile
+from deviate.stats.summary import hedges_correction, t_quantile, welch_df
 
 __all__ = [
     "cliffs_delta",
@@ -114,13 +114,20 @@ def superiority_interval(baseline: Values, candidate: Values, *, confidence: flo
         bound = (1 - confidence) ** (1 / min(len(baseline), len(candidate)))
         low, high = (bound, 1.0) if p == 1 else (0.0, 1 - bound)
         return Interval(low, high, confidence, "one-sided bound at complete separation")
-    from statsmodels.stats.nonparametric import rank_compare_2indep  # a third of a second of pandas
-
-    ranks = rank_compare_2indep(candidate, baseline)
-    se = math.sqrt(float(ranks.var) / ranks.nobs)
-    half_width = t_quantile((1 + confidence) / 2, float(ranks.df)) * se / (p * (1 - p))
+    a, b = moments(_placements(candidate, baseline)), moments(_placements(baseline, candidate))
+    half_width = t_quantile((1 + confidence) / 2, welch_df(a, b)) * math.hypot(a.se, b.se) / (p * (1 - p))
     low, high = (float(special.expit(special.logit(p) + side * half_width)) for side in (-1, 1))
     return Interval(low, high, confidence, "Brunner-Munzel, logit scale")
+
+
+def _placements(values: Values, others: Values) -> list[float]:
+    """The share of the others that lies below each value, those that are equal counted by half.
+
+    The test of Brunner & Munzel is Welch's on these shares. Computed here, because importing the one of `statsmodels`
+    takes pandas with it, a fifth of the time that a comparison takes.
+    """
+    ranks = stats.rankdata([*values, *others])[: len(values)] - stats.rankdata(values)
+    return [float(rank) / len(others) for rank in ranks]
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from scipy import optimize, special
+from scipy import special
 
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.stats.registry import statistic
@@ -95,6 +95,8 @@ def _noncentrality(df: int, confidence: float, power: float) -> float:
     high = critical + 1
     while shortfall(high) > 0:
         high *= 1.5
+    from scipy import optimize  # which the running means of `show` and of the display do without
+
     return float(optimize.brentq(shortfall, 0.0, high, xtol=1e-12, rtol=1e-12))
 
 

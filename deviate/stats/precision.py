@@ -13,14 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
 from deviate.errors import InputError
 from deviate.model import Estimate, Experiment, Unavailable, level_text
 from deviate.stats.intervals import mean_interval
 from deviate.stats.power import MOST_RUNS
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, moments, refusal, spread_refusal
+from deviate.stats.summary import t_quantile
 
 FEWEST = 3
 MIN_RUNS = 5
@@ -103,7 +102,7 @@ def forecast(
     wanted, sd = _wanted(scores, target), moments(scores).sd
 
     def is_enough(n: int) -> bool:
-        return float(stats.t.ppf((1 + confidence) / 2, n - 1)) * sd <= wanted * math.sqrt(n)
+        return t_quantile((1 + confidence) / 2, n - 1) * sd <= wanted * math.sqrt(n)
 
     if is_enough(fewest):
         return fewest

@@ -1,6 +1,8 @@
 """The register of statistics: which functions of scores there are, and what must hold of each whatever the scores."""
 
-from collections.abc import Callable
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -33,6 +35,14 @@ class Statistic:
 
 
 STATISTICS: dict[str, Statistic] = {}
+
+
+def all_statistics() -> Mapping[str, Statistic]:
+    """Every statistic by its name: imports all modules of the package, for a statistic registers itself there."""
+    package = importlib.import_module("deviate.stats")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+    return STATISTICS
 
 
 def statistic(

@@ -4,14 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from deviate.model import Unavailable
 
 Values = Sequence[float]
 LARGEST = 1e150
 """Scores beyond this are as good as infinite, and spreads below its inverse as good as none: between the two, every
 quotient and product of a comparison is a float."""
+SMALLEST = 2.0**-1022
+"""The smallest normal float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def never_zero(p_value: float) -> float:
 
     One above 1 comes of rounding.
     """
-    return min(1.0, max(p_value, float(np.finfo(float).tiny)))
+    return min(1.0, max(p_value, SMALLEST))
 
 
 def count(n: int, noun: str) -> str:

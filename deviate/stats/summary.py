@@ -7,7 +7,7 @@ give the same figures.
 import math
 from collections.abc import Callable
 
-from scipy import optimize, special
+from scipy import special
 
 from deviate.model import Estimate, Interval, Test, Unavailable
 from deviate.stats.sample import LARGEST, Summary, never_zero, pooled_sd
@@ -251,6 +251,8 @@ def _noncentrality(t: float, df: int, probability: float) -> float | None:
     low, high = _bracket(excess, t)
     if not (excess(low) >= 0 >= excess(high)):
         return None
+    from scipy import optimize  # which the running means of `show` and of the display do without
+
     return float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
 
 

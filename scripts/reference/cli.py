@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-import typer
-
-from deviate.cli import app
+from deviate.cli.app import VERBS, app, load_command
 from scripts.reference.docstrings import cell
 
 HEAD = """\
@@ -32,9 +30,7 @@ the user's own command, passed on untouched. Written from the program by `python
 
 def page() -> str:
     """The whole page as Markdown, ending in a newline."""
-    group: Any = typer.main.get_command(app)
-    context = typer.Context(group, info_name="deviate")
-    commands = [(name, group.get_command(context, name)) for name in group.list_commands(context)]
+    commands = [(name, load_command(name)) for name in VERBS]
     types = {it.name: get_type_hints(it.callback) for it in app.registered_commands if it.callback}
     parts = [HEAD, "| verb | does |\n|---|---|"]
     parts += [f"| [`{name}`](#deviate-{name}) | {cell(command.short_help or '')} |" for name, command in commands]

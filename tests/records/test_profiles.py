@@ -12,7 +12,7 @@ from deviate.errors import RecordError
 from deviate.eventlog import encode
 from deviate.model import Artifact, Run
 from deviate.model.cost import KernelTime, Pace
-from deviate.model.sweep import SweptValue
+from deviate.model.plan import SweptValue
 from deviate.records.plans import create_experiment, new_experiment_folder, read_plan
 from deviate.records.profiles import pace_of, profile_of
 

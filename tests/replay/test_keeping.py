@@ -3,12 +3,12 @@
 import pytest
 
 from deviate.errors import InputError
-from deviate.replay.keeping import AUGMENTATIONS, bytes_of, is_kept, keeping, tell_keeping, whole
+from deviate.replay.keeping import AUGMENTATIONS, bytes_of, is_kept, keeping, tell_keeping, whole_keeping
 from deviate.runtime.augmentations import CROPS, INNER, Copies
 
 
 def test_nothing_asked_is_nothing_kept() -> None:
-    assert keeping() == keeping(["none"]) == whole(()) == ()
+    assert keeping() == keeping(["none"]) == whole_keeping(()) == ()
     assert tell_keeping(()) == "nothing"
 
 
@@ -28,8 +28,8 @@ def test_augmentations_need_predictions() -> None:
 
 
 def test_a_whole_spec_tells_its_limit() -> None:
-    assert dict(whole(keeping(["weights"])))["limit"] == "1000000000"
-    assert dict(whole(keeping(["weights"], limit="2k")))["limit"] == "2000"
+    assert dict(whole_keeping(keeping(["weights"])))["limit"] == "1000000000"
+    assert dict(whole_keeping(keeping(["weights"], limit="2k")))["limit"] == "2000"
 
 
 def test_none_goes_before_settings_and_says_nothing() -> None:
@@ -74,7 +74,7 @@ def test_the_augmentations_are_those_that_the_guest_has() -> None:
 
 
 def test_runs_that_keep_more_have_what_is_asked_for() -> None:
-    kept = whole(keeping(["predictions", "weights"], every=2, augmentations=["flip", "crop25"]))
+    kept = whole_keeping(keeping(["predictions", "weights"], every=2, augmentations=["flip", "crop25"]))
     assert is_kept((), ())
     assert is_kept((), kept)
     assert is_kept(keeping(["predictions"]), kept)
@@ -83,7 +83,7 @@ def test_runs_that_keep_more_have_what_is_asked_for() -> None:
 
 
 def test_runs_that_keep_less_or_otherwise_have_not() -> None:
-    kept = whole(keeping(["predictions"], every=2, augmentations=["flip"]))
+    kept = whole_keeping(keeping(["predictions"], every=2, augmentations=["flip"]))
     assert not is_kept(keeping(["weights"]), kept)
     assert not is_kept(keeping(["predictions"], every=1), kept)
     assert not is_kept(keeping(["predictions"], limit="2GB"), kept)
@@ -99,7 +99,7 @@ def test_a_trace_is_told_in_words_and_is_no_capture() -> None:
     assert tell_keeping(late) == (
         "a trace of modules, updates 90 to 119, after which the run ends, and the numbers of one of them"
     )
-    assert whole(window) == window, "it has no limit of bytes"
+    assert whole_keeping(window) == window, "it has no limit of bytes"
     assert is_kept(window, window)
     assert not is_kept((), window), "runs that end early are no runs of an experiment that keeps nothing"
     assert not is_kept(keeping(["weights"]), whole_run)

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from deviate import stats
 from deviate.model import Interval, Test, Unavailable
-from deviate.stats.registry import STATISTICS, Behaviour, Statistic
+from deviate.stats.registry import Behaviour, Statistic, all_statistics
 
 Samples = list[list[float]]
 Answer = float | Interval | Test | Unavailable
 
+STATISTICS = all_statistics()
 every = pytest.mark.parametrize("statistic", STATISTICS.values(), ids=STATISTICS)
 few = settings(max_examples=12, deadline=None, derandomize=True)
 # Dyadic numbers of moderate size: shifts, and scales by powers of two, lose no bits.

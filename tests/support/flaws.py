@@ -14,8 +14,7 @@ from schemas import schema_flaws
 from deviate.model import Findings, Interval, Unavailable
 from deviate.notebook import Results
 from deviate.report import build_view
-from deviate.report.forms import Medium
-from deviate.report.renderers.registry import RENDERERS
+from deviate.report.renderers.registry import RENDERERS, render
 from deviate.report.view import Cell
 
 TOLD = re.compile(
@@ -33,8 +32,8 @@ def flaws_of(findings: Findings) -> Iterator[str]:
     yield from (f"findings: {flaw}" for flaw in _reasonless(findings, "findings"))
     view, results = build_view(findings), Results(findings)
     yield from (f"view: {flaw}" for flaw in _reasonless_view(view, "view"))
-    texts = {form: render(view, Medium()) for form, render in RENDERERS.items()}
-    texts |= {"repr": repr(results), "narrow": RENDERERS["terminal"](view, Medium(40, is_coloured=True))}
+    texts = {form: render(view, form) for form in RENDERERS}
+    texts |= {"repr": repr(results), "narrow": render(view, "terminal", width=40, is_coloured=True)}
     texts |= {"notebook": results._repr_html_(), "sentence": "\n".join((results.sentence, *results.warnings))}
     assert (results.to_latex(), results.to_markdown()) == (texts["latex"], texts["markdown"])
     for form, text in texts.items():

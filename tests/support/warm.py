@@ -17,19 +17,33 @@ from pathlib import Path
 from typing import NamedTuple
 
 MODULES = (
-    "deviate.cli",
-    "deviate.stats",
-    "deviate.stats.cost",
+    "deviate.announce",
+    "deviate.cli.carry",
+    "deviate.cli.sheets",
+    "deviate.cli.check_sides",
+    "deviate.pipeline.diverge",
+    "deviate.pipeline.diverge_recorded",
+    "deviate.pipeline.overhead",
     "deviate.report.data.embedded",
+    "deviate.report.diverge.sheet",
     "deviate.report.figures.bundle",
+    "deviate.report.figures.drawing",
+    "deviate.report.figures.sheets",
+    "deviate.report.gate.text",
+    "deviate.report.paper.files",
+    "deviate.report.renderers.html",
+    "deviate.report.sheet.html",
+    "deviate.stats.cost",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
     "rich.live",
     "rich.progress",
-    "statsmodels.stats.nonparametric",
+    "typer._adapters",
     "typer.rich_utils",
 )
-"""What commands import, at once or when they come to it."""
+"""What commands import when they come to it, beside the verbs themselves and the names of the rooms."""
+ROOMS = ("analysis", "display", "instrument", "model", "pipeline", "records", "replay", "report", "review", "stats")
+"""Packages that load on first use: all their names are used before the fork."""
 
 
 class Done(NamedTuple):
@@ -80,8 +94,14 @@ def interpreter_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 def serve() -> None:
     """Fork a process for every line; returns in each of these, which is to run the command then."""
-    for name in MODULES:
+    from deviate.cli.app import VERBS
+
+    for name in (*MODULES, *(verb.module for verb in VERBS.values())):
         importlib.import_module(name)
+    for room in ROOMS:
+        package = importlib.import_module(f"deviate.{room}")
+        for name in package.__all__:
+            getattr(package, name)
     gc.freeze()  # what all have in common is not copied to be looked through
     asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)

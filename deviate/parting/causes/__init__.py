@@ -1,6 +1,21 @@
 """Known causes of runs that part, what points to each, and what removes it."""
 
-from deviate.parting.causes.evidence import Evidence, gather_evidence
-from deviate.parting.causes.find import find_causes
+from typing import TYPE_CHECKING
 
-__all__ = ["Evidence", "find_causes", "gather_evidence"]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.parting.causes.evidence import Evidence as Evidence
+    from deviate.parting.causes.evidence import gather_evidence as gather_evidence
+    from deviate.parting.causes.find import find_causes as find_causes
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.parting.causes.evidence": (
+            "Evidence",
+            "gather_evidence",
+        ),
+        "deviate.parting.causes.find": ("find_causes",),
+    },
+)

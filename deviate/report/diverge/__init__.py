@@ -1,5 +1,19 @@
 """Where two runs part, as a sheet: the answer first, then what stands behind it."""
 
-from deviate.report.diverge.sheet import SCHEMA, diverge_sheet
+from typing import TYPE_CHECKING
 
-__all__ = ["SCHEMA", "diverge_sheet"]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.diverge.sheet import SCHEMA as SCHEMA
+    from deviate.report.diverge.sheet import diverge_sheet as diverge_sheet
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.diverge.sheet": (
+            "SCHEMA",
+            "diverge_sheet",
+        ),
+    },
+)

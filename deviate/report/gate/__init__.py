@@ -1,6 +1,16 @@
 """A check as text: its view, and every form of it, registered."""
 
-from deviate.report.gate import github, json, junit, text
-from deviate.report.gate.forms import CHECK_FORMS, render_check
+from typing import TYPE_CHECKING
 
-__all__ = ["CHECK_FORMS", "github", "json", "junit", "render_check", "text"]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.gate.forms import CHECK_FORMS as CHECK_FORMS
+    from deviate.report.gate.forms import render_check as render_check
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.gate.forms": ("CHECK_FORMS", "render_check"),
+    },
+)

@@ -1,7 +1,12 @@
 """The register of the forms of checks."""
 
-from deviate.report.forms import Forms
-from deviate.report.gate.view import CheckView
+from typing import TYPE_CHECKING
 
-CHECKS: Forms[CheckView] = Forms("check")
-CHECK_FORMS, check_form, render_check = CHECKS.functions, CHECKS.form, CHECKS.render
+from deviate.report.forms import Forms
+
+if TYPE_CHECKING:
+    from deviate.report.gate.view import CheckView
+
+CHECK_FORMS = {"github": "github", "json": "json", "junit": "junit", "markdown": "text", "terminal": "text"}
+CHECKS: "Forms[CheckView]" = Forms("check", {name: f"deviate.report.gate.{it}" for name, it in CHECK_FORMS.items()})
+check_form, render_check = CHECKS.form, CHECKS.render

@@ -1,6 +1,19 @@
 """A report as a paper takes it: files for LaTeX, references, and answers for its checklist."""
 
-from deviate.report.paper.files import Style, paper_files
-from deviate.report.pictures import COLUMN_IN
+from typing import TYPE_CHECKING
 
-__all__ = ["COLUMN_IN", "Style", "paper_files"]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.paper.files import Style as Style
+    from deviate.report.paper.files import paper_files as paper_files
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.paper.files": (
+            "Style",
+            "paper_files",
+        ),
+    },
+)

@@ -1,6 +1,15 @@
 """Renderers: one file per form of the report, registered by name."""
 
-from deviate.report.renderers import csv, html, json, latex, markdown, terminal
-from deviate.report.renderers.registry import RENDERERS, render
+from typing import TYPE_CHECKING
 
-__all__ = ["RENDERERS", "csv", "html", "json", "latex", "markdown", "render", "terminal"]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.renderers.registry import render as render
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.renderers.registry": ("render",),
+    },
+)

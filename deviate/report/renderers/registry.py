@@ -1,7 +1,12 @@
 """The register of renderers: forms of reports."""
 
-from deviate.report.forms import Forms
-from deviate.report.view import View
+from typing import TYPE_CHECKING
 
-REPORTS: Forms[View] = Forms("report")
-RENDERERS, renderer, render = REPORTS.functions, REPORTS.form, REPORTS.render
+from deviate.report.forms import Forms
+
+if TYPE_CHECKING:
+    from deviate.report.view import View
+
+RENDERERS = ("csv", "html", "json", "latex", "markdown", "terminal")
+REPORTS: "Forms[View]" = Forms("report", {name: f"deviate.report.renderers.{name}" for name in RENDERERS})
+renderer, render = REPORTS.form, REPORTS.render

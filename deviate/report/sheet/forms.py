@@ -1,7 +1,12 @@
 """The register of the forms of sheets."""
 
-from deviate.report.forms import Forms
-from deviate.report.sheet.view import Sheet
+from typing import TYPE_CHECKING
 
-SHEETS: Forms[Sheet] = Forms("sheet")
-SHEET_FORMS, sheet_form, render_sheet = SHEETS.functions, SHEETS.form, SHEETS.render
+from deviate.report.forms import Forms
+
+if TYPE_CHECKING:
+    from deviate.report.sheet.view import Sheet
+
+SHEET_FORMS = ("csv", "html", "json", "latex", "markdown", "terminal")
+SHEETS: "Forms[Sheet]" = Forms("sheet", {name: f"deviate.report.sheet.{name}" for name in SHEET_FORMS})
+sheet_form, render_sheet = SHEETS.form, SHEETS.render

@@ -1,5 +1,15 @@
 """How alike runs are beyond their scores, as text: predictions, weights, classes and groups, time to converge."""
 
-from deviate.report.stability.build import stability_view
+from typing import TYPE_CHECKING
 
-__all__ = ["stability_view"]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.stability.build import stability_view as stability_view
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.stability.build": ("stability_view",),
+    },
+)

@@ -4,86 +4,98 @@ Renderers lay out a view; they do not compute, round or choose words. Raw floats
 figure is drawn from them, and in `findings`, for the formats that machines read.
 """
 
-from deviate.report.view.figures import (
-    CurveGroup,
-    CurvePlot,
-    EstimationPlot,
-    ForestPlot,
-    ForestRow,
-    PlottedDifference,
-    PointGroup,
-)
-from deviate.report.view.many import ManyView, ProfileLine, ProfilePlot, RankPlot, TaskView
-from deviate.report.view.metrics import (
-    DescriptionRow,
-    ExperimentSummary,
-    MetricView,
-    OverviewComparison,
-    QuantityRow,
-    SummaryLine,
-    VerdictView,
-)
-from deviate.report.view.noise import (
-    NoiseRowView,
-    NoiseTableView,
-    NoiseView,
-    ProofRow,
-)
-from deviate.report.view.page import (
-    View,
-)
-from deviate.report.view.parts import (
-    Cell,
-    Fact,
-    Row,
-    Tone,
-)
-from deviate.report.view.runs import (
-    ControlRow,
-    EnvironmentRow,
-    FailureView,
-    FlipRow,
-    HashRow,
-    Provenance,
-    RunRow,
-    SeedCallRow,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Cell",
-    "ControlRow",
-    "CurveGroup",
-    "CurvePlot",
-    "DescriptionRow",
-    "EnvironmentRow",
-    "EstimationPlot",
-    "ExperimentSummary",
-    "Fact",
-    "FailureView",
-    "FlipRow",
-    "ForestPlot",
-    "ForestRow",
-    "HashRow",
-    "ManyView",
-    "MetricView",
-    "NoiseRowView",
-    "NoiseTableView",
-    "NoiseView",
-    "OverviewComparison",
-    "PlottedDifference",
-    "PointGroup",
-    "ProfileLine",
-    "ProfilePlot",
-    "ProofRow",
-    "Provenance",
-    "QuantityRow",
-    "RankPlot",
-    "Row",
-    "RunRow",
-    "SeedCallRow",
-    "SummaryLine",
-    "TaskView",
-    "Tone",
-    "VerdictView",
-    "View",
-]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.view.figures import CurveGroup as CurveGroup
+    from deviate.report.view.figures import CurvePlot as CurvePlot
+    from deviate.report.view.figures import EstimationPlot as EstimationPlot
+    from deviate.report.view.figures import ForestPlot as ForestPlot
+    from deviate.report.view.figures import ForestRow as ForestRow
+    from deviate.report.view.figures import PlottedDifference as PlottedDifference
+    from deviate.report.view.figures import PointGroup as PointGroup
+    from deviate.report.view.many import ManyView as ManyView
+    from deviate.report.view.many import ProfileLine as ProfileLine
+    from deviate.report.view.many import ProfilePlot as ProfilePlot
+    from deviate.report.view.many import RankPlot as RankPlot
+    from deviate.report.view.many import TaskView as TaskView
+    from deviate.report.view.metrics import DescriptionRow as DescriptionRow
+    from deviate.report.view.metrics import ExperimentSummary as ExperimentSummary
+    from deviate.report.view.metrics import MetricView as MetricView
+    from deviate.report.view.metrics import OverviewComparison as OverviewComparison
+    from deviate.report.view.metrics import QuantityRow as QuantityRow
+    from deviate.report.view.metrics import SummaryLine as SummaryLine
+    from deviate.report.view.metrics import VerdictView as VerdictView
+    from deviate.report.view.noise import NoiseRowView as NoiseRowView
+    from deviate.report.view.noise import NoiseTableView as NoiseTableView
+    from deviate.report.view.noise import NoiseView as NoiseView
+    from deviate.report.view.noise import ProofRow as ProofRow
+    from deviate.report.view.page import View as View
+    from deviate.report.view.parts import Cell as Cell
+    from deviate.report.view.parts import Fact as Fact
+    from deviate.report.view.parts import Row as Row
+    from deviate.report.view.parts import Tone as Tone
+    from deviate.report.view.runs import ControlRow as ControlRow
+    from deviate.report.view.runs import EnvironmentRow as EnvironmentRow
+    from deviate.report.view.runs import FailureView as FailureView
+    from deviate.report.view.runs import FlipRow as FlipRow
+    from deviate.report.view.runs import HashRow as HashRow
+    from deviate.report.view.runs import Provenance as Provenance
+    from deviate.report.view.runs import RunRow as RunRow
+    from deviate.report.view.runs import SeedCallRow as SeedCallRow
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.view.figures": (
+            "CurveGroup",
+            "CurvePlot",
+            "EstimationPlot",
+            "ForestPlot",
+            "ForestRow",
+            "PlottedDifference",
+            "PointGroup",
+        ),
+        "deviate.report.view.many": (
+            "ManyView",
+            "ProfileLine",
+            "ProfilePlot",
+            "RankPlot",
+            "TaskView",
+        ),
+        "deviate.report.view.metrics": (
+            "DescriptionRow",
+            "ExperimentSummary",
+            "MetricView",
+            "OverviewComparison",
+            "QuantityRow",
+            "SummaryLine",
+            "VerdictView",
+        ),
+        "deviate.report.view.noise": (
+            "NoiseRowView",
+            "NoiseTableView",
+            "NoiseView",
+            "ProofRow",
+        ),
+        "deviate.report.view.page": ("View",),
+        "deviate.report.view.parts": (
+            "Cell",
+            "Fact",
+            "Row",
+            "Tone",
+        ),
+        "deviate.report.view.runs": (
+            "ControlRow",
+            "EnvironmentRow",
+            "FailureView",
+            "FlipRow",
+            "HashRow",
+            "Provenance",
+            "RunRow",
+            "SeedCallRow",
+        ),
+    },
+)

@@ -1,25 +1,45 @@
 """Stability: how alike runs are in outputs and weights, beyond their scores."""
 
-from deviate.stats.stability.calibration import calibration_error
-from deviate.stats.stability.ensembles import ensemble_deltas
-from deviate.stats.stability.figures import relative_range
-from deviate.stats.stability.findings import stability
-from deviate.stats.stability.jackknife import difference_over_pairs, over_pairs
-from deviate.stats.stability.largest import mean_largest_range, mean_largest_sd
-from deviate.stats.stability.pairwise import disagreement, linear_cka, normalised_distances, pearson, spearman
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "calibration_error",
-    "difference_over_pairs",
-    "disagreement",
-    "ensemble_deltas",
-    "linear_cka",
-    "mean_largest_range",
-    "mean_largest_sd",
-    "normalised_distances",
-    "over_pairs",
-    "pearson",
-    "relative_range",
-    "spearman",
-    "stability",
-]
+from deviate.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.stats.stability.calibration import calibration_error as calibration_error
+    from deviate.stats.stability.ensembles import ensemble_deltas as ensemble_deltas
+    from deviate.stats.stability.figures import relative_range as relative_range
+    from deviate.stats.stability.findings import stability as stability
+    from deviate.stats.stability.jackknife import difference_over_pairs as difference_over_pairs
+    from deviate.stats.stability.jackknife import over_pairs as over_pairs
+    from deviate.stats.stability.largest import mean_largest_range as mean_largest_range
+    from deviate.stats.stability.largest import mean_largest_sd as mean_largest_sd
+    from deviate.stats.stability.pairwise import disagreement as disagreement
+    from deviate.stats.stability.pairwise import linear_cka as linear_cka
+    from deviate.stats.stability.pairwise import normalised_distances as normalised_distances
+    from deviate.stats.stability.pairwise import pearson as pearson
+    from deviate.stats.stability.pairwise import spearman as spearman
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.stats.stability.calibration": ("calibration_error",),
+        "deviate.stats.stability.ensembles": ("ensemble_deltas",),
+        "deviate.stats.stability.figures": ("relative_range",),
+        "deviate.stats.stability.findings": ("stability",),
+        "deviate.stats.stability.jackknife": (
+            "difference_over_pairs",
+            "over_pairs",
+        ),
+        "deviate.stats.stability.largest": (
+            "mean_largest_range",
+            "mean_largest_sd",
+        ),
+        "deviate.stats.stability.pairwise": (
+            "disagreement",
+            "linear_cka",
+            "normalised_distances",
+            "pearson",
+            "spearman",
+        ),
+    },
+)

@@ -1,0 +1,205 @@
+"""A verb imports what it uses: for each the dependencies and the rooms that it may import, in a process of its own."""
+
+import ast
+import importlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from deviate.cli.app import VERBS
+
+ROOT = Path(__file__).parents[1]
+DEPENDENCIES = {
+    re.split(r"[^\w-]", text)[0]
+    for text in tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+}
+OBSERVER = """\
+import json, sys
+path, *sys.argv[1:] = sys.argv[1:]
+sys.argv[0] = "deviate"
+from deviate.cli import main
+try:
+    main()
+finally:
+    with open(path, "w") as file:
+        json.dump(sorted(sys.modules), file)
+"""
+SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
+
+
+CORE = "cli command errors eventlog lazy logs model pipeline records redaction wording"
+SCRIPTS = f"{CORE} analysis config follow prepare replay report selection sinks"
+JUDGED = f"{CORE} config replay report stats"
+FIGURES = "jinja2 matplotlib numpy rich scipy typer"
+CASES = {
+    "--version": ("typer", "cli errors logs"),
+    "--help": ("typer", "cli errors logs"),
+    "list": ("rich typer", f"{CORE} replay report stats"),
+    "show a": ("numpy rich scipy typer", f"{CORE} display replay report stats"),
+    "clean": ("typer", f"{CORE} replay report"),
+    "import b.csv --name c": ("typer", f"{CORE} config replay report"),
+    "doctor --python ./bare": ("typer", "cli command doctor errors lazy logs model redaction report"),
+    "plan --effect 0.5": (
+        "numpy rich scipy typer",
+        "cli command config errors lazy logs model pipeline records redaction report stats wording",
+    ),
+    "check a b": ("numpy scipy typer", JUDGED),
+    "compare a b": (FIGURES, JUDGED),
+    "report a": (FIGURES, JUDGED),
+    "analyze train.py": (
+        "libcst rich typer",
+        "analysis cli command config errors follow lazy logs model prepare redaction report selection sinks wording",
+    ),
+    "diverge train.py --dry-run": ("libcst numpy rich typer", f"{SCRIPTS} announce parting"),
+    "overhead train.py --dry-run": ("libcst rich typer", f"{SCRIPTS} announce"),
+    "run train.py --plan-only --runs 2 --name t": ("libcst rich typer", f"{SCRIPTS} announce instrument"),
+    "worker planned --index 0": ("typer", f"{CORE} replay"),
+    "resume planned": (FIGURES, f"{JUDGED} analysis display follow prepare selection"),
+}
+"""Dependencies, and rooms, that a command may import."""
+ONCE_PLANNED = ("worker", "resume")
+"""They go on with what `run` has planned."""
+
+
+class Imports(NamedTuple):
+    """Dependencies and rooms of deviate."""
+
+    packages: set[str]
+    rooms: set[str]
+
+
+def imports_of(modules: Iterable[str]) -> Imports:
+    """What has been imported. The `__init__` of a room loads nothing, so a room counts when another module is there."""
+    names = set(modules)
+    parts = [name.split(".") for name in names if name.startswith("deviate.")]
+    return Imports(
+        DEPENDENCIES & names,
+        {name for _, name, *inner in parts if inner or not (ROOT / "deviate" / name).is_dir()},
+    )
+
+
+def observe(folder: Path, words: Sequence[str], **variables: str) -> Imports:
+    """What `deviate WORDS` imports."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    report = folder.with_suffix(".json")  # beside the project, which it would change
+    done = subprocess.run(
+        [sys.executable, "-c", OBSERVER, str(report), *words], cwd=folder,
+        env={**os.environ, "PATH": path, **variables}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return imports_of(json.loads(report.read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A script, experiments a and b, and an interpreter without packages."""
+    folder = tmp_path_factory.mktemp("imports") / "project"
+    folder.mkdir()
+    (folder / ".git").mkdir()
+    (folder / "train.py").write_text(SCRIPT, encoding="utf-8")
+    for name, mean in (("a", 0.7), ("b", 0.8)):
+        rows = "".join(f"{run},{mean + run * 7 % 5 / 100:.3f}\n" for run in range(6))
+        (folder / f"{name}.csv").write_text(f"run,test_acc\n{rows}", encoding="utf-8")
+        observe(folder, ("import", f"{name}.csv", "--name", name))
+    bare = folder / "bare"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def planned(project: Path) -> None:
+    observe(project, ("run", "train.py", "--plan-only", "--runs", "2", "--name", "planned"))
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_a_verb_imports_what_it_uses(command: str, project: Path, request: pytest.FixtureRequest) -> None:
+    words = command.split()
+    if words[0] in ONCE_PLANNED:
+        request.getfixturevalue("planned")
+    packages, rooms = map(str.split, CASES[command])
+    found = observe(project, words)
+    assert found.packages - set(packages) == set(), "imports packages that it does without so far"
+    assert found.rooms - set(rooms) == set(), "imports rooms that it does without so far"
+
+
+def test_every_verb_is_among_the_cases() -> None:
+    assert {command.split()[0] for command in CASES} - {"--version", "--help"} == set(VERBS)
+
+
+def test_the_help_of_no_verb_imports_what_reads_computes_or_draws() -> None:
+    program = f"import json, sys; from deviate.cli.app import load_command; [load_command(it) for it in {list(VERBS)}]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; print(json.dumps(list(sys.modules)))"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert imports_of(json.loads(done.stdout)).packages <= {"rich", "typer"}
+
+
+@pytest.mark.parametrize("words", ["deviate ", "deviate compare a"])
+def test_completion_imports_neither_what_computes_nor_what_draws(words: str, project: Path) -> None:
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DEVIATE_COMPLETE": "complete_bash"}
+    assert observe(project, [], **asked).packages <= {"rich", "typer"}
+
+
+def rooms_with_doors() -> list[str]:
+    """Packages that load on first use."""
+    files = sorted((ROOT / "deviate").rglob("__init__.py"))
+    doors = [it for it in files if "load_on_first_use" in it.read_text(encoding="utf-8")]
+    return [".".join(it.parent.relative_to(ROOT).parts) for it in doors]
+
+
+@pytest.mark.parametrize("room", rooms_with_doors())
+def test_a_room_loads_the_names_that_type_checkers_see(room: str) -> None:
+    package = importlib.import_module(room)
+    tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {(it.module, name.asname) for it in block.body if isinstance(it, ast.ImportFrom) for name in it.names}
+    assert {(home, name) for name, home in package.__homes__.items()} == seen
+    for name, home in package.__homes__.items():
+        assert getattr(package, name) is vars(importlib.import_module(home))[name]
+
+
+def test_a_function_stands_where_python_would_put_the_module_of_its_name() -> None:
+    program = (
+        "import deviate.pipeline.tidy, deviate.replay.plan; from deviate import pipeline, replay; "
+        "print(pipeline.tidy.__name__, replay.plan.__name__, pipeline.judge.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["tidy", "plan", "judge"]
+
+
+def test_a_room_has_no_other_names() -> None:
+    model = importlib.import_module("deviate.model")
+    with pytest.raises(AttributeError, match=r"module 'deviate\.model' has no attribute 'Nothing'"):
+        getattr(model, "Nothing")  # noqa: B009
+
+
+def test_threads_that_use_a_room_for_the_first_time_wait_for_one_another() -> None:
+    program = """\
+import threading
+from deviate import model, records, stats
+start, found = threading.Barrier(12), []
+def use(package, name):
+    start.wait()
+    found.append(getattr(package, name) is getattr(package, name))
+uses = [(stats, name) for name in ("half_width", "reached", "aggregate_series", "half_width", "forecast", "Summary")]
+uses += [(records, name) for name in ("read_plan", "read_experiment", "list_experiments")]
+uses += [(model, name) for name in ("Findings", "Analysis", "Spec")]
+threads = [threading.Thread(target=use, args=it) for it in uses]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(found == [True] * 12)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
