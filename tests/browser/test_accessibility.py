@@ -10,13 +10,14 @@ from axe_playwright_python.sync_playwright import Axe
 from browsing import take_window, visit
 from kinds import KINDS, LONG
 from playwright.sync_api import Browser
+from tiers import slow_but
 
 GRAVE = {"serious", "critical"}
 LOOKS: list[tuple[Literal["light", "dark"], int]] = [("dark", 390), ("light", 1280)]
 """Both colours, for contrast, and both widths, for what scrolls. Of long reports, which take long, only the first."""
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_but(KINDS, ["two_with_a_verdict"]))
 def test_nobody_is_kept_from_reading_a_report(
     browser: Browser, address_of: Callable[[str], str], artifacts: Path, kind: str
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from browsing import LOOKS, Look, visit
 from kinds import KINDS, LONG
 from playwright.sync_api import Browser, Locator, Page
+from tiers import slow_but
 
 WITHOUT_SCRIPTS = Look(has_scripts=False)
 
@@ -99,7 +100,9 @@ def test_colours_can_be_chosen_and_nothing_is_kept(browser: Browser, address_of:
         assert visited.complaints == []
 
 
-@pytest.mark.parametrize("kind", ["two_with_a_verdict", "many_candidates", "noise_study", "failures"])
+@pytest.mark.parametrize(
+    "kind", slow_but(["two_with_a_verdict", "many_candidates", "noise_study", "failures"], ["many_candidates"])
+)
 def test_an_experiment_can_be_left_out_of_all_figures(
     browser: Browser, address_of: Callable[[str], str], kind: str
 ) -> None:
@@ -167,7 +170,7 @@ def test_the_first_stop_leads_past_the_contents(browser: Browser, address_of: Ca
         assert visited.page.evaluate("document.activeElement.closest('main') !== null")
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in LONG])
+@pytest.mark.parametrize("kind", slow_but([kind for kind in KINDS if kind not in LONG], ["two_with_a_verdict"]))
 def test_without_scripts_all_text_is_there(browser: Browser, address_of: Callable[[str], str], kind: str) -> None:
     """Controls of scripts aside: what else the page says does not depend on them."""
     texts = []

@@ -8,6 +8,7 @@ import pytest
 from browsing import LOOKS, Look, parts_of, visit
 from playwright.sync_api import Browser
 from pypdf import PdfReader
+from tiers import slow_but
 
 ON_SCREENS_ALONE = {"data"}
 
@@ -18,7 +19,9 @@ def words(text: str) -> str:
 
 
 @pytest.mark.parametrize("look", [LOOKS[1], Look(has_scripts=False)], ids=str)
-@pytest.mark.parametrize("kind", ["two_with_a_verdict", "noise_study", "failures", "captured"])
+@pytest.mark.parametrize(
+    "kind", slow_but(["two_with_a_verdict", "noise_study", "failures", "captured"], ["two_with_a_verdict"])
+)
 def test_all_parts_are_printed_and_folded_ones_too(
     browser: Browser, address_of: Callable[[str], str], kind: str, look: Look
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 from browsing import LOOKS, Look, await_frame, keep_picture, parts_of, visit
 from kinds import KINDS, LONG
 from playwright.sync_api import Browser
+from tiers import slow_but
 
 PARTS = ["verdict", "points", "metrics", "curves", "noise", "failures", "provenance", "data"]
 """What every report has, in this order, be it a reason why there is nothing to tell."""
@@ -18,9 +19,11 @@ MORE = {
 }
 VISITS = [(kind, look) for kind in KINDS for look in (LOOKS if kind not in LONG else LOOKS[::3])]
 """Long reports wide with scripts and narrow without, the others in every look."""
+QUICK = [("two_with_a_verdict", LOOKS[0]), ("noise_study", LOOKS[1]), ("failures", LOOKS[3])]
+"""One visit in most looks; of different parts."""
 
 
-@pytest.mark.parametrize(("kind", "look"), VISITS, ids=str)
+@pytest.mark.parametrize(("kind", "look"), slow_but(VISITS, QUICK), ids=str)
 def test_a_report_is_quiet_fits_and_has_all_its_parts_and_figures(
     browser: Browser, address_of: Callable[[str], str], artifacts: Path, kind: str, look: Look
 ) -> None:
