@@ -187,6 +187,7 @@ def told(
     return answer.out, json.loads((project / "out.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_whole_ladder_ends_at_the_line(told: tuple[str, dict[str, Any]]) -> None:
     out, found = told
     assert [it["rung"] for it in found["rungs"]] == ["metrics", "steps", "modules", "operations"]
@@ -199,6 +200,7 @@ def test_a_whole_ladder_ends_at_the_line(told: tuple[str, dict[str, Any]]) -> No
     assert f"train.py:{line(NOISY, 'noise')}" in out
 
 
+@pytest.mark.slow
 def test_what_removes_it_is_tried(told: tuple[str, dict[str, Any]]) -> None:
     confirmed = told[1]["confirmations"][-1]
     assert (confirmed["flags"], confirmed["is_equal"]) == ("--variant control", True)

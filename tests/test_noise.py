@@ -106,6 +106,7 @@ def test_variants_of_the_users_own_are_run(project: Path, study) -> None:  # typ
     assert loss["order"] == loss["shuffle"]
 
 
+@pytest.mark.slow
 def test_genuine_implementation_noise_shows_in_impl_and_is_switched_off_in_control(
     project: Path, study, examples: Path, require
 ) -> None:  # type: ignore[no-untyped-def]

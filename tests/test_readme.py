@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from pages import ROOT, Reader, blocks
 
 PAGE = ROOT / "README.md"
@@ -17,6 +18,7 @@ for epoch in range(options.parse_args().epochs):
 """
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_work_and_leave_the_files_that_they_name(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN.replace("ACCURACY", "90"))
     (tmp_path / "train_new.py").write_text(TRAIN.replace("ACCURACY", "95"))

@@ -42,6 +42,7 @@ def _needs_torch(require) -> None:  # type: ignore[no-untyped-def]
     require("torch")
 
 
+@pytest.mark.slow
 def test_runs_go_on_from_a_checkpoint_each_with_a_bit_of_its_own(project: Path, deviate_in) -> None:  # type: ignore[no-untyped-def]
     import torch
 

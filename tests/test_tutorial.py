@@ -3,11 +3,13 @@
 import tempfile
 from pathlib import Path
 
+import pytest
 from pages import ROOT, Reader, alone, blocks
 
 PAGE = ROOT / "docs/tutorial.md"
 
 
+@pytest.mark.slow
 def test_whoever_follows_the_tutorial_sees_what_it_shows(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert Reader(alone(tmp_path)).follow(page) == page

@@ -36,6 +36,7 @@ def here() -> Diagnosis:
 # ------------------------------------------------------------ the real frameworks
 
 
+@pytest.mark.slow
 def test_every_installed_framework_works_and_no_other(here: Diagnosis) -> None:
     names = {item.name for item in here.frameworks}
     installed = {name for name in names if importlib.util.find_spec(name) is not None} | {"python"}
@@ -45,12 +46,14 @@ def test_every_installed_framework_works_and_no_other(here: Diagnosis) -> None:
     assert [item.fault for item in here.frameworks if item.fault] == []
 
 
+@pytest.mark.slow
 def test_versions_are_those_of_the_packages(here: Diagnosis, require: Callable[[str], None]) -> None:
     for name, package in (("torch", "torch"), ("jax", "jax"), ("sklearn", "scikit-learn"), ("haiku", "dm-haiku")):
         require(name)
         assert framework(here, name).version == importlib.metadata.version(package)
 
 
+@pytest.mark.slow
 def test_torch_is_noisy_by_default_and_repeatable_when_held(here: Diagnosis, require: Callable[[str], None]) -> None:
     require("torch")
     tried = " ".join(framework(here, "torch").tried)
@@ -60,6 +63,7 @@ def test_torch_is_noisy_by_default_and_repeatable_when_held(here: Diagnosis, req
     assert control(here, "torch", "kernels").answer == "yes"
 
 
+@pytest.mark.slow
 def test_tensorflow_refuses_what_has_no_seed_once_op_determinism_is_on(
     here: Diagnosis, require: Callable[[str], None]
 ) -> None:
@@ -68,11 +72,13 @@ def test_tensorflow_refuses_what_has_no_seed_once_op_determinism_is_on(
     assert control(here, "tensorflow", "kernels").answer == "yes"
 
 
+@pytest.mark.slow
 def test_xla_takes_the_flag_that_deviate_adds(here: Diagnosis, require: Callable[[str], None]) -> None:
     require("jax")
     assert framework(here, "jax").tried == ("XLA_FLAGS=--xla_gpu_deterministic_ops=true: was accepted by this build",)
 
 
+@pytest.mark.slow
 def test_streams_of_raw_keys_cannot_be_told_apart_but_those_with_names_can(
     here: Diagnosis, require: Callable[[str], None]
 ) -> None:
@@ -83,11 +89,13 @@ def test_streams_of_raw_keys_cannot_be_told_apart_but_those_with_names_can(
     assert control(here, "flax", "dropout").answer == "yes"
 
 
+@pytest.mark.slow
 def test_the_hash_seed_and_the_guest_reach_this_interpreter(here: Diagnosis) -> None:
     assert control(here, "python", "hash").answer == "yes"
     assert not any("sitecustomize" in hazard.what for hazard in here.hazards)
 
 
+@pytest.mark.slow
 def test_each_no_says_why_and_what_to_do(here: Diagnosis) -> None:
     for item in here.frameworks:
         for answer in item.controls:
@@ -96,12 +104,14 @@ def test_each_no_says_why_and_what_to_do(here: Diagnosis) -> None:
         assert all(limit.why and limit.advice for limit in item.limits)
 
 
+@pytest.mark.slow
 def test_all_factors_are_judged_in_each_framework_of_its_own(here: Diagnosis) -> None:
     for item in here.frameworks:
         if item.state == "works" and not item.rests_on:
             assert tuple(answer.factor for answer in item.controls) == FACTORS
 
 
+@pytest.mark.slow
 def test_the_document_is_json_with_a_schema_number(here: Diagnosis) -> None:
     document: Any = json.loads(json.dumps(to_document(here), allow_nan=False))
 
