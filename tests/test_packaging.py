@@ -18,6 +18,7 @@ GUEST = [
     *sorted((ROOT / "deviate/runtime").rglob("*.py")),
     *sorted((ROOT / "deviate/sinks").rglob("*.py")),
     ROOT / "deviate/eventlog.py",
+    ROOT / "deviate/logs.py",
 ]
 
 
