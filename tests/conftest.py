@@ -164,6 +164,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session")
+def manual(tmp_path_factory: pytest.TempPathFactory, require: Requirement) -> Path:
+    """The folder of the manual as MkDocs builds it, with warnings as errors."""
+    require("mkdocs")
+    folder = tmp_path_factory.mktemp("manual")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", folder]
+    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="session")
 def examples() -> Path:
     """The folder of the examples."""
     return Path(__file__).parents[1] / "examples"

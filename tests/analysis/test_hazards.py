@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from each import check_each
 
 from deviate.analysis import analyze, to_document
 from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
@@ -19,12 +20,15 @@ def test_the_example_of_a_hazard_has_it_and_its_remedy_does_not(analyse: Analyse
     assert kind.name not in {hazard.name for hazard in analyse(kind.remedy).hazards}
 
 
-@pytest.mark.parametrize("kind", HAZARDS.values(), ids=HAZARDS)
-def test_the_file_of_a_hazard_is_called_like_it_and_tells_all_of_it(kind: Kind) -> None:
+def check_kind(kind: Kind) -> None:
     assert kind.match.__module__ == f"deviate.analysis.hazards.{kind.name.replace('-', '_')}"
     assert kind.group in GROUPS
     assert kind.title.endswith(".")
     assert min(map(len, (kind.reason, kind.source))) > 20
+
+
+def test_the_file_of_a_hazard_is_called_like_it_and_tells_all_of_it() -> None:
+    check_each(HAZARDS.items(), check_kind)
 
 
 def test_every_file_that_matches_registers_its_hazard() -> None:

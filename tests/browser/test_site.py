@@ -2,10 +2,8 @@
 
 import functools
 import http.server
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ from axe_playwright_python.sync_playwright import Axe
 from browsing import PATIENCE_MS
 from playwright.sync_api import Browser, Route
 
-ROOT = Path(__file__).parents[2]
 OURS = {"exclude": [[".md-search"], [".highlight"]]}
 """All but what is the theme's: the dialog in which one searches has no name, and some colours of code are faint."""
 
@@ -26,12 +23,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, require: Callable[[str], None]) -> Iterator[str]:
-    """Address of the manual, built and served here, for its search does not work from files."""
-    require("mkdocs")
-    folder = tmp_path_factory.mktemp("site")
-    subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", folder], cwd=ROOT, check=True)
-    handler = functools.partial(Quiet, directory=str(folder))
+def site(manual: Path) -> Iterator[str]:
+    """Address of the manual, served here, for its search does not work from files."""
+    handler = functools.partial(Quiet, directory=str(manual))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

@@ -1,9 +1,11 @@
 """Causes: each is named for what points to it, and for nothing else."""
 
 import dataclasses
+import functools
 from typing import Any
 
 import pytest
+from each import check_each
 
 from deviate.model import Hazard, SeedEvent, SideEffect
 from deviate.model.divergence import Cause, Difference, Place
@@ -591,15 +593,19 @@ def test_the_likeliest_come_first_each_once_and_never_more_than_a_screen() -> No
     assert len(causes) > 3
 
 
-@pytest.mark.parametrize("variant", [*VARIANTS, "init+shuffle", "hash"])
-@pytest.mark.parametrize("factor", ["kernels", "hash", "init", "precision"])
-def test_a_switch_holds_what_it_is_for_and_is_absent_where_that_is_held(variant: str, factor: str) -> None:
+def check_switch(factor: str, variant: str) -> None:
     mine = find_variant(variant)
     switch = switch_for(Evidence(variant=mine), (factor,))
     assert (switch is None) == (factor in mine.held)
     if switch is not None:
         assert factor in find_variant(switch.variant).held
         assert switch.flags.startswith(f"--variant {switch.variant}")
+
+
+@pytest.mark.parametrize("factor", ["kernels", "hash", "init", "precision"])
+def test_a_switch_holds_what_it_is_for_and_is_absent_where_that_is_held(factor: str) -> None:
+    variants = [*VARIANTS, "init+shuffle", "hash"]
+    check_each(zip(variants, variants, strict=True), functools.partial(check_switch, factor))
 
 
 def test_levels_of_a_variant_of_the_users_own_stay() -> None:

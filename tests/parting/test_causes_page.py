@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from each import check_each
 
 from deviate.analysis.hazards import HAZARDS
 from deviate.parting.causes.known import GROUPS, Known
@@ -23,14 +23,17 @@ def test_the_page_of_the_documentation_is_up_to_date_and_in_the_manual() -> None
     assert "reference/causes.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("known", KNOWN, ids=lambda it: it.id)
-def test_a_cause_tells_what_it_is_what_points_to_it_what_removes_it_and_where_that_stands(known: Known) -> None:
+def check_cause(known: Known) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", known.id)
     assert known.group in GROUPS
     assert min(map(len, (known.reason, known.signs, known.cure))) > 10
     assert not known.title.endswith(".")
     assert all(it.startswith("https://") or it.endswith(".md") for it in known.source.split(", "))
     assert set(known.holds) <= set(NAMES)
+
+
+def test_a_cause_tells_what_it_is_what_points_to_it_what_removes_it_and_where_that_stands() -> None:
+    check_each(((known.id, known) for known in KNOWN), check_cause)
 
 
 def test_no_two_causes_have_one_name() -> None:

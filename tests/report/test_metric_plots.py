@@ -29,8 +29,6 @@ def _plot(view: View) -> EstimationPlot:
     ("n_experiments", "told"),
     [
         (1, "mean and its 95% interval"),
-        (2, "mean and one SD to either side. The last column is the difference"),
-        (3, "mean and one SD to either side. A panel of its own has the differences"),
         (8, "mean and one SD to either side. A panel of its own has the differences"),
     ],
 )
@@ -49,19 +47,6 @@ def test_rows_of_many_experiments_draw_the_sd_and_not_the_interval() -> None:
 def test_a_single_run_has_no_mean_to_speak_of() -> None:
     plot = _plot(build_view(judge([scored("a", [1.0])])))
     assert plot.caption == "Each point is the score of one run. No axis is forced to start at zero."
-
-
-def test_a_metric_of_one_side_says_that_its_line_is_another() -> None:
-    both, own = selected("acc", is_primary=True), selected("own")
-    b = experiment("b", [run(i, {"acc": Series((0,), (90.0 + i,))}) for i in range(5)], [both])
-    series = [{"acc": Series((0,), (91.0 + i,)), "own": Series((0,), (1.0 + i,))} for i in range(5)]
-    a = experiment("a", [run(i, it) for i, it in enumerate(series)], [both, own])
-    view = build_view(judge([b, a]))
-    page = render(view, "html")
-    assert page.count("mean and one SD to either side") == 1
-    assert page.count("mean and its 95% interval") == 1
-    assert view.metrics[1].cv.is_reason
-    assert view.metrics[1].cv.text == "not reported by b"
 
 
 def test_a_curve_is_told_in_numbers_to_those_who_cannot_see_it() -> None:

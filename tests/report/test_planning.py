@@ -46,11 +46,6 @@ def test_it_says_how_many_runs_the_margin_takes() -> None:
     assert "To show equivalence within it, if there is no difference, takes 21 runs of each." in told
 
 
-def test_without_a_margin_it_says_how_to_give_one() -> None:
-    told = texts([scored("base", [1.0, 2.0, 4.0, 5.0, 7.0], PLAIN), scored("new", [1.0, 2.5, 4.0, 5.0, 7.0], PLAIN)])
-    assert "--margin X, the smallest difference in points that matters" in told
-
-
 def test_it_says_what_twice_as_many_runs_buy() -> None:
     told = texts([scored("base", [1.0, 2.0, 4.0, 5.0, 7.0], PLAIN), scored("new", [1.0, 2.5, 4.0, 5.0, 7.0], PLAIN)])
     assert re.search(r"Twice as many, 10 runs of each, would see \S+ points, 0\.65 times as much", told)
@@ -78,11 +73,6 @@ def test_without_a_primary_metric_the_whole_part_has_a_reason() -> None:
     view = planning_view(findings, ["base"])
     assert view.parts == ()
     assert "name one with --metric" in view.no_planning
-
-
-def test_a_study_is_planned_by_the_variant_with_everything_varied() -> None:
-    (sentence, *_) = part_of(study(*usual())).sentences
-    assert "both spread as algo+impl does" in sentence
 
 
 def test_the_fourth_candidate_and_further_ones_are_folded() -> None:

@@ -26,37 +26,6 @@ def shown(*descriptions: Description) -> dict[str, list[str]]:
     return {row.label: [cell.text for cell in row.cells] for row in shape_rows(descriptions)}
 
 
-def test_every_figure_has_a_row_and_every_experiment_a_cell() -> None:
-    found = shown(described(scores(12)), described(scores(8)))
-    assert list(found) == [
-        "standard error of the mean",
-        "quartiles",
-        "MAD",
-        "skewness",
-        "excess kurtosis",
-        "outliers",
-        "interval of the CV",
-        "CV of the error rate",
-        "interval of the mean",
-        "interval of the SD",
-        "interval of the median",
-        "error of the test set",
-    ]
-    assert found["standard error of the mean"] == ["0.058 points", "0.071 points"]
-    assert found["interval of the SD"][1] == "needs 10 runs, has 8"
-    assert found["error of the test set"] == ["number of test examples not known: give n_examples in deviate.toml"] * 2
-
-
-def test_intervals_by_resampling_are_labelled_as_cross_checks() -> None:
-    methods = [row.method for row in shape_rows([described(scores(12))]) if "cross-check" in row.method]
-    assert methods == [
-        "95%, BCa bootstrap over runs: a cross-check, too narrow with few",
-        "95%, percentile bootstrap over runs: a cross-check, too narrow with few",
-        "95%, BCa bootstrap over runs: a cross-check, too narrow with few",
-        "95%, percentile bootstrap over runs: a cross-check, too narrow with few",
-    ]
-
-
 def test_outliers_are_named_by_run_in_the_table_and_below_heavy_tails() -> None:
     found = described((93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35))
     assert shown(found)["outliers"] == ["replicate 3"]

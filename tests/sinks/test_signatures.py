@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from each import check_each
 
 from deviate.sinks import SINKS, find_sink
 
@@ -94,7 +95,6 @@ visdom.Visdom().text | text win env opts append | Message text
 """.replace("\\\n", "")
 
 TABLE = [tuple(part.strip() for part in line.split("|")) for line in CALLS.strip().splitlines()]
-IDS = [f"{callee}-{len(listed.split())}" for callee, listed, _ in TABLE]
 
 
 def split_parameters(listed: str) -> tuple[list[str], list[str]]:
@@ -111,16 +111,24 @@ def carried(callee: str, positional: list[str], named: list[str]) -> list[str]:
     return [text.removesuffix(" -") for text in texts]
 
 
-@pytest.mark.parametrize(("callee", "listed", "expected"), TABLE, ids=IDS)
-def test_values_are_taken_from_their_place(callee: str, listed: str, expected: str) -> None:
+def check_places(row: tuple[str, ...]) -> None:
+    callee, listed, expected = row
     positional, named = split_parameters(listed)
     assert carried(callee, positional, named) == [expected]
 
 
-@pytest.mark.parametrize(("callee", "listed", "expected"), TABLE, ids=IDS)
-def test_values_are_found_by_keyword(callee: str, listed: str, expected: str) -> None:
+def check_keywords(row: tuple[str, ...]) -> None:
+    callee, listed, expected = row
     positional, named = split_parameters(listed)
     assert carried(callee, [], positional + named) == [expected]
+
+
+def test_values_are_taken_from_their_place() -> None:
+    check_each(((row[0], row) for row in TABLE), check_places)
+
+
+def test_values_are_found_by_keyword() -> None:
+    check_each(((row[0], row) for row in TABLE), check_keywords)
 
 
 IMPORTABLE = {

@@ -2,10 +2,12 @@
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from degenerate import CASES
+from each import check_each
 from samples import experiment, metric, run, sample
 
 from deviate import stats
@@ -23,11 +25,14 @@ def numbers(value: object) -> list[float]:
     return []
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_description_holds_no_nan(name: str) -> None:
-    described = stats.describe(CASES[name])
+def check_description(scores: Sequence[float]) -> None:
+    described = stats.describe(scores)
     assert all(math.isfinite(number) for number in numbers(described))
-    assert described.n + len(described.missing) == described.n_runs == len(CASES[name])
+    assert described.n + len(described.missing) == described.n_runs == len(scores)
+
+
+def test_a_description_holds_no_nan() -> None:
+    check_each(CASES.items(), check_description)
 
 
 def parts(value: object) -> list[object]:

@@ -1,12 +1,14 @@
 """What holds of every registered statistic, whatever the scores."""
 
 import inspect
+import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
+from each import check_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,8 +116,7 @@ def test_a_scale_of_all_scores_does_what_was_declared(statistic: Statistic, data
         assert numbers(other) == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-@every
-def test_the_same_generator_state_gives_the_same_answer_and_no_global_state_is_touched(statistic: Statistic) -> None:
+def check_generators(statistic: Statistic) -> None:
     draws = np.random.default_rng(3)
     n = statistic.minimum + 3
     samples = [[round(x, 1) for x in draws.normal(10, 1, n).tolist()] for _ in range(n_samples(statistic))]
@@ -125,8 +126,11 @@ def test_the_same_generator_state_gives_the_same_answer_and_no_global_state_is_t
     assert repr(np.random.get_state()) == before  # noqa: NPY002
 
 
-@every
-def test_integers_and_arrays_give_what_floats_give(statistic: Statistic) -> None:
+def test_the_same_generator_state_gives_the_same_answer_and_no_global_state_is_touched() -> None:
+    check_each(STATISTICS.items(), check_generators)
+
+
+def check_types_of_numbers(statistic: Statistic) -> None:
     draws = np.random.default_rng(4)
     whole = [draws.integers(1, 40, statistic.minimum + 3).tolist() for _ in range(n_samples(statistic))]
     floats = [[float(x) for x in sample] for sample in whole]
@@ -136,12 +140,19 @@ def test_integers_and_arrays_give_what_floats_give(statistic: Statistic) -> None
     assert answer(statistic, [tuple(np.array(sample)) for sample in whole]) == expected
 
 
-@every
-def test_no_sample_is_changed(statistic: Statistic) -> None:
+def test_integers_and_arrays_give_what_floats_give() -> None:
+    check_each(STATISTICS.items(), check_types_of_numbers)
+
+
+def check_samples_afterwards(statistic: Statistic) -> None:
     samples = [np.random.default_rng(i).normal(9, 1, statistic.minimum + 2) for i in range(n_samples(statistic))]
     copies = [sample.copy() for sample in samples]
     answer(statistic, samples)
     assert all(np.array_equal(sample, copy) for sample, copy in zip(samples, copies, strict=True))
+
+
+def test_no_sample_is_changed() -> None:
+    check_each(STATISTICS.items(), check_samples_afterwards)
 
 
 def some(n: int, mean: float = 5.0, sd: float = 1.0, seed: int = 0) -> list[float]:
@@ -176,20 +187,27 @@ DEGENERATE = {
 }
 
 
+def pair_degenerate(n: int) -> Iterable[tuple[str, ...]]:
+    """Names of `n` samples: each first and each last beside every other, and no order twice."""
+    orders = [
+        order
+        for one, other in itertools.product(DEGENERATE, repeat=2)
+        for order in ((one, *[other] * (n - 1)), (*[other] * (n - 1), one))
+    ]
+    return dict.fromkeys(orders)
+
+
 @every
-@pytest.mark.parametrize("name", DEGENERATE)
-def test_degenerate_scores_have_a_named_answer(statistic: Statistic, name: str) -> None:
+def test_degenerate_scores_have_a_named_answer(statistic: Statistic) -> None:
     """On either side, against every other sample, without a NaN, an exception or a warning."""
-    hard = DEGENERATE[name]
-    others = DEGENERATE.values() if n_samples(statistic) > 1 else [hard]
-    for other in others:
-        rest = n_samples(statistic) - 1
-        for samples in ([hard] + [other] * rest, [other] * rest + [hard]):
-            check_whole(answer(statistic, samples))
+    orders = pair_degenerate(n_samples(statistic))
+    check_each(
+        ((" | ".join(names), [DEGENERATE[name] for name in names]) for names in orders),
+        lambda samples: check_whole(answer(statistic, samples)),
+    )
 
 
-@every
-def test_too_few_runs_are_refused_with_their_number(statistic: Statistic) -> None:
+def check_minimum(statistic: Statistic) -> None:
     draws = np.random.default_rng(5)
     for n in range(statistic.minimum):
         samples = [draws.normal(10, 1, n).tolist() for _ in range(n_samples(statistic))]
@@ -197,6 +215,10 @@ def test_too_few_runs_are_refused_with_their_number(statistic: Statistic) -> Non
         assert isinstance(found, Unavailable)
     enough = [draws.normal(10, 1, statistic.minimum).tolist() for _ in range(n_samples(statistic))]
     assert not isinstance(answer(statistic, enough), Unavailable)
+
+
+def test_too_few_runs_are_refused_with_their_number() -> None:
+    check_each(STATISTICS.items(), check_minimum)
 
 
 def takes_samples_alone(function: Callable[..., object]) -> bool:

@@ -1,7 +1,7 @@
 import dataclasses
 
 from experiments import run, scored, selected, single
-from studies import spread, study, usual
+from studies import spread, study
 
 from deviate.model import Experiment, Findings
 from deviate.report import build_view
@@ -29,13 +29,9 @@ def _known(name: str, shift: float) -> Experiment:
 
 def test_what_is_on_record_is_the_answer() -> None:
     text = _text(judge([_known("base", 0), _known("new", 0.5)]))
-    assert "one standard deviation over runs (ddof 1), not a standard error" in text
     assert "base: variant algo+impl, free between runs: init, shuffle; held: split." in text
     assert "base: 5/6 completed, 1 crashed; n = 5 of 6 for test_acc." in text
-    assert "of a mean by Student t; of an SD by chi-square; of a difference of means by Welch" in text
-    assert "Verdicts rest on two-sided Welch's t-tests; equal spread is not assumed." in text
     assert "base, hardware: GPU NVIDIA H100; CPU AMD EPYC 9654." in text
-    assert "base, time: 45 s per run (median), 4 min 30 s summed over 6 runs" in text
 
 
 def test_what_is_not_on_record_is_said_to_be_unknown() -> None:
@@ -63,7 +59,6 @@ def test_what_must_be_chosen_before_is_left_to_be_confirmed() -> None:
     findings = judge([scored("base", SCORES), scored("new", SCORES[::-1])], is_paired=True, margin=0.5)
     text = _text(findings)
     assert "Pairing was asked for; that it was chosen before the runs is yours to confirm." in text
-    assert "Smallest difference that matters: 0.5; that it was chosen before the runs is yours to confirm." in text
     assert "Welch" not in text
 
 
@@ -71,14 +66,6 @@ def test_bars_beyond_what_a_percentage_can_be_are_named() -> None:
     near = selected(unit="%", is_primary=True)
     assert "Error bars pass 0 or 100 %" in _text(judge([scored("base", [99.9, 99.8, 98.1, 99.9], near)]))
     assert "Error bars pass" not in _text(judge([scored("base", SCORES, near)]))
-
-
-def test_each_variant_of_a_study_says_what_it_leaves_free() -> None:
-    text = _text(study(*usual()))
-    assert "control: nothing: every factor that deviate can reach is held (variant control)." in text
-    assert "impl: variant impl, free between runs: kernels, autotune, precision" in text
-    assert "Where all is held nothing else varied: the runs of the variant control are bitwise equal." in text
-    assert "All runs were tested on the same examples, by a hash of the evaluation data" in text
 
 
 def test_a_control_that_failed_or_is_missing_takes_the_claim_back() -> None:

@@ -3,7 +3,6 @@ import re
 import numpy as np
 import pytest
 from experiments import experiment, run, scored, selected, single, trained, with_moments
-from studies import study, usual
 
 from deviate.model import Findings
 from deviate.report import build_view, render
@@ -161,13 +160,6 @@ def test_whatever_is_long_the_text_is_one_that_a_comment_holds() -> None:
     text = _markdown(judge(sides))
     assert len(text) <= LIMIT
     assert re.search(r"- \d+ more warnings are on the page\n$", text)
-
-
-def test_a_noise_study_says_what_its_runs_prove_and_has_a_row_per_variant() -> None:
-    text = _markdown(study(*usual()))
-    assert "- control is intact: identical, 5 runs bitwise equal" in text
-    names = [row[0].removeprefix("&nbsp;&nbsp;") for row in _table(text)[2:]]
-    assert names == ["**test_acc (%)**", "algo+impl", "algo", "impl", "control"]
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])

@@ -73,32 +73,6 @@ def test_an_unknown_form_is_refused_with_those_that_there_are() -> None:
     assert "html" in caught.value.hint
 
 
-NOISE = """\
-Noise      control is intact: identical, 5 runs bitwise equal (1 quality metric and final weights).
-           impl: no implementation noise observed, 5 runs bitwise equal.
-           Nothing was drawn from augment in any run: no source of spread in this script.
-           Every draw belonged to a stream: nothing was drawn from other.
-           Same split: all 30 runs were tested on the same examples, by a hash of the evaluation data.
-
-  test_acc     n   SD (%) [95% CI]        SD ratio to algo+impl  share of variance
-    algo+impl  10  0.220 [0.151 … 0.402]  reference
-    algo       10  0.200 [0.138 … 0.365]  0.91 [0.45 … 1.82]     83 % [21 % … 333 %]
-    impl       5   0
-        no implementation noise observed, 5 runs bitwise equal
-    control    5   0
-        identical, 5 runs bitwise equal
-  excess of variance, algo+impl − algo − impl: +0.008 [95% CI −0.088 … 0.123] %², these runs do not tell it from 0
-Overhead   Determinism costs 1.00x the time [95% CI 0.94 … 1.06, Fieller] (algo over algo+impl, n = 9 and 9; wall time
-             of whole runs, start-up included; first replicate of each left out as warm-up).
-"""
-
-
-def test_the_noise_of_variants_stands_below_their_blocks() -> None:
-    text = render(build_view(study(*usual())), "terminal")
-    assert text.startswith("Variant    algo+impl   10/10 completed\n")
-    assert text.endswith(f"all 5 values equal · n = 5\n\n{NOISE}")
-
-
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 def test_no_line_of_a_noise_study_is_wider_than_the_terminal(width: int) -> None:
     text = render(build_view(study(*usual(), spread("as-is", [93.0, 94.0]))), "terminal", width=width)

@@ -24,15 +24,6 @@ def _classes(it: SetStability) -> StabilityPart:
     return _view(it).classes[0]
 
 
-def test_the_least_steady_class_stands_beside_its_size_and_what_another_test_set_would_add() -> None:
-    first, chance = _classes(one_set(0, "test", 8)).sentences
-    assert first == (
-        "Class 3 is the least steady: accuracy 83.2 … 95.6 % (SD 4.1 points, 18.59 times that of all examples) over 8 "
-        "runs. It has 60 examples; another test set would add an SD of 3.9 points."
-    )
-    assert chance.endswith("the widest would have an SD of about 0.8 points and a range of about 2.7 points.")
-
-
 def test_a_class_that_is_no_wider_than_chance_makes_one_says_so() -> None:
     it = dataclasses.replace(one_set(0, "test", 8), expected_largest_sd=0.05)
     assert _classes(it).sentences[1].endswith("a range of about 2.7 points: class 3 has no more.")
@@ -75,18 +66,6 @@ def test_a_class_without_spread_says_why() -> None:
     assert [cell.is_reason for cell in part.grids[0].rows[0].cells] == [False, False, True, False, False, True, False]
 
 
-def test_the_group_table_begins_with_all_and_has_ratios_with_intervals() -> None:
-    (part,) = [it for it in _view(one_set(0, "test", 8)).classes if it.anchor.startswith("groups")]
-    rows = part.grids[0].rows
-    assert [row.label for row in rows] == ["All", "sex = 0", "sex = 1", "age = 0", "age = 1"]
-    cells = dict(zip(part.grids[0].headers[:4], (it.text for it in rows[2].cells[:4]), strict=True))
-    assert cells == {"examples": "4,200", "share": "42 %", "positive": "85", "negative": "4,115"}
-    assert [it.text for it in rows[2].cells[4:7]] == ["92.000", "0.230", "4.60 [3.22 … 6.90]"]
-    assert [it.text for it in rows[4].cells[10:]] == ["no example of this group is positive", "", ""]
-    assert {len(row.cells) for row in rows} == {len(part.grids[0].headers)}
-    assert part.notes == ("12 examples have no value in one of the columns and are left out of it.",)
-
-
 def test_more_than_two_classes_have_no_columns_for_false_positives() -> None:
     it, why = one_set(0, "test", 8), Unavailable("needs two classes")
     groups = tuple(
@@ -99,16 +78,6 @@ def test_more_than_two_classes_have_no_columns_for_false_positives() -> None:
     assert part.notes[0] == "False positives and false negatives are told where there are two classes."
 
 
-def test_the_group_whose_rate_is_least_steady_is_named() -> None:
-    (part,) = [it for it in _view(one_set(0, "test", 8)).classes if it.anchor.startswith("groups")]
-    assert part.sentences == (
-        (
-            "The accuracy of sex = 1 is the least steady beside all examples: SD 0.230 points, 4.60 [3.22 … 6.90] "
-            "times that of all (4,200 examples, 42 % of them)."
-        ),
-    )
-
-
 def test_without_groups_or_classes_it_is_said_what_to_type() -> None:
     bare = dataclasses.replace(one_set(0, "test", 8), groups=(), classes=())
     view = _view(bare)
@@ -116,14 +85,6 @@ def test_without_groups_or_classes_it_is_said_what_to_type() -> None:
     assert "--groups FILE.csv" in view.no_groups
     assert "--capture predictions" in view.no_classes
     assert (_view(one_set(0, "test", 8)).no_groups, _view(one_set(0, "test", 8)).no_classes) == ("", "")
-
-
-def test_the_page_shows_classes_below_their_heading_and_not_below_stability() -> None:
-    page = render(build_view(everything()), "html")
-    before, _, after = page.partition('<section id="breakdowns"')
-    assert "class 3 is the least steady" not in before.lower()
-    assert "Class 3 is the least steady" in after
-    assert "Sub-groups of test, wide" in after
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 4])

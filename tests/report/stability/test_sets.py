@@ -6,10 +6,8 @@ import re
 import pytest
 from experiments import scored
 from stabilities import FEW, everything, one_set, values_set, with_stability
-from studies import noisy_run, study, variant, weights
 
 from deviate.model import Measure, SetStability, StabilityFindings, Unavailable
-from deviate.report import build_view, render
 from deviate.report.stability import stability_view
 from deviate.report.view.stability import Quantities, StabilityPart
 from deviate.stats import judge
@@ -31,14 +29,6 @@ def _alone(it: SetStability) -> StabilityPart:
     return part
 
 
-def test_without_captures_it_is_said_what_to_type() -> None:
-    view = stability_view(judge([scored("a", [1.0, 2.0])]), ["a"])
-    assert "--capture predictions,weights" in view.no_stability
-    assert (view.parts, view.classes, view.lines) == ((), (), ())
-    assert "--capture predictions" in view.no_classes
-    assert "--groups" in view.no_groups
-
-
 def test_the_lines_are_of_the_test_set_and_name_the_others() -> None:
     found = StabilityFindings(sets=(one_set(0, "val", 5), one_set(0, "test", 5)))
     lines = stability_view(dataclasses.replace(everything(), stability=found), LABELS).lines
@@ -54,21 +44,14 @@ def test_what_was_asked_for_and_not_kept_is_told_beside_what_was() -> None:
     assert lines == (*told, "… and 1 more: see the report, Stability")
 
 
-def test_hashes_of_weights_are_said_to_tell_no_distance() -> None:
-    runs = [noisy_run(i, (50.0,), "same", weights=(weights("a"),)) for i in range(2)]
-    assert "a hash of each run" in stability_view(study(variant("control", runs)), ["control"]).no_stability
-
-
 def test_imported_scores_are_not_blamed() -> None:
     imported = dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))
     assert "their scores were imported" in stability_view(judge([imported]), ["a"]).no_stability
 
 
 def test_why_something_asked_for_is_not_there_is_said_with_its_experiment() -> None:
-    found = everything()
-    asked = dataclasses.replace(found, stability=StabilityFindings(reasons=(("no room for test",), ())))
+    asked = dataclasses.replace(everything(), stability=StabilityFindings(reasons=(("no room for test",), ())))
     assert "small: no room for test" in stability_view(asked, LABELS).no_stability
-    assert "wide: weights of replicate 2 were not kept: they found no room" in stability_view(found, LABELS).absent
 
 
 def test_the_first_sentence_sets_disagreement_beside_accuracy() -> None:
@@ -108,17 +91,6 @@ def test_a_measure_that_is_not_there_has_its_reason() -> None:
     assert churn.cells[0].is_reason
 
 
-def test_experiments_stand_side_by_side_with_their_intervals_and_differences() -> None:
-    table = _parts(everything().stability)["Predictions on test"].tables[0]
-    assert table.columns == LABELS
-    cells = _cells(table)
-    assert cells["churn"] == ["8.20 % [7.70 … 8.70]", "8.36 % [7.85 … 8.88]"]
-    assert cells["churn, difference"] == ["reference", "+0.16 points [−0.84 … 1.16]"]
-    assert cells["gain of two runs averaged: accuracy"][0] == "+1.230 points [1.146 … 1.314]"
-    assert cells["error of the test set"] == ["0.25 points", "0.25 points"]
-    assert cells["examples"] == ["10,000", "10,000"]
-
-
 def test_figures_without_intervals_say_why_once() -> None:
     part = _alone(one_set(0, "test", 3))
     assert part.notes[0] == "small, where no interval stands: takes 5 runs."
@@ -143,35 +115,10 @@ def test_a_correlation_that_is_not_there_has_its_reason() -> None:
     assert told.endswith("of val are is not known: 1 run: no other to compare it with.")
 
 
-def test_reductions_have_their_measures_and_what_they_add_up_to() -> None:
-    table = _parts(everything().stability)["Predictions on test"].tables[1]
-    groups = list(dict.fromkeys(row.group for row in table.rows))
-    assert groups == ["snapshots, mean of 5 outputs", "flip, mean of 2 outputs"]
-    told = [row.cells[0].text for row in table.rows if row.label == "variability reduced by"]
-    assert told == ["48.0 % [38.0 … 58.0]", "21.0 % [11.0 … 31.0]"]
-
-
 def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
     (fold,) = _parts(everything().stability)["Predictions on test"].folds
     first = fold.grids[0].rows[1]
     assert (first.label, [it.text for it in first.cells]) == ("17", ["1", "53 %", "1: 5, 3: 3"])
-
-
-def test_weights_name_the_layer_that_is_farthest_apart() -> None:
-    part = _parts(everything().stability)["Weights"]
-    assert "apart, mean over the pairs of 8 runs; farthest is blocks.5.conv.weight with 1.250" in part.sentences[0]
-    layers = part.folds[0].tables[0]
-    assert len(layers.rows) == 6
-    assert layers.rows[1].method == "3,456 weights"
-
-
-def test_convergence_counts_the_runs_that_get_there() -> None:
-    table = _parts(everything().stability)["Time to convergence"].folds[0].tables[0]
-    cells = _cells(table)
-    assert cells["runs that get there"] == ["7 of 8", "7 of 8"]
-    assert cells["steps"] == ["20 … 27", "20 … 27"]
-    assert cells["seconds"][0] == "34.2 ± 3.1 s"
-    assert {row.group for row in table.rows} == {"within 1% of the best val_acc"}
 
 
 def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_none() -> None:
@@ -189,19 +136,6 @@ def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_non
     untimed = _parts(StabilityFindings(convergence=(bare,)))["Time to convergence"]
     assert [it.label for it in untimed.folds[0].tables[0].rows] == ["runs that get there", "steps", "steps, range"]
     assert untimed.notes == ("When these runs reported their values is not on record: steps alone are told.",)
-
-
-def test_weak_models_are_shown_with_both_figures_and_their_rule() -> None:
-    (row,) = _parts(everything().stability)["Weak models"].grids[0].rows
-    assert [it.text for it in row.cells] == [
-        "test_acc",
-        "test_acc below 90",
-        "replicate 3",
-        "9.4",
-        "0.80",
-        "3.1",
-        "0.25",
-    ]
 
 
 def test_what_was_not_asked_for_names_its_flag() -> None:
@@ -228,29 +162,6 @@ def test_many_sets_are_folded_and_the_last_of_them_left_to_the_data() -> None:
     assert [any("disagreement.csv has all" in note for note in it.notes) for it in view.parts] == [False] * 4 + [
         True
     ] * 8
-
-
-def test_a_terminal_gets_churn_class_and_group_in_few_lines() -> None:
-    text = render(build_view(everything()), "terminal")
-    block = text[text.index("Stability  ") :].split("\n\n")[0]
-    assert block.startswith(
-        "Stability  Two runs disagree on test (10,000 examples) [95% CI]: small 8.20 % [7.70 … 8.70]"
-    )
-    assert "class 3 is the least steady" in block
-    assert "accuracy of sex = 1 varies 4.60 [3.22 … 6.90] times" in block
-    assert len(block.splitlines()) <= 6
-    assert text.index("Verdict: ") < text.index("Stability  ")
-
-
-def test_intervals_name_their_method_and_that_runs_were_left_out_not_pairs() -> None:
-    told = stability_view(everything(), LABELS).footnotes[0]
-    assert told == "Intervals: 95%, jackknife over runs. They come from runs, never from pairs: pairs share their runs."
-
-
-def test_what_stability_does_not_show_is_among_the_limits() -> None:
-    limits = build_view(everything()).limits
-    assert "How often runs disagree is not how often they are wrong, and no verdict rests on it." in limits
-    assert not [it for it in build_view(judge([scored("a", [1.0, 2.0])])).limits if "disagree" in it]
 
 
 def test_a_correlation_next_to_one_keeps_the_digits_that_tell_it_from_one() -> None:
