@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 Require = Callable[[str], None]
 
 
@@ -26,6 +28,7 @@ def test_another_seed_gives_other_accuracy_on_the_same_data(examples: Path, tmp_
     assert all(0.7 < float(accuracy) < 0.9 for accuracy in accuracies)
 
 
+@pytest.mark.slow
 def test_adversarial_training_reports_train_and_test_data_in_each_epoch(
     examples: Path, require: Require, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from clock import mask_clock
 from replayed import Left, Replayed
+from tiers import slow_but
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def masked(left: Left) -> Left:
     return dataclasses.replace(left, stdout=mask_clock(left.stdout.decode()).encode(), stderr=stderr)
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.script)
+@pytest.mark.parametrize("example", slow_but(EXAMPLES, EXAMPLES[:1]), ids=lambda example: example.script)
 def test_runs_leave_the_same_with_taps_on_and_off_and_as_is_as_plain_runs(
     example: Example, tmp_path: Path, examples: Path, require
 ) -> None:  # type: ignore[no-untyped-def]

@@ -34,6 +34,7 @@ def test_the_main_loop_and_the_metrics_of_a_study_are_found(script: str, example
     assert analysis.main_loop.variable == "epoch"
 
 
+@pytest.mark.slow
 def test_a_page_says_what_the_report_found(
     examples: Path, require: Require, project: Path, deviate_in: Callable[[Path], Callable[..., object]]
 ) -> None:
