@@ -208,6 +208,7 @@ def test_what_removes_it_is_tried(told: tuple[str, dict[str, Any]]) -> None:
     assert told[1]["causes"][0]["id"] == confirmed["cause"]
 
 
+@pytest.mark.slow
 def test_a_rung_that_takes_more_than_half_as_long_again_says_so_before_it_begins(
     told: tuple[str, dict[str, Any]],
 ) -> None:
