@@ -5,6 +5,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import pytest
 from installed import Answer, examine_alone, examine_in_place, installed_files
 
 WORKERS = 2
@@ -16,6 +17,7 @@ def answers(examine: Callable[[Path], Answer], files: Iterable[Path]) -> list[An
         return list(pool.map(examine, files, chunksize=4))
 
 
+@pytest.mark.slow
 def test_a_thousand_files_each_in_a_project_of_its_own_are_answered() -> None:
     files = installed_files(1_020)
     assert len(files) >= 1_000
