@@ -25,6 +25,7 @@ from .labels import tells_keys
 from .loops import LoopFinder, Training, Trainings, loop_value
 from .naming import give_names
 from .origin import Origins
+from .parsed import ParsedFiles
 from .project import Project
 from .repeats import find_repeats
 from .reports import GRAPH_SUMMARY
@@ -64,7 +65,7 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
     """
     file = _relative(script, root)
     with _without_collector():
-        source = read_source(script, file)
+        source = read_source(script, file, ParsedFiles(root))
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, DEEPEST))
         try:

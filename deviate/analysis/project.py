@@ -10,6 +10,7 @@ from deviate.wording import listed
 
 from .index import Module
 from .nodes import Nodes
+from .parsed import ParsedFiles
 from .paths import path_changes
 from .source import Source, read_source
 
@@ -36,6 +37,7 @@ class Project:
 
     def __init__(self, source: Source, root: Path) -> None:
         self.root = root
+        self.parsed = ParsedFiles(root)
         self.nodes = Nodes()
         self.modules: dict[str, Module] = {}
         self.notices: list[str] = []
@@ -92,7 +94,7 @@ class Project:
             self._notice("the project is larger than what is followed; files behind the first ones were not read")
             return None
         try:
-            return self.add(read_source(self.root / file, file))
+            return self.add(read_source(self.root / file, file, self.parsed))
         except InputError as error:
             reason = error.message
         except RecursionError:
