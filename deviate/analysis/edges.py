@@ -34,6 +34,9 @@ COMMON = listed(
 )
 """Method names too common to tell a class by them alone."""
 
+TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
+"""Classes of arguments that are looked into for functions and objects."""
+
 MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
 
@@ -177,7 +180,7 @@ class EdgeFinder:
                     yield Edge(call, function, thing.function, "handed")
 
     def _things_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
-        if isinstance(value, cst.Name | cst.Attribute | cst.Call | cst.List | cst.Tuple | cst.Dict):
+        if type(value) in TELLING:
             for thing in self.resolver.of(value, function):
                 if isinstance(thing, Container):
                     for item in self.resolver.containers.items(value, function):

@@ -69,7 +69,11 @@ class _TreeReader(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> type:
         found: object = getattr(cst, name, None)
-        if isinstance(found, type) and issubclass(found, cst.CSTNode | cst.MaybeSentinel) and found.__module__ == module:
+        if (
+            isinstance(found, type)
+            and issubclass(found, cst.CSTNode | cst.MaybeSentinel)
+            and found.__module__ == module
+        ):
             return found
         raise pickle.UnpicklingError(f"{module}.{name} is no node of a tree")
 

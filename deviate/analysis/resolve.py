@@ -18,7 +18,10 @@ Question = tuple[Callable[..., Any] | None, tuple[Any, ...], Any]
 """What was asked for an answer: a function (None for `Resolver.of`), its arguments, and what it gave."""
 
 T = TypeVar("T")
-DISPLAYS = (cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp)
+DISPLAYS = frozenset(
+    {cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp}
+)
+TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) and issubclass(kind, cst.BaseString))
 
 
 class Resolver:
@@ -220,31 +223,30 @@ class Resolver:
         return self.of(*argument)
 
     def _of(self, node: cst.CSTNode, function: Function) -> Iterable[Thing]:
-        if isinstance(node, DISPLAYS):
-            return (Container(node, function),)
-        match node:
-            case cst.Name():
-                return self.bindings.named(node.value, function)
-            case cst.Attribute():
-                return [
-                    found for thing in self.of(node.value, function) for found in self.attribute(thing, node.attr.value)
-                ]
-            case cst.Call():
-                return self.results.of_call(node, function)
-            case cst.FunctionDef():
-                return (Routine(self.project.nodes.functions[node]),)
-            case cst.Subscript():
-                return self.containers.taken(node, function)
-            case cst.IfExp():
-                return (*self.of(node.body, function), *self.of(node.orelse, function))
-            case cst.BooleanOperation():
-                return (*self.of(node.left, function), *self.of(node.right, function))
-            case cst.Await():
-                return self.of(node.expression, function)
-            case cst.NamedExpr():
-                return self.of(node.value, function)
-            case cst.BaseString():
-                return (Outside("builtins.str()"),)
+        kind = type(node)  # compared by hand: the classes of libcst are slow to match
+        if kind in DISPLAYS:
+            return (Container(node, function),)  # type: ignore[arg-type]
+        if kind in TEXTS:
+            return (Outside("builtins.str()"),)
+        if type(node) is cst.Name:
+            return self.bindings.named(node.value, function)
+        if type(node) is cst.Attribute:
+            name = node.attr.value
+            return [found for thing in self.of(node.value, function) for found in self.attribute(thing, name)]
+        if type(node) is cst.Call:
+            return self.results.of_call(node, function)
+        if type(node) is cst.FunctionDef:
+            return (Routine(self.project.nodes.functions[node]),)
+        if type(node) is cst.Subscript:
+            return self.containers.taken(node, function)
+        if type(node) is cst.IfExp:
+            return (*self.of(node.body, function), *self.of(node.orelse, function))
+        if type(node) is cst.BooleanOperation:
+            return (*self.of(node.left, function), *self.of(node.right, function))
+        if type(node) is cst.Await:
+            return self.of(node.expression, function)
+        if type(node) is cst.NamedExpr:
+            return self.of(node.value, function)
         return ()
 
     def attribute(self, thing: Thing, name: str) -> Iterable[Thing]:
