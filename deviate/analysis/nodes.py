@@ -18,14 +18,16 @@ class Nodes:
     Attributes:
         parents: of each node; functions: of each definition and top level, the function.
         numbers: of each node, in reading order; those of the parts of a node follow its own without a gap.
-        dead: statements of a block that nothing reaches, once somebody asked (`order.is_dead`).
+        dead: of nodes, whether nothing reaches them; behind_exit: statements of a block that nothing reaches; of those
+            that somebody asked for (`order.is_dead`).
     """
 
     def __init__(self) -> None:
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
         self.numbers: dict[cst.CSTNode, int] = {}
-        self.dead: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
+        self.dead: dict[cst.CSTNode, bool] = {}
+        self.behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
         self._function_of: dict[cst.CSTNode, Function] = {}
         self._ends: dict[cst.CSTNode, int] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}

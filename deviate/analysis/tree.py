@@ -1,8 +1,10 @@
 """Syntax trees: children, dotted names, constants and call arguments of libcst nodes, without the visitors' cost."""
 
+import ast
 import dataclasses
 import warnings
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -94,15 +96,20 @@ def last_name(node: cst.CSTNode) -> str:
 
 def constant_text(node: cst.CSTNode | None) -> str | None:
     """The value of a string literal, adjacent literals joined; None for anything else and for bytes."""
-    if isinstance(node, cst.SimpleString):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\\d": the script's own affair, and Python will say so when it runs
-            value = node.evaluated_value
-        return value if isinstance(value, str) else None
-    if isinstance(node, cst.ConcatenatedString):
+    if type(node) is cst.SimpleString:
+        return _value(node.value)
+    if type(node) is cst.ConcatenatedString:
         left, right = constant_text(node.left), constant_text(node.right)
         return None if left is None or right is None else left + right
     return None
+
+
+@lru_cache(maxsize=4096)
+def _value(literal: str) -> str | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "\\d": the script's own affair, and Python will say so when it runs
+        value = ast.literal_eval(literal)
+    return value if isinstance(value, str) else None
 
 
 def constant_number(node: cst.CSTNode) -> float | None:
