@@ -415,7 +415,7 @@ def {name}_{level}(values, where=None, limit=100, **options):
     result, names = [], {{"level": "{level}", "step": "{name}", "limit": str(limit)}}
     for index, value in enumerate(values):
         if not keeper.accepts(index, value):
-            LOGGER.debug("%s of %s left out %s", names["step"], names["level"], index)
+            LOGGER.debug("left out a value of level {level}")
             continue
         scaled = keeper.scaled(value)
         result.append({calls})
@@ -425,7 +425,7 @@ def {name}_{level}(values, where=None, limit=100, **options):
         try:
             keeper.save()
         except OSError as error:
-            LOGGER.warning(f"{name}_{level}: {{error}}")
+            LOGGER.warning(f"{{names['step']}} was not saved: {{error}}")
     while len(result) > limit and keeper.total > 0:
         keeper.total -= abs(float(result.pop()))
     ordered = sorted(result, key=lambda item: str(item))[:limit]

@@ -30,6 +30,7 @@ class Nodes:
         self.behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
         self._function_of: dict[cst.CSTNode, Function] = {}
         self._ends: dict[cst.CSTNode, int] = {}
+        self._codes: dict[cst.CSTNode, str] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -85,7 +86,9 @@ class Nodes:
 
     def code(self, node: cst.CSTNode) -> str:
         """An expression as it is spelled, on one line."""
-        return self.source(node).code(node)
+        if node not in self._codes:
+            self._codes[node] = self.source(node).code(node)
+        return self._codes[node]
 
     def statement_line(self, node: cst.CSTNode) -> int:
         """First line of the simple statement, or of the compound statement's header, in which a node stands."""
