@@ -5,6 +5,7 @@ tree takes a quarter of the time to read that it takes to parse, and two thirds 
 deleted at any time: what is missing, damaged or of another version is parsed anew.
 """
 
+import contextlib
 import hashlib
 import io
 import os
@@ -54,7 +55,8 @@ class ParsedFiles:
             unfinished.replace(place)
             self._forget_old(self.folder)
         except (OSError, RecursionError):
-            unfinished.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
 
     def _forget_old(self, folder: Path) -> None:
         kept = os.listdir(folder)  # noqa: PTH208 - names are enough, which are asked for often
