@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from deviate.model import Direction, Role
 
@@ -41,9 +42,14 @@ WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 def words(text: str) -> list[str]:
     """Lower-case words of an identifier or a text: `valAcc_top1` gives val, acc, top1."""
+    return list(_words(text))
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> tuple[str, ...]:
     joined = re.sub(r"learning[ _]rate", "learningrate", text, flags=re.IGNORECASE)
     joined = re.sub(r"cross[ _-]entropy", "crossentropy", joined, flags=re.IGNORECASE)
-    return [word.lower() for word in WORD.findall(joined)]
+    return tuple(word.lower() for word in WORD.findall(joined))
 
 
 def direction_of(found: Iterable[str]) -> Direction | None:

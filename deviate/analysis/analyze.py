@@ -1,7 +1,9 @@
 """Analysis of a training script: main loop, metrics with evidence, rejected values, seeds, outputs and hazards."""
 
+import gc
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from .labels import tells_keys
 from .loops import LoopFinder, Training, Trainings, loop_value
 from .naming import give_names
 from .origin import Origins
+from .parsed import ParsedFiles
 from .project import Project
 from .repeats import find_repeats
 from .reports import GRAPH_SUMMARY
@@ -61,15 +64,33 @@ def analyze(script: Path, root: Path, *, shared: Collection[tuple[str, Span]] = 
         InputError: the script is missing, outside the project, or no Python.
     """
     file = _relative(script, root)
-    source = read_source(script, file)
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEEPEST))
+    with _without_collector():
+        source = read_source(script, file, ParsedFiles(root))
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, DEEPEST))
+        try:
+            graph = CallGraph(Project(source, root))
+            analysis = _analyze(graph, root, file, shared)
+            graph.release()
+        except RecursionError:
+            raise InputError(
+                f"{file}: expressions are nested too deeply to be read", "Split the deepest one."
+            ) from None
+        finally:
+            sys.setrecursionlimit(limit)
+    return analysis
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the garbage collector from searching the trees, again and again while they grow: all of them are in use."""
+    was_enabled = gc.isenabled()
+    gc.disable()
     try:
-        return _analyze(CallGraph(Project(source, root)), root, file, shared)
-    except RecursionError:
-        raise InputError(f"{file}: expressions are nested too deeply to be read", "Split the deepest one.") from None
+        yield
     finally:
-        sys.setrecursionlimit(limit)
+        if was_enabled:
+            gc.enable()
 
 
 def _relative(script: Path, root: Path) -> str:

@@ -24,9 +24,8 @@ class Bindings:
     def in_module(self, module: Module, name: str) -> tuple[Thing, ...]:
         """What a name of a module's top level stands for; submodules and star imports included."""
         key = (module, name)
-        if key in self.resolver.active:
+        if not self.resolver.ask(self.resolver.enter, key):
             return ()
-        self.resolver.active.add(key)
         try:
             if name in module.top.bindings:
                 return tuple(self.bound(name, module.top, module.top.bindings[name]))
@@ -35,7 +34,7 @@ class Bindings:
                 return (Namespace(file, self.project.load(file)),)
             return tuple(self._starred(module, name))
         finally:
-            self.resolver.active.discard(key)
+            self.resolver.ask(self.resolver.leave, key)
 
     def named(self, name: str, function: Function) -> Iterable[Thing]:
         scope, bindings = self.resolver.find(name, function)
@@ -59,7 +58,7 @@ class Bindings:
     def _starred(self, module: Module, name: str) -> Iterator[Thing]:
         outside = []
         for star in module.stars:
-            place = self.project.resolve(star, module)
+            place = self.resolver.ask(self.project.resolve, star, module)
             loaded = self.project.load(place[0]) if place is not None and not place[1] else None
             if loaded is None:
                 outside.append(star)
@@ -107,7 +106,7 @@ class Bindings:
             yield from given or (thing,)
 
     def _imported(self, target: str, module: Module) -> Iterable[Thing]:
-        place = self.project.resolve(target, module)
+        place = self.resolver.ask(self.project.resolve, target, module)
         if place is None:
             return (Outside(target.lstrip(".")),)
         file, rest = place
@@ -140,7 +139,7 @@ class Bindings:
             for cls in self.resolver.derived(function.owner):
                 yield Type(cls) if is_class else Instance(cls)
             return
-        for edge in self.resolver.edges.get(function, ()):
+        for edge in self.resolver.ask(self.resolver.ways_into, function):
             argument = edge.argument(name)
             if argument is not None:
                 yield from self.resolver.item(argument)
@@ -156,11 +155,10 @@ class Bindings:
         if not isinstance(node, cst.Name | cst.Attribute):
             return
         key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
-        if key in self.resolver.active:  # `step: step`
+        if not self.resolver.ask(self.resolver.enter, key):  # `step: step`
             return
-        self.resolver.active.add(key)
         things = tuple(self.named(node.value, scope) if isinstance(node, cst.Name) else self.resolver.of(node, scope))
-        self.resolver.active.discard(key)
+        self.resolver.ask(self.resolver.leave, key)
         for thing in things:
             if isinstance(thing, Type):
                 yield Instance(thing.cls)

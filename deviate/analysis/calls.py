@@ -13,8 +13,9 @@ from .index import Function, LoopNode
 from .project import Project
 from .resolve import Resolver
 from .things import Edge
-from .tree import children, imported_names
+from .tree import imported_names
 
+DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Module)
 MOST_WAYS = 32
 LONGEST_WAY = 24
 MOST_ROUNDS = 6
@@ -52,6 +53,8 @@ class CallGraph:
         self.resolver = Resolver(project)
         self.reached: dict[Function, None] = {}
         self._out: dict[cst.CSTNode, list[Edge]] = {}
+        self._leaving: list[cst.CSTNode] = []
+        self._frames: dict[cst.CSTNode, cst.CSTNode] = {}
         self._tried = 0
         self._known_ways: dict[Function, list[Way]] = {}
         self._known_callees: dict[Function, list[Function]] = {}
@@ -115,6 +118,15 @@ class CallGraph:
             node = node.func.attr
         return self.nodes.place(node)
 
+    def release(self) -> None:
+        """Let go of all that was read. It refers to itself in circles, in which the garbage collector is slow.
+
+        The graph cannot be asked any more.
+        """
+        scopes = [scope for module in self.project.modules.values() for scope in module.scopes]
+        for part in (*scopes, *self.project.modules.values(), self.nodes, self.resolver, self.project, self):
+            vars(part).clear()
+
     # ------------------------------------------------------------ inside
 
     def _ways_to(self, function: Function) -> list[Way]:
@@ -140,12 +152,18 @@ class CallGraph:
                 self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, found)
 
     def _called_in(self, node: cst.CSTNode) -> Iterator[Function]:
-        waiting = [node]
-        while waiting:
-            current = waiting.pop()
-            yield from (edge.callee for edge in self._out.get(current, ()))
-            if current is node or not isinstance(current, cst.FunctionDef | cst.ClassDef):
-                waiting.extend(children(current))
+        """What is called in a node but not in the functions and classes that are defined in it; the last call first."""
+        frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
+        leaving = [it for it in self.nodes.within(node, self._leaving) if it is node or self._frame(it) is frame]
+        leaving.sort(key=lambda it: (-self.nodes.end(it), self.nodes.numbers[it]))
+        for it in leaving:
+            yield from (edge.callee for edge in self._out[it])
+
+    def _frame(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The function, class or module that a node is a part of."""
+        if node not in self._frames:
+            self._frames[node] = next(it for it in self.nodes.ancestors(node) if isinstance(it, DEFINITIONS))
+        return self._frames[node]
 
     def _build(self) -> None:
         """Follow the calls until nothing new is found: what is called may depend on what was handed over."""
@@ -161,6 +179,7 @@ class CallGraph:
         finder.settle()
         for edge in finder.found:
             self._out.setdefault(edge.node, []).append(edge)
+        self._leaving = sorted(self._out, key=self.nodes.numbers.__getitem__)
 
     def _round(self, finder: EdgeFinder) -> None:
         waiting = [*reversed(self.reached), self.project.entry.top]
@@ -171,8 +190,4 @@ class CallGraph:
                 continue
             passed.add(function)
             self.reached[function] = None
-            for edge in finder.edges_of(function):
-                if edge not in finder.found:
-                    finder.found[edge] = None
-                    self.resolver.edges.setdefault(edge.callee, []).append(edge)
-                waiting.append(edge.callee)
+            waiting += finder.callees(function)

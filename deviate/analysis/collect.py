@@ -50,6 +50,7 @@ class Collector:
         self.holdings = Holdings(self.taker.displays, self.taker.meters)
         self.left = MOST_READINGS
         self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
+        self._judged: set[tuple[str, tuple[Item, ...]]] = set()
 
     def collect(self) -> list[Judged]:
         """Candidates in the order of files and lines; a value that two sinks share counts once."""
@@ -200,6 +201,9 @@ class Collector:
     # ------------------------------------------------------------ judgement
 
     def _judge(self, items: list[Item], sink: str) -> None:
+        if (sink, tuple(items)) in self._judged:  # of another call of the function that reports it
+            return
+        self._judged.add((sink, tuple(items)))
         values = [item for item in items if isinstance(item, Value)]
         texts = _texts_between(items)
         message = "".join(item if isinstance(item, str) else "{}" for item in items)

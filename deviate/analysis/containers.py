@@ -25,16 +25,15 @@ class Containers:
         self.resolver = resolver
         self._added: dict[str, list[Argument]] = {}
         self._seen: set[str] = set()
-        self._active: set[cst.CSTNode] = set()
+        self.active: dict[cst.CSTNode, None] = {}
 
     def items(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
         """Expressions of the items of a container."""
         found: list[Argument] = []
         for thing in self.resolver.of(node, function):
-            if isinstance(thing, Container) and thing.node not in self._active:  # `parts = list(parts)`
-                self._active.add(thing.node)
+            if isinstance(thing, Container) and self.resolver.ask(self._enter, thing.node):  # `parts = list(parts)`
                 found += self._displayed(thing)
-                self._active.discard(thing.node)
+                self.resolver.ask(self._leave, thing.node)
         if isinstance(node, cst.Name | cst.Attribute):
             found += self._added_to(node, function)
         return list(dict.fromkeys(found))
@@ -85,6 +84,15 @@ class Containers:
 
     # ------------------------------------------------------------ inside
 
+    def _enter(self, node: cst.CSTNode) -> bool:
+        if node in self.active:
+            return False
+        self.active[node] = None
+        return True
+
+    def _leave(self, node: cst.CSTNode) -> None:
+        del self.active[node]
+
     def _parts(self, items: list[Argument], way: tuple[int, ...]) -> list[Argument]:
         if not way:
             return items
@@ -124,7 +132,7 @@ class Containers:
     def _unpacked(self, node: cst.Param, function: Function) -> list[Argument]:
         """What the calls of a function give to its `*values` or `**options`."""
         found: list[Argument] = []
-        for edge in self.resolver.edges.get(function, ()):
+        for edge in self.resolver.ask(self.resolver.ways_into, function):
             if node.star == "*":
                 found += edge.given[max(0, len(function.parameters) - edge.skipped) :]
             else:
@@ -163,9 +171,8 @@ class Containers:
 
     def _added_to(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
         """What `append`, `setdefault`, item assignments and the like put into a container of that name."""
-        self._gather()
         name = last_name(node)
-        added = self._added.get(name, [])
+        added = list(self.resolver.ask(self._added_as, name))
         if isinstance(node, cst.Name):
             added = [item for item in added if item[1].module is function.module]
             _, bindings = self.resolver.find(name, function)
@@ -175,6 +182,11 @@ class Containers:
                 if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
             ]
         return added
+
+    def _added_as(self, name: str) -> tuple[Argument, ...]:
+        if len(self._seen) != len(self.resolver.project.modules):
+            self._gather()
+        return tuple(self._added.get(name, ()))
 
     def _gather(self) -> None:
         for file, module in list(self.resolver.project.modules.items()):

@@ -1,6 +1,6 @@
 """Edges of the call graph: what the calls, decorators, imports and `with` statements of one function run."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
@@ -34,6 +34,9 @@ COMMON = listed(
 )
 """Method names too common to tell a class by them alone."""
 
+TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
+"""Classes of arguments that are looked into for functions and objects."""
+
 MOST_NAMED = 3
 HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
 
@@ -46,11 +49,25 @@ class EdgeFinder:
         self.resolver = resolver
         self.found: dict[Edge, None] = {}
 
-    def edges_of(self, function: Function) -> Iterator[Edge]:
+    def callees(self, function: Function) -> list[Function]:
+        """What a function runs, in the order of its calls; the edges there are kept, and known from now on."""
+        found: list[Function] = []
         guarded = self._unreached(function)
         for call in function.calls:
             if not guarded or guarded.isdisjoint(self.project.nodes.ancestors(call)):
-                yield from self._called(call, function)
+                found += self._kept(("called", call), self._called, call, function)
+        return found + self._kept(("other", function), self._other_ways, function)
+
+    def _kept(self, key: object, find: Callable[..., Iterator[Edge]], *arguments: object) -> list[Function]:
+        return self.resolver.computed(key, lambda: [self._keep(edge) for edge in find(*arguments)])
+
+    def _keep(self, edge: Edge) -> Function:
+        if edge not in self.found:
+            self.found[edge] = None
+            self.resolver.edges.setdefault(edge.callee, []).append(edge)
+        return edge.callee
+
+    def _other_ways(self, function: Function) -> Iterator[Edge]:
         for context in function.contexts:
             yield from self._entered(context, function)
         for inner in function.module.functions:
@@ -116,14 +133,14 @@ class EdgeFinder:
         """A method of that name, where the object's class cannot be told and few classes have one."""
         if name in COMMON or name.startswith("__"):
             return
-        known = [
-            cls.methods[name]
-            for module in self.project.modules.values()
-            for cls in module.classes.values()
-            if name in cls.methods
-        ]
+        known = self.resolver.ask(self._methods, name)
         if 0 < len(known) <= MOST_NAMED:
             yield from (Edge(call, function, method, "named", given, named, 1) for method in known)
+
+    def _methods(self, name: str) -> list[Function]:
+        """The methods of that name in all files that are read."""
+        modules = self.project.modules.values()
+        return [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
 
     def _handed(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         """Functions and objects of the project that a call of something else is given."""
@@ -163,7 +180,7 @@ class EdgeFinder:
                     yield Edge(call, function, thing.function, "handed")
 
     def _things_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
-        if isinstance(value, cst.Name | cst.Attribute | cst.Call | cst.List | cst.Tuple | cst.Dict):
+        if type(value) in TELLING:
             for thing in self.resolver.of(value, function):
                 if isinstance(thing, Container):
                     for item in self.resolver.containers.items(value, function):
@@ -212,7 +229,7 @@ class EdgeFinder:
         be what counts.
         """
         for name, bound in imported_names(statement):
-            place = self.project.resolve(name, function.module)
+            place = self.resolver.ask(self.project.resolve, name, function.module)
             if place is None:
                 continue
             if bound is not None and bound not in function.module.used and not function.module.is_package:
@@ -220,6 +237,6 @@ class EdgeFinder:
             parts = place[0].split("/")
             packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]
             for file in (*packages, place[0]):
-                module = self.project.modules.get(file)
+                module = self.resolver.ask(self.project.modules.get, file)
                 if module is not None and module is not function.module:
                     yield Edge(statement, function, module.top, "import")

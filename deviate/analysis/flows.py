@@ -23,6 +23,7 @@ class Flows:
         self.graph = graph
         self.resolver = graph.resolver
         self.nodes = graph.nodes
+        self._known_loops: dict[cst.CSTNode, list[cst.For | cst.CompFor]] = {}
 
     # ------------------------------------------------------------ parameters
 
@@ -86,8 +87,12 @@ class Flows:
         return any(constant_text(value) is None and constant_number(value) is None for value in held)
 
     def _loops(self, node: cst.CSTNode) -> list[cst.For | cst.CompFor]:
-        found: list[cst.For | cst.CompFor] = [it for it in self.nodes.loops_around(node) if isinstance(it, cst.For)]
-        return found + [part for part in walk(node) if isinstance(part, cst.CompFor)]
+        if node not in self._known_loops:
+            around: list[cst.For | cst.CompFor] = [
+                it for it in self.nodes.loops_around(node) if isinstance(it, cst.For)
+            ]
+            self._known_loops[node] = around + [part for part in walk(node) if type(part) is cst.CompFor]
+        return self._known_loops[node]
 
     def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> list[Scene]:
         target, iterable, kind = _peeled(loop)

@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from .source import Source
-from .tree import children, dotted, imported_names
+from .tree import LEAVES, children, dotted, imported_names
+
+if TYPE_CHECKING:
+    from .nodes import Nodes
 
 LoopNode = cst.For | cst.While
 IMPORTS = frozenset({cst.Import, cst.ImportFrom})
@@ -15,6 +19,7 @@ BINDING = frozenset(
     {cst.For, cst.CompFor, cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.WithItem, cst.ExceptHandler}
 )
 RECORDED = IMPORTS | BINDING | {cst.Call, cst.While, cst.Global, cst.Nonlocal, cst.Return, cst.Yield, cst.If}
+ACTING = frozenset({cst.Call, cst.Assign, cst.AugAssign})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +116,16 @@ class Module:
     """What one file defines and does.
 
     Args:
-        parents, by_node: shared by all files of a project, so that a node leads to its function whatever its file.
+        nodes: of all files of a project, so that a node leads to its function whatever its file.
+
+    Attributes:
+        acts: the calls and assignments, in the order of their numbers.
+        end: the number after those of its nodes.
     """
 
-    def __init__(
-        self, source: Source, parents: dict[cst.CSTNode, cst.CSTNode], by_node: dict[cst.CSTNode, Function]
-    ) -> None:
+    def __init__(self, source: Source, nodes: "Nodes") -> None:
         self.source = source
-        self.parents = parents
-        self.by_node = by_node
+        self.nodes = nodes
         self.top = Function("<module>", source.tree, self)
         self.functions: list[Function] = []
         self.classes: dict[cst.CSTNode, Class] = {}
@@ -127,8 +133,10 @@ class Module:
         self.stars: list[str] = []
         self.used: set[str] = set()
         self.guards: list[cst.If] = []
-        by_node[source.tree] = self.top
+        self.acts: list[cst.CSTNode] = []
+        nodes.functions[source.tree] = self.top
         self._walk()
+        self.end = len(nodes.numbers)
 
     @property
     def file(self) -> str:
@@ -159,26 +167,37 @@ class Module:
         return found
 
     def _walk(self) -> None:
+        parents, numbers = self.nodes.parents, self.nodes.numbers
         waiting: list[tuple[cst.CSTNode, Function, Class | None]] = [(self.source.tree, self.top, None)]
         while waiting:
             node, function, around = waiting.pop()
-            below, inner = function, around
-            if type(node) is cst.FunctionDef:
-                below, inner = self._define(node, function, around), None
-            elif type(node) is cst.ClassDef:
-                inner = self.classes[node] = Class(node.name.value, node, function)
-                self._bind(function, around, node.name.value, Binding("define", node, node))
-            elif type(node) is cst.Name:
+            numbers[node] = len(numbers)
+            kind = type(node)
+            if type(node) is cst.Name:
                 self.used.add(node.value)
                 continue
-            elif type(node) in RECORDED:  # asked for first: matching libcst's abstract classes is slow
+            if kind in LEAVES:
+                continue
+            if type(node) is cst.FunctionDef:
+                below = self._define(node, function, around)
+                for child in reversed(children(node)):
+                    parents[child] = node
+                    is_inside = child is node.body or child is node.params
+                    waiting.append((child, below, None) if is_inside else (child, function, around))
+                continue
+            if type(node) is cst.ClassDef:
+                cls = self.classes[node] = Class(node.name.value, node, function)
+                self._bind(function, around, node.name.value, Binding("define", node, node))
+                around = cls
+            elif kind in RECORDED:  # asked for first: matching libcst's abstract classes is slow
                 self._record(node, function, around)
-            if type(node) in IMPORTS:
-                continue  # the names in it are no uses of them
-            for child in reversed(list(children(node))):
-                self.parents[child] = node
-                outside = type(node) is cst.FunctionDef and child is not node.body and child is not node.params
-                waiting.append((child, function if outside else below, around if outside else inner))
+                if kind in IMPORTS:
+                    continue  # the names in it are no uses of them
+            if kind in ACTING:
+                self.acts.append(node)
+            for child in reversed(children(node)):
+                parents[child] = node
+                waiting.append((child, function, around))
 
     def _define(self, node: cst.FunctionDef, parent: Function, owner: Class | None) -> Function:
         made = Function(node.name.value, node, self, parent, owner)
@@ -192,7 +211,7 @@ class Module:
             if isinstance(star, cst.Param):
                 made.bindings[star.name.value] = [Binding("stars", None, star)]
         self.functions.append(made)
-        self.by_node[node] = made
+        self.nodes.functions[node] = made
         if owner is None:
             self._bind(parent, None, made.name, Binding("define", node, node))
         else:

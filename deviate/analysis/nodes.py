@@ -1,6 +1,7 @@
 """Where the nodes of a project's trees stand: their parents, functions, loops, files and lines."""
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -8,6 +9,7 @@ from deviate.model import Place
 
 from .index import Function, LoopNode
 from .source import Source
+from .tree import children
 
 
 class Nodes:
@@ -15,14 +17,20 @@ class Nodes:
 
     Attributes:
         parents: of each node; functions: of each definition and top level, the function.
-        dead: statements of a block that nothing reaches, once somebody asked (`order.is_dead`).
+        numbers: of each node, in reading order; those of the parts of a node follow its own without a gap.
+        dead: of nodes, whether nothing reaches them; behind_exit: statements of a block that nothing reaches; of those
+            that somebody asked for (`order.is_dead`).
     """
 
     def __init__(self) -> None:
         self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
         self.functions: dict[cst.CSTNode, Function] = {}
-        self.dead: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
+        self.numbers: dict[cst.CSTNode, int] = {}
+        self.dead: dict[cst.CSTNode, bool] = {}
+        self.behind_exit: dict[cst.CSTNode, frozenset[cst.CSTNode]] = {}
         self._function_of: dict[cst.CSTNode, Function] = {}
+        self._ends: dict[cst.CSTNode, int] = {}
+        self._codes: dict[cst.CSTNode, str] = {}
         self._loops_around: dict[cst.CSTNode, list[LoopNode]] = {}
 
     def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -30,6 +38,25 @@ class Nodes:
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
+
+    def end(self, node: cst.CSTNode) -> int:
+        """The number after those of a node and all its parts."""
+        if node not in self._ends:
+            self._ends[node] = self._find_end(node)
+        return self._ends[node]
+
+    def _find_end(self, node: cst.CSTNode) -> int:
+        parent = self.parents.get(node)
+        if parent is None:
+            return self.functions[node].module.end
+        siblings = children(parent)
+        place = next(number for number, sibling in enumerate(siblings, 1) if sibling is node)
+        return self.numbers[siblings[place]] if place < len(siblings) else self.end(parent)
+
+    def within(self, node: cst.CSTNode, numbered: Sequence[cst.CSTNode]) -> Sequence[cst.CSTNode]:
+        """Those of the nodes, which stand in the order of their numbers, that are a node or parts of it."""
+        first = bisect_left(numbered, self.numbers[node], key=self.numbers.__getitem__)
+        return numbered[first : bisect_left(numbered, self.end(node), key=self.numbers.__getitem__)]
 
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
@@ -59,7 +86,9 @@ class Nodes:
 
     def code(self, node: cst.CSTNode) -> str:
         """An expression as it is spelled, on one line."""
-        return self.source(node).code(node)
+        if node not in self._codes:
+            self._codes[node] = self.source(node).code(node)
+        return self._codes[node]
 
     def statement_line(self, node: cst.CSTNode) -> int:
         """First line of the simple statement, or of the compound statement's header, in which a node stands."""

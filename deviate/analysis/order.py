@@ -38,22 +38,26 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
 
 def is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
     """Whether a node stands behind a statement of a block around it that always leaves (`return`, `sys.exit()`)."""
-    below = node
-    for parent in nodes.ancestors(node):
-        if isinstance(parent, cst.BaseSuite | cst.Module) and below in _dead(parent, nodes):
-            return True
-        if isinstance(parent, cst.FunctionDef):
-            return False
-        below = parent
-    return False
+    if node not in nodes.dead:
+        nodes.dead[node] = _find_is_dead(node, nodes)
+    return nodes.dead[node]
 
 
-def _dead(block: cst.BaseSuite | cst.Module, nodes: Nodes) -> frozenset[cst.CSTNode]:
+def _find_is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
+    parent = nodes.parents.get(node)
+    if parent is None:
+        return False
+    if isinstance(parent, cst.BaseSuite | cst.Module) and node in _behind_exit(parent, nodes):
+        return True
+    return not isinstance(parent, cst.FunctionDef) and is_dead(parent, nodes)
+
+
+def _behind_exit(block: cst.BaseSuite | cst.Module, nodes: Nodes) -> frozenset[cst.CSTNode]:
     """The statements of a block behind one that leaves."""
-    if block not in nodes.dead:
+    if block not in nodes.behind_exit:
         exits = (place for place, statement in enumerate(block.body, 1) if _is_exit(statement))
-        nodes.dead[block] = frozenset(block.body[next(exits, len(block.body)) :])
-    return nodes.dead[block]
+        nodes.behind_exit[block] = frozenset(block.body[next(exits, len(block.body)) :])
+    return nodes.behind_exit[block]
 
 
 def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CSTNode]]:

@@ -6,7 +6,7 @@ leaves in one list. Offsets are sums over that list; lines and columns are looke
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, count
 from typing import Self
@@ -27,10 +27,9 @@ class Ranges:
     """
 
     def __init__(self, tree: cst.Module, text: str) -> None:
-        printer = _Printer(tree)
+        printer = self._printer = _Printer(tree)
         tree._codegen(printer)  # noqa: SLF001 - the public ways to print a tree take no printer
         self._notes: Sequence[object] = printer.tokens
-        self._inner = printer.inner
         lengths = [len(note) if type(note) is str else 0 for note in self._notes]
         self._offsets = list(accumulate(lengths, initial=0))
         printed = "".join([note for note in self._notes if type(note) is str])
@@ -51,16 +50,18 @@ class Ranges:
         return self._position(offset, bisect_right(self._lost, (offset,)))
 
     def _begins(self, node: cst.CSTNode) -> int:
-        inner = self._inner.get(id(node))
-        if inner is None:
-            return self._first[id(node)]
-        return inner.first if inner.start_node is None else self._begins(inner.start_node)
+        start_node = self._printer.start_nodes.get(id(node))
+        if start_node is not None:
+            return self._begins(start_node)
+        begin = self._printer.begins.get(id(node))
+        return self._first[id(node)] if begin is None else begin
 
     def _ends(self, node: cst.CSTNode) -> int:
-        inner = self._inner.get(id(node))
-        if inner is None:
-            return self._last[id(node)]
-        return inner.last if inner.end_node is None else self._ends(inner.end_node)
+        end_node = self._printer.end_nodes.get(id(node))
+        if end_node is not None:
+            return self._ends(end_node)
+        end = self._printer.ends.get(id(node))
+        return self._last[id(node)] if end is None else end
 
     @cached_property
     def _first(self) -> dict[int, int]:
@@ -95,29 +96,22 @@ def _lost(printed: str, text: str) -> list[tuple[int, ...]]:
     return lost
 
 
-class _Inner:
-    """The part of a node's text that the printer marks as its own, e.g. an expression without its parentheses."""
-
-    __slots__ = ("end_node", "first", "last", "notes", "start_node")
-
-    def __init__(self, notes: Sized, start_node: cst.CSTNode | None, end_node: cst.CSTNode | None) -> None:
-        self.notes, self.start_node, self.end_node = notes, start_node, end_node
-        self.first = self.last = 0
-
-    def __enter__(self) -> Self:
-        self.first = len(self.notes)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.last = len(self.notes)
-
-
 class _Printer(CodegenState):
-    """The state of libcst's printer: its tokens are interleaved with the nodes, each where it begins and ends."""
+    """The state of libcst's printer: its tokens are interleaved with the nodes, each where it begins and ends.
+
+    Attributes:
+        begins, ends: numbers of tokens where the part of a node's text begins and ends that the printer marks as its
+            own, e.g. an expression without its parentheses; by the node's id.
+        start_nodes, end_nodes: parts of a node with which its own text begins and ends, where the printer says so.
+    """
 
     def __init__(self, tree: cst.Module) -> None:
         super().__init__(tree.default_indent, tree.default_newline)
-        self.inner: dict[int, _Inner] = {}
+        self.begins: dict[int, int] = {}
+        self.ends: dict[int, int] = {}
+        self.start_nodes: dict[int, cst.CSTNode] = {}
+        self.end_nodes: dict[int, cst.CSTNode] = {}
+        self._open: list[int] = []
         note = self.tokens.append  # a method of the list itself, as these three are called most
         vars(self).update(add_token=note, before_codegen=note, after_codegen=note)
 
@@ -126,6 +120,18 @@ class _Printer(CodegenState):
 
     def record_syntactic_position(  # type: ignore[override]  # not made by contextlib, whose managers cost more
         self, node: cst.CSTNode, *, start_node: cst.CSTNode | None = None, end_node: cst.CSTNode | None = None
-    ) -> _Inner:
-        inner = self.inner[id(node)] = _Inner(self.tokens, start_node, end_node)
-        return inner
+    ) -> Self:
+        key = id(node)
+        self._open.append(key)
+        self.begins[key] = len(self.tokens)
+        if start_node is not None:
+            self.start_nodes[key] = start_node
+        if end_node is not None:
+            self.end_nodes[key] = end_node
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ends[self._open.pop()] = len(self.tokens)

@@ -10,6 +10,7 @@ from deviate.wording import listed
 
 from .index import Module
 from .nodes import Nodes
+from .parsed import ParsedFiles
 from .paths import path_changes
 from .source import Source, read_source
 
@@ -36,10 +37,12 @@ class Project:
 
     def __init__(self, source: Source, root: Path) -> None:
         self.root = root
+        self.parsed = ParsedFiles(root)
         self.nodes = Nodes()
         self.modules: dict[str, Module] = {}
         self.notices: list[str] = []
         self._known: dict[str, bool] = {}
+        self._resolved: dict[tuple[str, object], tuple[str, str] | None] = {}
         self._n_characters = 0
         self._broken: set[str] = set()
         folder = posixpath.dirname(source.file)
@@ -55,11 +58,18 @@ class Project:
 
         A package without `__init__.py` is its folder, with a slash at the end.
         """
+        folder = posixpath.dirname(importer.file)
+        key = (name, folder if name.startswith(".") else tuple(self.path))
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(name, folder)
+        return self._resolved[key]
+
+    def _resolve(self, name: str, folder: str) -> tuple[str, str] | None:
         stem = name.lstrip(".")
         level = len(name) - len(stem)
         parts = stem.split(".") if stem else []
         if level:
-            base = posixpath.dirname(importer.file)
+            base = folder
             for _ in range(level - 1):
                 base = posixpath.dirname(base)
             bases = [base]
@@ -84,7 +94,7 @@ class Project:
             self._notice("the project is larger than what is followed; files behind the first ones were not read")
             return None
         try:
-            return self.add(read_source(self.root / file, file))
+            return self.add(read_source(self.root / file, file, self.parsed))
         except InputError as error:
             reason = error.message
         except RecursionError:
@@ -114,7 +124,7 @@ class Project:
 
     def add(self, source: Source) -> Module:
         """Take in a file."""
-        module = Module(source, self.nodes.parents, self.nodes.functions)
+        module = Module(source, self.nodes)
         self.modules[source.file] = module
         self._n_characters += len(source.text)
         for place, folder in path_changes(module):

@@ -45,11 +45,10 @@ class Results:
             yield from (thing for thing in self.resolver.of(call.func.value, function) if isinstance(thing, Instance))
 
     def returned(self, function: Function) -> tuple[Thing, ...]:
-        if function in self.resolver.active:
+        if not self.resolver.ask(self.resolver.enter, function):
             return ()
-        self.resolver.active.add(function)
         found = tuple(thing for value in function.returns for thing in self.resolver.of(value, function))
-        self.resolver.active.discard(function)
+        self.resolver.ask(self.resolver.leave, function)
         return found
 
     def decorated(self, thing: Routine) -> Iterable[Thing]:

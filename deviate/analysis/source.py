@@ -17,6 +17,7 @@ from libcst.metadata import CodePosition
 from deviate.errors import InputError
 from deviate.model import Span
 
+from .parsed import ParsedFiles
 from .positions import Ranges
 from .syntax import parse
 
@@ -98,14 +99,24 @@ class Source:
             return " ".join(text.split())
 
 
-def read_source(path: Path, file: str) -> Source:
+def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Source:
     """Read and parse a file.
+
+    Args:
+        file: its name relative to the project root, for messages.
+        parsed: where its tree may be found, and is kept.
 
     Raises:
         InputError: it is missing, not text, or no Python; with line and column where they are known.
     """
     text = _decode(_read(path, file), file)
-    return Source(file, text, parse(without_form_feeds(text), file))
+    plain = without_form_feeds(text)
+    tree = parsed.load(plain) if parsed is not None else None
+    if tree is None:
+        tree = parse(plain, file)
+        if parsed is not None:
+            parsed.keep(plain, tree)
+    return Source(file, text, tree)
 
 
 def without_form_feeds(text: str) -> str:

@@ -5,7 +5,6 @@ import io
 import platform
 import re
 import warnings
-from importlib.metadata import version
 
 import libcst as cst
 
@@ -119,7 +118,7 @@ def _refusal(text: str, file: str, complaint: SyntaxError | None, error: Excepti
     lines = io.StringIO(text, newline="").readlines()
     if complaint is None:
         line, column = _place(lines, error) or _first_unread(text)
-        known = f"valid Python {python}, but libcst {version('libcst')}, which deviate reads scripts with, refuses it"
+        known = f"valid Python {python}, but libcst {cst.LIBCST_VERSION}, which deviate reads scripts with, refuses it"
         hint = "Write this statement in another way, or try a newer libcst."
         return InputError(f"{file}:{line}:{column}: {known}{_quoted(lines, line)}", hint)
     place = _place(lines, error)

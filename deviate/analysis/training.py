@@ -1,5 +1,7 @@
 """What shows that a loop trains: calls and assignments that change the weights of a model."""
 
+from collections.abc import Sequence
+
 import libcst as cst
 
 from deviate.wording import listed
@@ -65,15 +67,18 @@ class TrainingSigns:
 
     def _in(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         if node not in self._known:
-            self._known[node] = [part for part in walk(node) if self._trains(part)]
+            self._known[node] = [act for act in self._acts_in(node) if self._trains(act)]
         return self._known[node]
 
     def _so(self, node: cst.CSTNode) -> list[cst.CSTNode]:
         if node not in self._known_so:
-            self._known_so[node] = [
-                part for part in walk(node) if isinstance(part, cst.Call) and self._is_so_named(part)
-            ]
+            calls = (act for act in self._acts_in(node) if isinstance(act, cst.Call))
+            self._known_so[node] = [call for call in calls if self._is_so_named(call)]
         return self._known_so[node]
+
+    def _acts_in(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+        nodes = self.graph.nodes
+        return nodes.within(node, nodes.function_of(node).module.acts)
 
     def _is_so_named(self, call: cst.Call) -> bool:
         """`train(…)`, and `model.train()`, which turns a model to training."""
@@ -86,11 +91,14 @@ class TrainingSigns:
         return not any(isinstance(thing, Type) for thing in things)
 
     def _trains(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.AugAssign):
-            return isinstance(node.operator, cst.SubtractAssign) and _is_descent(node.value)
-        if isinstance(node, cst.Assign) and isinstance(node.value, cst.BinaryOperation):
-            return isinstance(node.value.operator, cst.Subtract) and _is_descent(node.value.right)
-        return isinstance(node, cst.Call) and self._is_training_call(node)
+        match node:
+            case cst.Call():
+                return self._is_training_call(node)
+            case cst.AugAssign(operator=cst.SubtractAssign()):
+                return _is_descent(node.value)
+            case cst.Assign(value=cst.BinaryOperation(operator=cst.Subtract()) as difference):
+                return _is_descent(difference.right)
+        return False
 
     def _is_training_call(self, call: cst.Call) -> bool:
         name = last_name(call.func)

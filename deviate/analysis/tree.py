@@ -1,20 +1,36 @@
 """Syntax trees: children, dotted names, constants and call arguments of libcst nodes, without the visitors' cost."""
 
+import ast
 import dataclasses
 import warnings
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
 
 import libcst as cst
 
 LAYOUT = ("whitespace", "comma", "lpar", "rpar", "semicolon", "leading_lines", "header", "footer", "lines_after")
+MARKS = ("dot", "equal", "colon", "first_colon", "second_colon", "lbracket", "rbracket", "lbrace", "rbrace")
+"""Fields that hold a mark that is the same in every node."""
+
 PASSIVE = (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace, cst.EmptyLine, cst.Comma, cst.Semicolon)
+LEAVES = frozenset(
+    {cst.Name, cst.Integer, cst.Float, cst.Imaginary, cst.SimpleString, cst.FormattedStringText}
+    | {cst.Pass, cst.Break, cst.Continue, cst.Ellipsis}
+)
+"""Classes of nodes without parts."""
 
 
-@cache
-def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    names = (field.name for field in dataclasses.fields(kind))
-    return tuple(name for name in names if not name.startswith(LAYOUT) and name != "annotation")
+class _Fields(dict[type, Callable[[cst.CSTNode], tuple[Any, ...]]]):
+    """What reads the fields of a class of nodes that can mean something, all at once."""
+
+    def __missing__(self, kind: type[cst.CSTNode]) -> Callable[[cst.CSTNode], tuple[Any, ...]]:
+        names = (field.name for field in dataclasses.fields(kind))
+        told = [name for name in names if not name.startswith(LAYOUT) and name not in (*MARKS, "annotation")]
+        told += ["__class__"] * (2 - len(told))  # attrgetter gives a tuple of two or more
+        self[kind] = attrgetter(*told)
+        return self[kind]
 
 
 class _Meaning(dict[type, bool]):
@@ -25,19 +41,22 @@ class _Meaning(dict[type, bool]):
         return self[kind]
 
 
+_FIELDS = _Fields()
 _MEANING = _Meaning()
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The parts of a node that mean something: no layout, no annotations."""
-    for name in _fields(type(node)):
-        value = getattr(node, name)
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The parts of a node that mean something: no layout, no marks, no annotations."""
+    kind = type(node)
+    found: list[cst.CSTNode] = []
+    if kind in LEAVES:
+        return found
+    for value in _FIELDS[kind](node):
         if type(value) in (list, tuple):
-            for item in value:
-                if _MEANING[type(item)]:
-                    yield item
+            found += [item for item in value if _MEANING[type(item)]]
         elif _MEANING[type(value)]:
-            yield value
+            found.append(value)
+    return found
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -46,7 +65,8 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while waiting:
         current = waiting.pop()
         yield current
-        waiting.extend(reversed(list(children(current))))
+        if type(current) not in LEAVES:
+            waiting += children(current)[::-1]
 
 
 def dotted(node: cst.CSTNode) -> str:
@@ -76,15 +96,20 @@ def last_name(node: cst.CSTNode) -> str:
 
 def constant_text(node: cst.CSTNode | None) -> str | None:
     """The value of a string literal, adjacent literals joined; None for anything else and for bytes."""
-    if isinstance(node, cst.SimpleString):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "\\d": the script's own affair, and Python will say so when it runs
-            value = node.evaluated_value
-        return value if isinstance(value, str) else None
-    if isinstance(node, cst.ConcatenatedString):
+    if type(node) is cst.SimpleString:
+        return _value(node.value)
+    if type(node) is cst.ConcatenatedString:
         left, right = constant_text(node.left), constant_text(node.right)
         return None if left is None or right is None else left + right
     return None
+
+
+@lru_cache(maxsize=4096)
+def _value(literal: str) -> str | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "\\d": the script's own affair, and Python will say so when it runs
+        value = ast.literal_eval(literal)
+    return value if isinstance(value, str) else None
 
 
 def constant_number(node: cst.CSTNode) -> float | None:
