@@ -3,13 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import deviate
+import forked
 from deviate import eventlog
 from deviate.instrument.rewrite import instrument_text
 from deviate.model import Loop, Site, Span
@@ -105,7 +105,13 @@ class Child:
         capture: dict[str, str] | None = None,
         environment: dict[str, str | None] | None = None,
         is_tapped: bool = True,
+        is_cold: bool = False,
     ) -> Result:
+        """Run the script to its end.
+
+        Args:
+            is_cold: whether its frameworks are to be imported anew, as in the process of a user.
+        """
         work = self.folder / "attempt-1" / "work" / "parent" / "project"
         guest = self.folder / "guest" / "_deviate_guest"
         originals = self.folder / "originals"
@@ -138,17 +144,16 @@ class Child:
             "DEVIATE_ROOT": str(self.folder / "original"),
             **(environment or {}),
         }
-        done = subprocess.run(
-            list(command or (python, self.name, *arguments)),
-            cwd=work,
-            env={key: value for key, value in variables.items() if value is not None},
-            capture_output=True,
-            text=True,
-            check=False,
+        done = forked.run(
+            command or (python, self.name, *arguments),
+            work,
+            {key: value for key, value in variables.items() if value is not None},
+            (self.text, *self.files.values()),
+            is_cold=is_cold,
         )
         events = [
             eventlog.decode(line)
             for path in sorted((self.folder / "attempt-1").glob("events-*.jsonl"))
             for line in path.read_text().splitlines()
         ]
-        return Result(done.returncode, done.stdout, done.stderr, events, work)
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode(), events, work)
