@@ -55,10 +55,11 @@ class Importing:
         sys.meta_path.remove(self)
 
     def _note(self, name: str) -> None:
-        frame = sys._getframe(2)
-        while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and not (frame.f_code.co_name == "<module>" and "__name__" in frame.f_globals):
             frame = frame.f_back
-        self.asked.setdefault(frame.f_globals["__name__"], {})[name] = None
+        if frame is not None:
+            self.asked.setdefault(frame.f_globals["__name__"], {})[name] = None
 
 
 IMPORTING = Importing()
@@ -74,7 +75,7 @@ import site  # noqa: E402
 import socket  # noqa: E402
 from collections.abc import Callable, Sequence  # noqa: E402
 from importlib.machinery import ModuleSpec  # noqa: E402
-from types import ModuleType  # noqa: E402
+from types import FrameType, ModuleType  # noqa: E402
 from typing import Any, NamedTuple  # noqa: E402
 
 LONGEST = 1 << 20
@@ -164,7 +165,7 @@ class Shelf:
             package, _, child = name.rpartition(".")
             parent = self.modules.get(package) or sys.modules.get(package)
             if name in IMPORTING.found and parent is not None and vars(parent).get(child) is module:
-                delattr(parent, child)
+                vars(parent).pop(child)
 
     def _traces(self, name: str) -> Traces:
         return self.traces.setdefault(name, Traces({}, []))
