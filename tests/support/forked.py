@@ -28,7 +28,8 @@ GROUPS = {
     "keras": ("keras",),
     "jax": ("jax", "jax.numpy", "optax", "haiku", "flax.linen", "flax.nnx"),
     "torch": ("torch", "torch._dynamo"),
-    "sklearn": ("sklearn.linear_model", "sklearn.ensemble", "sklearn.pipeline"),
+    # Not scikit-learn itself: the guest puts functions into its first modules before the others copy them from there.
+    "sklearn": ("scipy.stats", "scipy.optimize", "scipy.sparse.csgraph", "scipy.interpolate", "joblib", "pandas"),
     "numpy": ("numpy",),
 }
 """What a server imports, by its name. A script has the first one of which it imports a member."""

@@ -1,9 +1,14 @@
 """Runs a script with the guest as a run would, with taps at places that the test names, and reads the events."""
 
+import atexit
+import compileall
+import contextlib
+import functools
 import json
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,14 +54,38 @@ class Result:
 
 
 def copy_guest(folder: Path) -> None:
-    """What a run finds on PYTHONPATH, without a manifest."""
+    """What a run finds on PYTHONPATH, without a manifest.
+
+    The files are links to one copy with bytecode, for each of many children would compile its own. A run compiles the
+    guest once for all its processes.
+    """
+    shutil.copytree(compiled_guest(), folder, copy_function=link, dirs_exist_ok=True)
+
+
+@functools.cache
+def compiled_guest() -> Path:
+    """The copy that the tests of this process have in common; it goes when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="deviate-guest-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     guest = folder / "_deviate_guest"
     for name in ("runtime", "sinks"):
-        shutil.copytree(PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PACKAGE / name, guest / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("eventlog.py", "logs.py"):
         shutil.copy(PACKAGE / name, guest / name)
     shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", folder / "sitecustomize.py")
     (guest / "__init__.py").touch()
+    compileall.compile_dir(folder, quiet=1)
+    return folder
+
+
+def link(source: str, target: str) -> None:
+    """Link a file, or copy it where the two lie on different disks; one that is there from an earlier run goes."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(target)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def taps_of(sites: Sequence[Site], loops: Sequence[Loop]) -> dict[str, dict[int, dict[str, object]]]:
