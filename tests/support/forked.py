@@ -15,6 +15,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 
@@ -26,7 +27,7 @@ GROUPS = {
     "lightning": ("torch", "torch._dynamo", "lightning.pytorch"),
     "tensorflow": ("tensorflow", "keras"),
     "keras": ("keras",),
-    "jax": ("jax", "jax.numpy", "optax", "haiku", "flax.linen", "flax.nnx"),
+    "jax": ("jax", "jax.numpy"),  # likewise not what is built on it, which copies what the guest has put in its place
     "torch": ("torch", "torch._dynamo"),
     # Not scikit-learn itself: the guest puts functions into its first modules before the others copy them from there.
     "sklearn": ("scipy.stats", "scipy.optimize", "scipy.sparse.csgraph", "scipy.interpolate", "joblib", "pandas"),
@@ -164,6 +165,12 @@ def run(
             if server.is_able and server.names.isdisjoint(path.stem for path in folder.iterdir()):
                 return server.run(words, folder, environment)
     return subprocess.run(list(words), cwd=folder, env=environment, capture_output=True, check=False)
+
+
+def cold_framework(name: str, day: date) -> str:
+    """What `--cold` names; the frameworks take turns day by day."""
+    names = tuple(GROUPS)
+    return names[day.toordinal() % len(names)] if name == "turn" else name
 
 
 def find_group(texts: Iterable[str]) -> str | None:
