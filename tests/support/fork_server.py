@@ -143,6 +143,8 @@ class Shelf:
             sys.modules[name] = self.modules.pop(name)
             return
         package, _, child = name.rpartition(".")
+        if package in self.modules:
+            self._hand_out(package)
         shadow = vars(sys.modules[package]).get(child) if package in sys.modules else None
         importlib.import_module(name)
         if shadow is not None:  # `from .name import name` had put a function where the import puts the module

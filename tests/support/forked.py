@@ -22,18 +22,24 @@ from selectors import EVENT_READ, DefaultSelector
 COLD = "DEVIATE_TEST_COLD"
 """Frameworks that no server imports, with commas between; `all` for all of them."""
 
+TORCH = ("torch", "torch._dynamo", "tabulate")
+"""PyTorch, with what the first optimizer imports."""
 GROUPS = {
-    "transformers": ("torch", "torch._dynamo", "transformers", "transformers.trainer"),
-    "lightning": ("torch", "torch._dynamo", "lightning.pytorch"),
+    "transformers": (*TORCH, "transformers", "transformers.trainer"),
+    "lightning": (*TORCH, "lightning.pytorch"),
     "tensorflow": ("tensorflow", "keras"),
     "keras": ("keras",),
-    "jax": ("jax", "jax.numpy"),  # likewise not what is built on it, which copies what the guest has put in its place
-    "torch": ("torch", "torch._dynamo"),
-    # Not scikit-learn itself: the guest puts functions into its first modules before the others copy them from there.
+    "jax": ("jax", "jax.numpy", "jaxlib.mlir.dialects.mhlo", "IPython", "rich.console", "yaml", "tabulate"),
+    "torch": TORCH,
     "sklearn": ("scipy.stats", "scipy.optimize", "scipy.sparse.csgraph", "scipy.interpolate", "joblib", "pandas"),
     "numpy": ("numpy",),
 }
-"""What a server imports, by its name. A script has the first one of which it imports a member."""
+"""What a server imports, by its name. A script has the first one of which it imports a member.
+
+Not all of a framework can be imported early: the guest puts functions of its own in the place of some when a module has
+been imported, and modules that are imported later copy them from there. So scikit-learn, Flax, Haiku and Optax are
+imported anew in each script, and servers have what they are built on.
+"""
 MEMBERS = {
     **{name: (name,) for name in GROUPS},
     "lightning": ("lightning", "pytorch_lightning"),
@@ -50,6 +56,9 @@ FREE = ("PYTHONPATH", "PATH", "PWD", "OLDPWD", "COLUMNS", "LINES", "PYTEST_CURRE
 IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 SET = re.compile(r"""^os\.environ\["(\w+)"\] = "([^"{}]*)"$""", re.MULTILINE)
 CHANGE = re.compile(r"\bos\.environ\[[^]]+\]\s*\S?=(?!=)|\bputenv\b|\benviron\.(?:update|setdefault|pop)\b|\bdel os\.env")
+
+COMPILES = re.compile(r"\btorch\.(?:compile|export|_dynamo|_inductor)\b")
+"""The compiler of PyTorch is one of these: it copies functions, and every server has it for the first optimizer."""
 
 
 class Server:
@@ -160,6 +169,7 @@ def run(
     """
     group = find_group(texts)
     variables = variables_at_import(environment, texts)
+    is_cold = is_cold or any(COMPILES.search(text) for text in texts)
     if not is_cold and group is not None and variables is not None and is_plain(words, folder, environment):
         with SERVERS.lend(group, variables) as server:
             if server.is_able and server.names.isdisjoint(path.stem for path in folder.iterdir()):
