@@ -1,6 +1,6 @@
 """Fixtures for all rooms: what a test needs from the machine, and a project folder of its own."""
 
-import datetime
+import datetime as dt
 import functools
 import importlib.util
 import os
@@ -40,7 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """A shell's background jobs ignore interruptions, and so would all that the tests start and interrupt."""
     if config.getoption("cold"):
-        os.environ[forked.COLD] = forked.cold_framework(config.getoption("cold"), datetime.date.today())
+        today = dt.datetime.now(dt.UTC).date()
+        os.environ[forked.COLD] = forked.cold_framework(config.getoption("cold"), today)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

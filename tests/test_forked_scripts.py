@@ -22,7 +22,10 @@ SCRIPTS = {
         "print(sys.stdout.name, sys.stdout.encoding, sys.stdout.line_buffering, sys.stderr.line_buffering)\n"
         "print(sorted(int(it) for it in os.listdir('/proc/self/fd'))[:4])"
     ),
-    "modules": "import sys, numpy.linalg\nprint(sorted(sys.modules), numpy.linalg.__spec__.name, numpy.linalg.__spec__.origin)",
+    "modules": (
+        "import sys, numpy.linalg\n"
+        "print(sorted(sys.modules), numpy.linalg.__spec__.name, numpy.linalg.__spec__.origin, numpy.linalg.__package__)"
+    ),
     "modules beside it": "import beside, numpy\nprint(beside.NUMBER, beside.__file__)",
     "a hook of imports": (
         "import sys\n"
@@ -89,7 +92,9 @@ def test_forked_scripts_draw_other_numbers_where_new_ones_do(tmp_path: Path) -> 
 
 
 def test_scripts_run_beside_each_other(tmp_path: Path) -> None:
-    script = "import os, sys, time\nopen(sys.argv[2], 'w').close()\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)"
+    script = (
+        "import os, sys, time\nopen(sys.argv[2], 'w').close()\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)"
+    )
     (tmp_path / "train.py").write_text(script)
     with ThreadPoolExecutor(2) as pool:
         done = pool.map(
@@ -127,7 +132,10 @@ def test_a_module_of_the_project_is_not_taken_for_one_that_a_server_has(tmp_path
 
 def test_variables_are_those_of_the_script_when_a_framework_is_imported(tmp_path: Path) -> None:
     script = 'import os\nos.environ["A_SETTING"] = "1"\nimport numpy\nprint(os.environ["A_SETTING"])'
-    assert forked.variables_at_import({"HOME": "/x", "DEVIATE_RUN_DIR": "/y"}, [script]) == {"HOME": "/x", "A_SETTING": "1"}
+    assert forked.variables_at_import({"HOME": "/x", "DEVIATE_RUN_DIR": "/y"}, [script]) == {
+        "HOME": "/x",
+        "A_SETTING": "1",
+    }
     (tmp_path / "train.py").write_text(script)
     assert forked.run((sys.executable, "train.py"), tmp_path, os.environ, [script]).stdout == b"1\n"
 

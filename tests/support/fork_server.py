@@ -4,12 +4,11 @@
 
 Standard input is a socket. Each message on it asks for a process, and brings what becomes its standard streams and a
 pipe for its exit code. The forked process is what an interpreter would be that had just begun: it has the asked
-arguments, folder and variables, an empty `sys.modules` as far as that can be, and runs `sitecustomize`, then the script.
+arguments, folder and variables, and runs `sitecustomize`, then the script.
 
-The imported modules are not in `sys.modules` of that process. They wait on a shelf, and each is handed out by the import
-that asks for it, after the modules that it imported in turn. So import hooks, those of the guest among them, meet the
-modules one by one, in the order in which they were first imported, and a module that the script does not import is not
-there.
+The imported modules are not in `sys.modules` of that process. They wait on a shelf, and each is handed out by the
+import that asks for it, together with what its body had imported in turn. So import hooks, those of the guest among
+them, meet the modules one by one in the order of a first import, and what a script does not import is not there.
 """
 
 import builtins
@@ -35,10 +34,8 @@ class Importing:
         builtins.__import__ = self
         sys.meta_path.insert(0, self)
 
-    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):  # type: ignore[no-untyped-def]
-        whole = name
-        if level:
-            whole = FROZEN._resolve_name(name, FROZEN._calc___package__(globals), level)
+    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):  # type: ignore[no-untyped-def]  # noqa: A002
+        whole = FROZEN._resolve_name(name, FROZEN._calc___package__(globals), level) if level else name
         self._note(whole)
         module = self.original(name, globals, locals, fromlist, level)
         for inner in fromlist or ():
@@ -46,7 +43,7 @@ class Importing:
                 self._note(whole + "." + inner)
         return module
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
         self.found.add(name)
         self._note(name)
 
@@ -75,6 +72,7 @@ import site  # noqa: E402
 import socket  # noqa: E402
 from collections.abc import Callable, Sequence  # noqa: E402
 from importlib.machinery import ModuleSpec  # noqa: E402
+from pathlib import Path  # noqa: E402
 from types import FrameType, ModuleType  # noqa: E402
 from typing import Any, NamedTuple  # noqa: E402
 
@@ -120,7 +118,7 @@ class Shelf:
         self.is_filling = False
         self._hide()
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         if name not in self.modules:
             return None
         own = getattr(self.modules[name], "__spec__", None)
@@ -259,7 +257,7 @@ def become(asked: dict[str, Any], shelf: Shelf, path: list[str]) -> None:
     os.environ.update(asked["environment"])
     sys.argv[:] = asked["words"][1:]
     sys.orig_argv[:] = asked["words"]
-    search = [os.path.abspath(it) for it in asked["environment"].get("PYTHONPATH", "").split(os.pathsep) if it]
+    search = [it for it in asked["environment"].get("PYTHONPATH", "").split(os.pathsep) if it]
     sys.path[:] = [*search, *(it for it in path if it not in search)]
     sys.meta_path.insert(0, shelf)  # type: ignore[arg-type]
     draw_anew(shelf.modules)
@@ -268,7 +266,7 @@ def become(asked: dict[str, Any], shelf: Shelf, path: list[str]) -> None:
     vars(main)["__annotations__"] = {}
     sys.modules.pop("sitecustomize", None)
     site.execsitecustomize()
-    sys.path.insert(0, os.path.dirname(os.path.realpath(sys.argv[0])))
+    sys.path.insert(0, str(Path(sys.argv[0]).resolve().parent))
 
 
 def draw_anew(modules: dict[str, Any]) -> None:
@@ -287,7 +285,7 @@ def run_script() -> int:
 
     No frame of Python but that of this module's body lies below the script's, and none is in the text of an error.
     """
-    path = os.path.join(os.getcwd(), sys.argv[0])  # not normalised: so does the interpreter
+    path = f"{os.getcwd()}/{sys.argv[0]}"  # noqa: PTH109  (not normalised: the interpreter does the same)
     library = ctypes.CDLL(None)
     library.fopen.restype = ctypes.c_void_p
     file = library.fopen(os.fsencode(path), b"rb")
@@ -312,7 +310,7 @@ def begin() -> Server:
     if not process:
         os._exit(0)
     os.waitpid(process, 0)
-    n_threads = len(os.listdir("/proc/self/task"))
+    n_threads = len([*Path("/proc/self/task").iterdir()])
     names = sorted({name.partition(".")[0] for name in server.shelf.modules})
     server.asked.sendall(json.dumps({"threads": n_threads, "names": names}).encode() + b"\n")
     return server

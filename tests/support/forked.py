@@ -50,12 +50,17 @@ MEMBERS = {
 MOST_SERVERS = 3
 """That live at a time: one takes up to 0.8 GB."""
 
-FREE = ("PYTHONPATH", "PATH", "PWD", "OLDPWD", "COLUMNS", "LINES", "PYTEST_CURRENT_TEST")
-"""Variables that no framework reads at its import, nor those of deviate. Others are a server's from its beginning."""
+FREE = ("PYTHONPATH", "PATH", "PWD", "OLDPWD", "COLUMNS", "LINES", "PYTEST_CURRENT_TEST", "SETS")
+"""Variables that no framework reads at its import; SETS is of scripts of the tests, and those of deviate count as well.
+
+Others are a server's from its beginning.
+"""
 
 IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 SET = re.compile(r"""^os\.environ\["(\w+)"\] = "([^"{}]*)"$""", re.MULTILINE)
-CHANGE = re.compile(r"\bos\.environ\[[^]]+\]\s*\S?=(?!=)|\bputenv\b|\benviron\.(?:update|setdefault|pop)\b|\bdel os\.env")
+CHANGE = re.compile(
+    r"\bos\.environ\[[^]]+\]\s*\S?=(?!=)|\bputenv\b|\benviron\.(?:update|setdefault|pop)\b|\bdel os\.env"
+)
 
 COMPILES = re.compile(r"\btorch\.(?:compile|export|_dynamo|_inductor)\b")
 """The compiler of PyTorch is one of these: it copies functions, and every server has it for the first optimizer."""
@@ -167,13 +172,14 @@ def run(
         texts: sources of the script and of what it imports beside it.
         is_cold: whether an interpreter is to begin anew in any case.
     """
-    group = find_group(texts)
+    texts = tuple(texts)
     variables = variables_at_import(environment, texts)
-    is_cold = is_cold or any(COMPILES.search(text) for text in texts)
-    if not is_cold and group is not None and variables is not None and is_plain(words, folder, environment):
-        with SERVERS.lend(group, variables) as server:
-            if server.is_able and server.names.isdisjoint(path.stem for path in folder.iterdir()):
-                return server.run(words, folder, environment)
+    if not is_cold and variables is not None and is_plain(words, folder, environment):
+        group = find_group(texts, variables)
+        if group is not None:
+            with SERVERS.lend(group, variables) as server:
+                if server.is_able and server.names.isdisjoint(path.stem for path in folder.iterdir()):
+                    return server.run(words, folder, environment)
     return subprocess.run(list(words), cwd=folder, env=environment, capture_output=True, check=False)
 
 
@@ -183,15 +189,18 @@ def cold_framework(name: str, day: date) -> str:
     return names[day.toordinal() % len(names)] if name == "turn" else name
 
 
-def find_group(texts: Iterable[str]) -> str | None:
+def find_group(texts: Sequence[str], variables: Mapping[str, str]) -> str | None:
     """The name of the server that has what a script imports; None where that is nothing, or is to be imported anew."""
     packages = {name for text in texts for name in IMPORT.findall(text)}
-    cold = os.environ.get(COLD, "").split(",")
     group = next((name for name, members in MEMBERS.items() if not packages.isdisjoint(members)), None)
-    return None if group in cold or "all" in cold else group
+    if group == "keras" and variables.get("KERAS_BACKEND", "tensorflow") == "tensorflow":
+        group = "tensorflow"
+    cold = os.environ.get(COLD, "").split(",")
+    is_cold = group in cold or "all" in cold or any(COMPILES.search(text) for text in texts)
+    return None if is_cold else group
 
 
-def variables_at_import(environment: Mapping[str, str], texts: Iterable[str]) -> dict[str, str] | None:
+def variables_at_import(environment: Mapping[str, str], texts: Sequence[str]) -> dict[str, str] | None:
     """What the variables of a script are when it imports frameworks; None where its text does not tell."""
     variables = {
         name: value for name, value in environment.items() if name not in FREE and not name.startswith("DEVIATE_")
@@ -207,7 +216,8 @@ def is_plain(words: Sequence[str], folder: Path, environment: Mapping[str, str])
     """Whether this interpreter runs a script that lies in the folder, with no more than the guest on its path."""
     path = environment.get("PYTHONPATH")
     return (
-        words[0] == sys.executable
+        hasattr(os, "pidfd_open")  # or there can be no server
+        and words[0] == sys.executable
         and words[1].endswith(".py")
         and (folder / words[1]).parent == folder
         and (path is None or path == environment.get("DEVIATE_GUEST"))

@@ -2,7 +2,6 @@
 
 import atexit
 import compileall
-import contextlib
 import functools
 import json
 import os
@@ -13,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import deviate
 import forked
+
+import deviate
 from deviate import eventlog
 from deviate.instrument.rewrite import instrument_text
 from deviate.model import Loop, Site, Span
@@ -80,8 +80,7 @@ def compiled_guest() -> Path:
 
 def link(source: str, target: str) -> None:
     """Link a file, or copy it where the two lie on different disks; one that is there from an earlier run goes."""
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(target)
+    Path(target).unlink(missing_ok=True)
     try:
         os.link(source, target)
     except OSError:

@@ -117,7 +117,8 @@ class Net(torch.nn.Module):
         return {"loss": torch.nn.functional.cross_entropy(logits, labels), "logits": logits}
 data = [{"x": torch.tensor(row), "labels": int(label)} for row, label in zip(x, y)]
 for epoch in range(2):
-    arguments = TrainingArguments("out", num_train_epochs=1, report_to=[], use_cpu=True, save_strategy="no", disable_tqdm=True)
+    arguments = TrainingArguments(
+        "out", num_train_epochs=1, report_to=[], use_cpu=True, save_strategy="no", disable_tqdm=True)
     trainer = Trainer(Net(), arguments, train_dataset=data)
     trainer.train()
 acc = trainer.state.log_history[-1]["train_loss"]
