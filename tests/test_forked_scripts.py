@@ -62,6 +62,12 @@ SCRIPTS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _has_no_search_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or nothing here would be forked where the tests have one."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+
+
 def run(folder: Path, script: str, *, is_cold: bool) -> subprocess.CompletedProcess[bytes]:
     """A script that asks for the server of NumPy."""
     (folder / "train.py").write_text(script, encoding="latin-1")

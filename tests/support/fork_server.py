@@ -1,6 +1,6 @@
 """Imports modules once, then forks a process for each script that is to run: most of a short script is its imports.
 
-    python fork_server.py MODULE...
+    python fork_server.py MODULE... [-LATE...]
 
 Standard input is a socket. Each message on it asks for a process, and brings what becomes its standard streams and a
 pipe for its exit code. The forked process is what an interpreter would be that had just begun: it has the asked
@@ -9,6 +9,9 @@ arguments, folder and variables, and runs `sitecustomize`, then the script.
 The imported modules are not in `sys.modules` of that process. They wait on a shelf, and each is handed out by the
 import that asks for it, together with what its body had imported in turn. So import hooks, those of the guest among
 them, meet the modules one by one in the order of a first import, and what a script does not import is not there.
+
+A package that is named with a dash is not imported here. Where the body of another module had asked for it, it is
+imported in the forked process, when that module is handed out.
 """
 
 import builtins
@@ -71,7 +74,8 @@ import signal  # noqa: E402
 import site  # noqa: E402
 import socket  # noqa: E402
 from collections.abc import Callable, Sequence  # noqa: E402
-from importlib.machinery import ModuleSpec  # noqa: E402
+from contextlib import suppress  # noqa: E402
+from importlib.machinery import ModuleSpec, PathFinder  # noqa: E402
 from pathlib import Path  # noqa: E402
 from types import FrameType, ModuleType  # noqa: E402
 from typing import Any, NamedTuple  # noqa: E402
@@ -94,6 +98,7 @@ class Shelf:
 
     Attributes:
         modules: what nobody has asked for yet, by name.
+        order: all modules, in the order in which their imports ended.
         inner: what the body of a module asked for, in order.
     """
 
@@ -101,11 +106,15 @@ class Shelf:
         self.modules: dict[str, Any] = {}
         self.inner: dict[str, list[str]] = {}
         self.traces: dict[str, Traces] = {}
+        self.order: dict[str, Any] = {}
+        self.last: tuple[str, dict[str, Any]] | None = None
+        self.late: frozenset[str] = frozenset()
         self.is_filling = False
 
-    def fill(self, names: Sequence[str]) -> None:
-        """Import modules, and hide them and all that they imported."""
-        self.is_filling = True
+    def fill(self, names: Sequence[str], late: Sequence[str]) -> None:
+        """Import modules, and hide them and all that they imported; none of the packages that are to be late."""
+        self.is_filling, self.late = True, frozenset(late)
+        sys.meta_path.insert(1, self)  # type: ignore[arg-type]
         register = atexit.register
         atexit.register = self._noting(register)  # type: ignore[assignment]
         for name in names:
@@ -114,13 +123,20 @@ class Shelf:
             changed = {key: value for key, value in os.environ.items() if before.get(key) != value}
             self._traces(name).variables.update(changed)
         atexit.register = register
+        sys.meta_path.remove(self)  # type: ignore[arg-type]
         IMPORTING.end()
         self.is_filling = False
         self._hide()
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
+        if self.is_filling and name in self.late:
+            spec = PathFinder.find_spec(name)  # some ask whether and where it is before they import it
+            if spec is not None:
+                spec.loader = Missing()
+            return spec
         if name not in self.modules:
             return None
+        self._renew_copies()
         own = getattr(self.modules[name], "__spec__", None)
         spec = ModuleSpec(name, Loader(self), origin=getattr(own, "origin", None))
         spec.submodule_search_locations = getattr(own, "submodule_search_locations", None)
@@ -131,6 +147,9 @@ class Shelf:
         for inner in self.inner.get(name, ()):
             if inner not in sys.modules and inner in self.modules:
                 self._hand_out(inner)
+            elif inner.partition(".")[0] in self.late:
+                with suppress(ImportError):
+                    importlib.import_module(inner)
         if name in self.traces:
             os.environ.update(self.traces[name].variables)
             for function, arguments, named in self.traces[name].at_exit:
@@ -161,11 +180,42 @@ class Shelf:
                 manual = []
         for name in ended:
             self.modules[name] = module = sys.modules.pop(name)
+            if isinstance(module, ModuleType):
+                self.order[name] = module
         for name, module in self.modules.items():
             package, _, child = name.rpartition(".")
             parent = self.modules.get(package) or sys.modules.get(package)
             if name in IMPORTING.found and parent is not None and vars(parent).get(child) is module:
                 vars(parent).pop(child)
+
+    def watch(self, name: str, module: ModuleType) -> None:
+        """A module is as its import had left it: what an import hook changes from here on is for others to copy."""
+        self._renew_copies()
+        self.last = name, dict(vars(module))
+
+    def _renew_copies(self) -> None:
+        """Give what a hook has put into the last module to those that had copied from it when they were imported."""
+        if self.last is None:
+            return
+        source, before = self.last
+        self.last = None
+        now = vars(sys.modules[source]) if source in sys.modules else before
+        changed = [key for key in before if key in now and now[key] is not before[key] and callable(before[key])]
+        new = {id(before[key]): now[key] for key in changed}
+        if not new:
+            return
+        sources = {source}
+        names = iter(self.order)
+        for name in names:
+            if name == source:
+                break
+        for name in names:  # those whose imports ended later
+            if not sources.isdisjoint(self.inner.get(name, ())):
+                own = vars(self.order[name])
+                copies = {key: new[id(value)] for key, value in own.items() if id(value) in new}
+                if copies:
+                    own.update(copies)
+                    sources.add(name)
 
     def _traces(self, name: str) -> Traces:
         return self.traces.setdefault(name, Traces({}, []))
@@ -183,6 +233,15 @@ class Shelf:
         return note
 
 
+class Missing:
+    """Fails to load a module."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        raise ModuleNotFoundError(f"No module named {spec.name!r}", name=spec.name)
+
+    def exec_module(self, module: ModuleType) -> None: ...
+
+
 class Loader:
     """Hands out one module, as its import had left it."""
 
@@ -197,6 +256,7 @@ class Loader:
     def exec_module(self, module: ModuleType) -> None:
         vars(module).update(self.own)  # not by `setattr`: some modules refuse attributes that they do not know
         self.shelf.hand_out_inner(self.name)
+        self.shelf.watch(self.name, module)
 
 
 class Server:
@@ -303,7 +363,8 @@ def begin() -> Server:
     for number in range(3):
         os.dup2(nothing, number)
     os.close(nothing)
-    server.shelf.fill(modules)
+    late = [name[1:] for name in modules if name.startswith("-")]
+    server.shelf.fill([name for name in modules if not name.startswith("-")], late)
     gc.collect()
     gc.freeze()  # what all have in common is not copied to be looked through
     process = os.fork()  # libraries such as OpenBLAS end their threads before a fork, and begin them when needed

@@ -27,8 +27,8 @@ TORCH = ("torch", "torch._dynamo", "tabulate")
 GROUPS = {
     "transformers": (*TORCH, "transformers", "transformers.trainer"),
     "lightning": (*TORCH, "lightning.pytorch"),
-    "tensorflow": ("tensorflow", "keras"),
-    "keras": ("keras",),
+    "tensorflow": ("tensorflow", "-keras"),
+    "keras": ("-keras",),
     "jax": ("jax", "jax.numpy", "jaxlib.mlir.dialects.mhlo", "IPython", "rich.console", "yaml", "tabulate"),
     "torch": TORCH,
     "sklearn": ("scipy.stats", "scipy.optimize", "scipy.sparse.csgraph", "scipy.interpolate", "joblib", "pandas"),
@@ -36,9 +36,9 @@ GROUPS = {
 }
 """What a server imports, by its name. A script has the first one of which it imports a member.
 
-Not all of a framework can be imported early: the guest puts functions of its own in the place of some when a module has
-been imported, and modules that are imported later copy them from there. So scikit-learn, Flax, Haiku and Optax are
-imported anew in each script, and servers have what they are built on.
+Not all of a framework can be imported early: some functions and classes that the guest puts in the place of others are
+used as soon as the next module of a package is imported. So scikit-learn, Flax, Haiku, Optax and Keras, which has a
+dash, are imported anew in each script, and servers have what they are built on.
 """
 MEMBERS = {
     **{name: (name,) for name in GROUPS},
@@ -139,7 +139,8 @@ class Servers:
         with self.lock:
             if key not in self.begun:
                 self._make_room()
-                self.begun[key] = Server(GROUPS[group], environment)
+                backend = GROUPS.get(environment.get("KERAS_BACKEND", ""), ()) if group == "keras" else ()
+                self.begun[key] = Server((*backend, *GROUPS[group]), environment)
             self.begun.move_to_end(key)
             server = self.begun[key]
             self.in_use[server] += 1
