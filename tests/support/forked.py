@@ -24,14 +24,17 @@ COLD = "DEVIATE_TEST_COLD"
 
 TORCH = ("torch", "torch._dynamo", "tabulate")
 """PyTorch, with what the first optimizer imports."""
+SCIPY = ("scipy.stats", "scipy.optimize", "scipy.sparse.csgraph", "scipy.interpolate", "joblib", "pandas")
+"""What scikit-learn imports, and Keras with it."""
+KERAS = (*SCIPY, "matplotlib.pyplot", "IPython", "rich.console", "PIL.Image", "optree", "-keras")
 GROUPS = {
     "transformers": (*TORCH, "transformers", "transformers.trainer"),
     "lightning": (*TORCH, "lightning.pytorch"),
-    "tensorflow": ("tensorflow", "-keras"),
-    "keras": ("-keras",),
+    "tensorflow": ("tensorflow", *KERAS),
+    "keras": KERAS,
     "jax": ("jax", "jax.numpy", "jaxlib.mlir.dialects.mhlo", "IPython", "rich.console", "yaml", "tabulate"),
     "torch": TORCH,
-    "sklearn": ("scipy.stats", "scipy.optimize", "scipy.sparse.csgraph", "scipy.interpolate", "joblib", "pandas"),
+    "sklearn": SCIPY,
     "numpy": ("numpy",),
 }
 """What a server imports, by its name. A script has the first one of which it imports a member.
