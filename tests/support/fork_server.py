@@ -26,13 +26,13 @@ class Importing:
     """First on `sys.meta_path`, and `__import__`: notes which module asks for which, those that this file asks for too.
 
     Attributes:
-        asked: by the module whose body runs, what it asks for, in order; loaded or not.
-        found: names that an import looked for, and not merely a module that puts another one into `sys.modules`.
+        requests: by the module whose body runs, the names that it imports, in order; loaded before or not.
+        lookups: names that the import system looked for. Others were put into `sys.modules` by a module.
     """
 
     def __init__(self) -> None:
-        self.asked: dict[str, dict[str, None]] = {}
-        self.found: set[str] = set()
+        self.requests: dict[str, dict[str, None]] = {}
+        self.lookups: set[str] = set()
         self.original = builtins.__import__
         builtins.__import__ = self
         sys.meta_path.insert(0, self)
@@ -47,7 +47,7 @@ class Importing:
         return module
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
-        self.found.add(name)
+        self.lookups.add(name)
         self._note(name)
 
     def end(self) -> None:
@@ -59,7 +59,7 @@ class Importing:
         while frame is not None and not (frame.f_code.co_name == "<module>" and "__name__" in frame.f_globals):
             frame = frame.f_back
         if frame is not None:
-            self.asked.setdefault(frame.f_globals["__name__"], {})[name] = None
+            self.requests.setdefault(frame.f_globals["__name__"], {})[name] = None
 
 
 IMPORTING = Importing()
@@ -82,7 +82,7 @@ from typing import Any, NamedTuple  # noqa: E402
 
 LONGEST = 1 << 20
 """Of a message, in bytes."""
-TOLD = ("__spec__", "__loader__", "__package__")
+ATTRIBUTES = ("__spec__", "__loader__", "__package__")
 """What an import writes into a module."""
 
 
@@ -107,7 +107,7 @@ class Shelf:
         self.inner: dict[str, list[str]] = {}
         self.traces: dict[str, Traces] = {}
         self.order: dict[str, Any] = {}
-        self.last: tuple[str, dict[str, Any]] | None = None
+        self.newest: tuple[str, dict[str, Any]] | None = None
         self.late: frozenset[str] = frozenset()
         self.is_filling = False
 
@@ -137,9 +137,9 @@ class Shelf:
         if name not in self.modules:
             return None
         self._renew_copies()
-        own = getattr(self.modules[name], "__spec__", None)
-        spec = ModuleSpec(name, Loader(self), origin=getattr(own, "origin", None))
-        spec.submodule_search_locations = getattr(own, "submodule_search_locations", None)
+        original = getattr(self.modules[name], "__spec__", None)
+        spec = ModuleSpec(name, Loader(self), origin=getattr(original, "origin", None))
+        spec.submodule_search_locations = getattr(original, "submodule_search_locations", None)
         return spec
 
     def hand_out_inner(self, name: str) -> None:
@@ -156,7 +156,7 @@ class Shelf:
                 atexit.register(function, *arguments, **named)
 
     def _hand_out(self, name: str) -> None:
-        if name not in IMPORTING.found:  # no import made it: another module put it into `sys.modules`
+        if name not in IMPORTING.lookups:  # no import made it: another module put it into `sys.modules`
             sys.modules[name] = self.modules.pop(name)
             return
         package, _, child = name.rpartition(".")
@@ -170,10 +170,10 @@ class Shelf:
     def _hide(self) -> None:
         """Take modules from `sys.modules`, which has them in the order in which their imports ended."""
         ended = [name for name in sys.modules if name not in BEFORE]
-        self.inner = {name: list(asked) for name, asked in IMPORTING.asked.items()}
+        self.inner = {name: list(names) for name, names in IMPORTING.requests.items()}
         manual: list[str] = []
         for name in ended:
-            if name not in IMPORTING.found:
+            if name not in IMPORTING.lookups:
                 manual.append(name)
             else:
                 self.inner.setdefault(name, []).extend(manual)
@@ -185,20 +185,20 @@ class Shelf:
         for name, module in self.modules.items():
             package, _, child = name.rpartition(".")
             parent = self.modules.get(package) or sys.modules.get(package)
-            if name in IMPORTING.found and parent is not None and vars(parent).get(child) is module:
+            if name in IMPORTING.lookups and parent is not None and vars(parent).get(child) is module:
                 vars(parent).pop(child)
 
     def watch(self, name: str, module: ModuleType) -> None:
         """A module is as its import had left it: what an import hook changes from here on is for others to copy."""
         self._renew_copies()
-        self.last = name, dict(vars(module))
+        self.newest = name, dict(vars(module))
 
     def _renew_copies(self) -> None:
         """Give what a hook has put into the last module to those that had copied from it when they were imported."""
-        if self.last is None:
+        if self.newest is None:
             return
-        source, before = self.last
-        self.last = None
+        source, before = self.newest
+        self.newest = None
         now = vars(sys.modules[source]) if source in sys.modules else before
         changed = [key for key in before if key in now and now[key] is not before[key] and callable(before[key])]
         new = {id(before[key]): now[key] for key in changed}
@@ -211,10 +211,10 @@ class Shelf:
                 break
         for name in names:  # those whose imports ended later
             if not sources.isdisjoint(self.inner.get(name, ())):
-                own = vars(self.order[name])
-                copies = {key: new[id(value)] for key, value in own.items() if id(value) in new}
+                namespace = vars(self.order[name])
+                copies = {key: new[id(value)] for key, value in namespace.items() if id(value) in new}
                 if copies:
-                    own.update(copies)
+                    namespace.update(copies)
                     sources.add(name)
 
     def _traces(self, name: str) -> Traces:
@@ -249,12 +249,13 @@ class Loader:
         self.shelf = shelf
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
+        self.name = spec.name
         module: ModuleType = self.shelf.modules.pop(spec.name)
-        self.name, self.own = spec.name, {name: vars(module)[name] for name in TOLD if name in vars(module)}
+        self.attributes = {name: vars(module)[name] for name in ATTRIBUTES if name in vars(module)}
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        vars(module).update(self.own)  # not by `setattr`: some modules refuse attributes that they do not know
+        vars(module).update(self.attributes)  # not by `setattr`: some modules refuse attributes that they do not know
         self.shelf.hand_out_inner(self.name)
         self.shelf.watch(self.name, module)
 
@@ -264,18 +265,18 @@ class Server:
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
-        self.asked = socket.socket(fileno=os.dup(0))
+        self.socket = socket.socket(fileno=os.dup(0))
         self.running: dict[int, tuple[int, int]] = {}
         """Process and pipe for its exit code, by the descriptor that tells that the process has ended."""
 
     def serve(self) -> dict[str, Any]:
         """Return in each forked process, with what was asked for."""
         while True:
-            ready, _, _ = select.select([self.asked, *self.running], [], [])
-            for ended in [it for it in ready if it is not self.asked]:
-                self._tell(ended)
-            if self.asked in ready:
-                message, files, _, _ = socket.recv_fds(self.asked, LONGEST, 4)
+            ready, _, _ = select.select([self.socket, *self.running], [], [])
+            for process in [source for source in ready if source is not self.socket]:
+                self._report(process)
+            if self.socket in ready:
+                message, files, _, _ = socket.recv_fds(self.socket, LONGEST, 4)
                 if not message:
                     self._end()
                 if self._begin(files):
@@ -294,15 +295,16 @@ class Server:
             os.dup2(file, number)
         for file in [*files, *self.running, *(pipe for _, pipe in self.running.values())]:
             os.close(file)
-        self.asked.close()
+        self.socket.close()
         return True
 
-    def _tell(self, ended: int) -> None:
-        process, answer = self.running.pop(ended)
+    def _report(self, descriptor: int) -> None:
+        process, answer = self.running.pop(descriptor)
         code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        os.write(answer, b"%d" % code)
+        with suppress(BrokenPipeError):  # who asked may have been killed
+            os.write(answer, b"%d" % code)
         os.close(answer)
-        os.close(ended)
+        os.close(descriptor)
 
     def _end(self) -> None:
         for process, _ in self.running.values():
@@ -310,15 +312,15 @@ class Server:
         os._exit(0)
 
 
-def become(asked: dict[str, Any], shelf: Shelf, path: list[str]) -> None:
+def become(request: dict[str, Any], shelf: Shelf, path: list[str]) -> None:
     """Be what an interpreter is before it reads the script."""
-    os.chdir(asked["folder"])
+    os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(asked["environment"])
-    sys.argv[:] = asked["words"][1:]
-    sys.orig_argv[:] = asked["words"]
-    search = [it for it in asked["environment"].get("PYTHONPATH", "").split(os.pathsep) if it]
-    sys.path[:] = [*search, *(it for it in path if it not in search)]
+    os.environ.update(request["environment"])
+    sys.argv[:] = request["words"][1:]
+    sys.orig_argv[:] = request["words"]
+    search = [entry for entry in request["environment"].get("PYTHONPATH", "").split(os.pathsep) if entry]
+    sys.path[:] = [*search, *(entry for entry in path if entry not in search)]
     sys.meta_path.insert(0, shelf)  # type: ignore[arg-type]
     draw_anew(shelf.modules)
     main = sys.modules["__main__"] = ModuleType("__main__")
@@ -373,7 +375,7 @@ def begin() -> Server:
     os.waitpid(process, 0)
     n_threads = len([*Path("/proc/self/task").iterdir()])
     names = sorted({name.partition(".")[0] for name in server.shelf.modules})
-    server.asked.sendall(json.dumps({"threads": n_threads, "names": names}).encode() + b"\n")
+    server.socket.sendall(json.dumps({"threads": n_threads, "names": names}).encode() + b"\n")
     return server
 
 
@@ -381,8 +383,8 @@ if __name__ == "__main__":
     PATH = sys.path[1:]
     interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # those who ask are interrupted, and close the socket
     server = begin()
-    asked = server.serve()
+    request = server.serve()
     signal.signal(signal.SIGINT, interrupt)
-    become(asked, server.shelf, PATH)
+    become(request, server.shelf, PATH)
     if run_script() and getattr(sys, "last_type", None) is not KeyboardInterrupt:
         sys.exit(1)  # an interrupted interpreter ends itself by the signal
