@@ -1,5 +1,6 @@
 """Fixtures for all rooms: what a test needs from the machine, and a project folder of its own."""
 
+import datetime as dt
 import functools
 import importlib.util
 import os
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+import forked
 import pytest
 from hypothesis import HealthCheck, settings
 from warm import Warm
@@ -24,8 +26,25 @@ settings.register_profile("tests", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("tests")
 
 
-def pytest_configure() -> None:
-    """Restore the signals that a shell's background jobs and `nohup` ignore: what tests start would ignore them too."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cold",
+        nargs="?",
+        const="all",
+        choices=("all", "turn", *forked.GROUPS),
+        help="start scripts that import this framework in new processes, not from a fork server; "
+        "without a name all scripts, with `turn` those of the framework whose turn is today",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set up what all tests of this process have in common.
+
+    Signals that a shell's background jobs and `nohup` ignore are restored: what the tests start would ignore them too.
+    """
+    if config.getoption("cold"):
+        today = dt.datetime.now(dt.UTC).date()
+        os.environ[forked.COLD] = forked.cold_framework(config.getoption("cold"), today)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

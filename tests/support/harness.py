@@ -1,13 +1,18 @@
 """Runs a script with the guest as a run would, with taps at places that the test names, and reads the events."""
 
+import atexit
+import compileall
+import functools
 import json
 import os
 import shutil
-import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import forked
 
 import deviate
 from deviate import eventlog
@@ -49,14 +54,37 @@ class Result:
 
 
 def copy_guest(folder: Path) -> None:
-    """What a run finds on PYTHONPATH, without a manifest."""
+    """What a run finds on PYTHONPATH, without a manifest.
+
+    The files are links to one copy with bytecode, for each of many children would compile its own. A run compiles the
+    guest once for all its processes.
+    """
+    shutil.copytree(compiled_guest(), folder, copy_function=link, dirs_exist_ok=True)
+
+
+@functools.cache
+def compiled_guest() -> Path:
+    """The copy that the tests of this process have in common; it goes when the process ends."""
+    folder = Path(tempfile.mkdtemp(prefix="deviate-guest-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     guest = folder / "_deviate_guest"
     for name in ("runtime", "sinks"):
-        shutil.copytree(PACKAGE / name, guest / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PACKAGE / name, guest / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("eventlog.py", "logs.py"):
         shutil.copy(PACKAGE / name, guest / name)
     shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", folder / "sitecustomize.py")
     (guest / "__init__.py").touch()
+    compileall.compile_dir(folder, quiet=1)
+    return folder
+
+
+def link(source: str, target: str) -> None:
+    """Link a file, or copy it where the two lie on different disks; one that is there from an earlier run goes."""
+    Path(target).unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def taps_of(sites: Sequence[Site], loops: Sequence[Loop]) -> dict[str, dict[int, dict[str, object]]]:
@@ -105,7 +133,13 @@ class Child:
         capture: dict[str, str] | None = None,
         environment: dict[str, str | None] | None = None,
         is_tapped: bool = True,
+        is_cold: bool = False,
     ) -> Result:
+        """Run the script to its end.
+
+        Args:
+            is_cold: whether its frameworks are to be imported anew, as in the process of a user.
+        """
         work = self.folder / "attempt-1" / "work" / "parent" / "project"
         guest = self.folder / "guest" / "_deviate_guest"
         originals = self.folder / "originals"
@@ -138,17 +172,16 @@ class Child:
             "DEVIATE_ROOT": str(self.folder / "original"),
             **(environment or {}),
         }
-        done = subprocess.run(
-            list(command or (python, self.name, *arguments)),
-            cwd=work,
-            env={key: value for key, value in variables.items() if value is not None},
-            capture_output=True,
-            text=True,
-            check=False,
+        done = forked.run(
+            command or (python, self.name, *arguments),
+            work,
+            {key: value for key, value in variables.items() if value is not None},
+            (self.text, *self.files.values()),
+            is_cold=is_cold,
         )
         events = [
             eventlog.decode(line)
             for path in sorted((self.folder / "attempt-1").glob("events-*.jsonl"))
             for line in path.read_text().splitlines()
         ]
-        return Result(done.returncode, done.stdout, done.stderr, events, work)
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode(), events, work)

@@ -36,9 +36,9 @@ class Script:
                 child.loop(f"in «{self.main_loop}»:", loop.end_lineno or 0)
         return child
 
-    def run(self, folder: Path, seeds: dict[str, int] | None, **controls: str) -> Result:
+    def run(self, folder: Path, seeds: dict[str, int] | None, *, is_cold: bool = False, **controls: str) -> Result:
         child = self.child(folder)
-        result = child.run(seeds=seeds, controls=controls)
+        result = child.run(seeds=seeds, controls=controls, is_cold=is_cold)
         assert (result.code, result.of("error")) == (0, []), result.stderr
         return result
 
