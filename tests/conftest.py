@@ -32,8 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         nargs="?",
         const="all",
         choices=("all", "turn", *forked.GROUPS),
-        help="start scripts that import this framework in new processes, not from a fork server; "
-        "without a name all scripts, with `turn` those of the framework whose turn is today",
+        help="start scripts that import this framework in new processes, not from a fork server; without a name all "
+        "scripts, with `turn` those of the framework whose turn is today, and only tests of files that name it",
     )
 
 
@@ -55,10 +55,15 @@ QUICK = ("analysis", "instrument", "parting", "records", "report", "review", "si
 """Folders of tests that start few programs."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What starts programs goes first, so that short files are left for the core that is done before the others."""
     here = Path(__file__).parent
     items.sort(key=lambda it: not it.path.is_relative_to(here) or it.path.relative_to(here).parts[0] in QUICK)
+    if config.getoption("cold") == "turn":
+        members = forked.MEMBERS[os.environ[forked.COLD]]
+        are_concerned = {path: forked.names_one_of(path.read_text(), members) for path in {it.path for it in items}}
+        config.hook.pytest_deselected(items=[it for it in items if not are_concerned[it.path]])
+        items[:] = [it for it in items if are_concerned[it.path]]
 
 
 PROGRAMS = frozenset({"chromium", "pdflatex"})

@@ -193,6 +193,11 @@ def cold_framework(name: str, day: date) -> str:
     return names[day.toordinal() % len(names)] if name == "turn" else name
 
 
+def names_one_of(text: str, packages: Iterable[str]) -> bool:
+    """Whether a line of a text imports one of the packages."""
+    return not set(packages).isdisjoint(IMPORT.findall(text))
+
+
 def find_group(texts: Sequence[str], variables: Mapping[str, str]) -> str | None:
     """The name of the server that has what a script imports; None where that is nothing, or is to be imported anew."""
     packages = {name for text in texts for name in IMPORT.findall(text)}
