@@ -30,6 +30,7 @@ def test_a_thousand_files_each_in_a_project_of_its_own_are_answered() -> None:
     assert sum(answer.n_metrics > 0 for answer in found) > 5
 
 
+@pytest.mark.slow
 def test_files_where_they_are_installed_are_followed_into_their_packages() -> None:
     found = answers(examine_in_place, installed_files(1_020)[::20])
     faults = [f"{answer.path}: {answer.fault}" for answer in found if answer.fault]
