@@ -1,4 +1,4 @@
-"""Mutants drawn at random over the package, each run against the tests of its room: first the quick tier, then the slow.
+"""Mutants drawn at random over the package, each run against the tests of its room: the quick tier, then the slow.
 
     python scripts/mutants.py [--count 40] [--seed 0] [--check]
 
@@ -109,10 +109,8 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
 
     for node in expressions(ast.parse(text)):
         after = changed(node)
-        if after is None or not isinstance(node, ast.expr):
+        if after is None or not isinstance(node, ast.expr) or node.end_lineno is None or node.end_col_offset is None:
             continue
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
         begin, end = offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)
         yield Mutant(file, node.lineno, begin, end, text[begin:end], f"({after})")
 

@@ -97,10 +97,13 @@ class Collector:
             starred = self._starred(report, number, scene)
             if starred:
                 line += [*starred, " "]
-            elif isinstance(part, Message | Template | FormatTemplate):
-                line += [*self._shown(part, report.function, scene), " "]
-            else:
-                yield from self._held(part, report, scene)
+                continue
+            # What is unpacked here is nothing: `print(*values)` in a function that is called without arguments.
+            rest = _without_unpacked(part)
+            if isinstance(rest, Message | Template | FormatTemplate):
+                line += [*self._shown(rest, report.function, scene), " "]
+            elif rest is not None:
+                yield from self._held(rest, report, scene)
         if line:
             yield line
 
@@ -307,3 +310,18 @@ def _texts_between(items: list[Item]) -> list[str]:
         else:
             texts.append("")
     return texts
+
+
+def _without_unpacked(part: Carried) -> Carried | None:
+    """A part without the arguments that a call unpacks into it; None where nothing else is left."""
+    match part:
+        case Message(value=Starred()) | Template(template=Starred()) | FormatTemplate(template=Starred()):
+            return None
+        case Scalar(name=Starred()) | Scalar(value=Starred()) | Record(mapping=Starred()):
+            return None
+        case Template():
+            return Template(part.template, [it for it in part.arguments if not isinstance(it, Starred)])
+        case FormatTemplate():
+            arguments = [it for it in part.arguments if not isinstance(it, Starred)]
+            return FormatTemplate(part.template, arguments, part.named)
+    return part

@@ -164,3 +164,20 @@ def test_a_writer_that_goes_over_what_it_is_given_and_hands_each_on_is_labelled_
             write({"accuracy": score(model)}, epoch)
         """
     assert [metric.expression for metric in analyse(text).metrics] == ["losses", "score(model)"]
+
+
+@pytest.mark.parametrize("writes", ["print(*values)", "logger.info('text', *values)", "logger.info(*values)"])
+def test_a_call_that_unpacks_nothing_reports_nothing(analyse: Analyse, writes: str) -> None:
+    analysis = analyse(
+        f"""
+        import logging
+        logger = logging.getLogger(__name__)
+        def say(*values):
+            {writes}
+        for epoch in range(3):
+            acc = epoch / 3
+            say()
+            say("acc", acc)
+        """
+    )
+    assert [metric.expression for metric in analysis.metrics] == ["acc"]
