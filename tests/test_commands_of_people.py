@@ -283,7 +283,11 @@ def test_a_container_that_lets_nothing_in_ends_the_first_run_with_the_cause(
 
 
 @pytest.mark.parametrize(
-    ("launcher", "module"), [(("torchrun", "--nproc-per-node", "2"), "torch"), (("accelerate", "launch"), "accelerate")]
+    ("launcher", "module"),
+    [
+        (("torchrun", "--nproc-per-node", "2"), "torch"),
+        pytest.param(("accelerate", "launch"), "accelerate", marks=pytest.mark.slow),
+    ],
 )
 def test_launchers_run_two_at_once_without_taking_the_same_port(
     launcher: tuple[str, ...], module: str, project: Path, deviate, require

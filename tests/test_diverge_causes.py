@@ -108,6 +108,7 @@ def test_what_nobody_seeds_is_named_as_the_script_is_and_equal_in_control(diverg
     assert found["confirmations"][0]["is_equal"] is True
 
 
+@pytest.mark.slow
 def test_a_clock_is_named_with_the_line_that_asks_it(diverge: Diverge, require: Callable[[str], None]) -> None:
     require("torch")
     found = diverge(TIMED)

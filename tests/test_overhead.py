@@ -67,6 +67,7 @@ def results(told: Told, experiment: str) -> list[tuple[float, str, int]]:
     return sorted(found)
 
 
+@pytest.mark.slow
 def test_both_modes_run_in_turn_and_the_profiled_runs_are_others(told: Told) -> None:
     timed, profiled = results(told, "train-overhead"), results(told, "train-overhead-profile")
     for runs in (timed, profiled):
@@ -78,6 +79,7 @@ def test_both_modes_run_in_turn_and_the_profiled_runs_are_others(told: Told) -> 
     assert len(seeds) == 1, "both modes do the same work"
 
 
+@pytest.mark.slow
 def test_the_factor_is_the_ratio_of_the_times_that_are_told(told: Told) -> None:
     assert (told.found["free"], told.found["held"]) == ("impl", "control")
     assert [it["quantity"] for it in told.found["factors"]] == ["run", "step", "kernels"]
@@ -92,6 +94,7 @@ def test_the_factor_is_the_ratio_of_the_times_that_are_told(told: Told) -> None:
         assert written[it["quantity"], "control"] == it["held_s"][0]
 
 
+@pytest.mark.slow
 def test_a_step_takes_the_mean_time_between_the_beginnings_of_steps(told: Told) -> None:
     [step] = [it for it in told.found["factors"] if it["quantity"] == "step"]
     means = []
@@ -104,6 +107,7 @@ def test_a_step_takes_the_mean_time_between_the_beginnings_of_steps(told: Told) 
     assert step["held_s"] == pytest.approx(means)
 
 
+@pytest.mark.slow
 def test_operators_of_both_modes_stand_side_by_side(told: Told) -> None:
     profile = told.found["profile"]
     assert (profile["framework"], profile["device"], profile["window"]) == ("torch", "cpu", [1, 6])
@@ -117,6 +121,7 @@ def test_operators_of_both_modes_stand_side_by_side(told: Told) -> None:
         assert name.replace("_", r"\_") in (told.project / "out.tex").read_text()
 
 
+@pytest.mark.slow
 def test_the_page_asks_for_nothing_and_shows_every_kernel(told: Told) -> None:
     text = (told.project / ".deviate/reports/train-overhead/overhead.html").read_text()
     page = Page(text)
@@ -128,6 +133,7 @@ def test_the_page_asks_for_nothing_and_shows_every_kernel(told: Told) -> None:
         assert it["name"] in text
 
 
+@pytest.mark.slow
 def test_the_percent_of_others_is_explained(told: Told) -> None:
     for text in (
         (told.project / "out.md").read_text(),
@@ -137,6 +143,7 @@ def test_the_percent_of_others_is_explained(told: Told) -> None:
         assert "left out" in text
 
 
+@pytest.mark.slow
 def test_the_same_command_runs_nothing_again_and_the_runs_are_on_record(told: Told, deviate_in) -> None:  # type: ignore[no-untyped-def]
     deviate = deviate_in(told.project)
     again = deviate("overhead", "train.py", "--runs", "2", "--profiled-runs", "2", "--json", "-", "-q")

@@ -177,7 +177,10 @@ list(tf.data.Dataset.range(4).map(lambda number: tf.timestamp()))
 
 @pytest.mark.parametrize(
     ("framework", "script", "operation"),
-    [("torch", UNPOOL, "max_unpooling2d_forward_out"), ("tensorflow", STAMP, "Timestamp")],
+    [
+        ("torch", UNPOOL, "max_unpooling2d_forward_out"),
+        pytest.param("tensorflow", STAMP, "Timestamp", marks=pytest.mark.slow),
+    ],
 )
 def test_a_control_run_that_a_framework_ends_names_the_operation(
     frozen: Callable[[str], Frozen], require: Callable[[str], None], framework: str, script: str, operation: str

@@ -16,6 +16,7 @@ import pytest
 from hostile import KINDS, NASTY, Kind, controls, harmless_findings, hostile_findings
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
+from tiers import slow_but
 
 from deviate.notebook import Results
 from deviate.report import View, build_view, render
@@ -77,7 +78,7 @@ def _elements(kind: Kind, *, hostile: bool) -> Elements:
     return Elements(_page(kind) if hostile else render(_harmless(kind), "html"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_but(KINDS, ["single", "study"]))
 def test_the_page_has_no_element_and_no_attribute_but_ours(kind: Kind) -> None:
     found, expected = _elements(kind, hostile=True), _elements(kind, hostile=False)
     assert found.tags.keys() == expected.tags.keys()

@@ -73,6 +73,7 @@ def test_hostile_names_are_text_in_table_commands_and_references(
     assert "uid=" not in paper.text
 
 
+@pytest.mark.slow
 def test_a_hostile_comparison_has_an_example_that_compiles(tmp_path: Path, require: Callable[[str], None]) -> None:
     require("pdflatex")
     assert _example(_written(hostile_findings("pair"), tmp_path)).error == ""

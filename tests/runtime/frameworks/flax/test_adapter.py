@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tiers import slow_but
 from varied import Script, hashes, moved, replicates, seeds
 
 
@@ -178,7 +179,7 @@ print("other", digest(rngs.noise.normal((3,))))
 )
 
 
-@pytest.mark.parametrize("rngs", ["0", "params=0, dropout=1, augment=2, shuffle=3, noise=4"])
+@pytest.mark.parametrize("rngs", slow_but(["0", "params=0, dropout=1, augment=2, shuffle=3, noise=4"], ["0"]))
 def test_streams_of_nnx_are_apart(tmp_path: Path, require, rngs: str) -> None:  # type: ignore[no-untyped-def]
     require("flax")
     runs = replicates(tmp_path, Script(NNX.text.replace("RNGS", rngs)), 1)

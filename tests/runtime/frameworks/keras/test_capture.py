@@ -168,6 +168,7 @@ def on_torch(tmp_path_factory: pytest.TempPathFactory, require) -> Kept:  # type
     return kept(tmp_path_factory.mktemp("keras-torch"), lambda own: Child(own, ON_TORCH), KERAS_BACKEND="torch")
 
 
+@pytest.mark.slow
 def test_with_pytorch_nothing_changes_either(on_torch: Kept) -> None:
     assert on_torch.on.stdout == on_torch.off.stdout
     assert on_torch.on.of("weights") == on_torch.off.of("weights")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from harness import Result
+from tiers import slow_but
 from varied import Script, seeds
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
@@ -455,7 +456,11 @@ print(hashlib.sha256(repr((numpy.random.get_state(), random.getstate())).encode(
 
 
 @pytest.mark.parametrize(
-    ("name", "variant"), [("digits_torch", "as-is"), ("digits_torch", "control"), ("factors_torch", "control")]
+    ("name", "variant"),
+    slow_but(
+        [("digits_torch", "as-is"), ("digits_torch", "control"), ("factors_torch", "control")],
+        [("digits_torch", "control")],
+    ),
 )
 def test_a_captured_run_is_bitwise_the_run_without_capture(tmp_path: Path, name: str, variant: str) -> None:
     text = SEEDS + (EXAMPLES / name / "train.py").read_text() + STATES
