@@ -148,7 +148,7 @@ def test_variables_are_those_of_the_script_when_a_framework_is_imported(tmp_path
 
 def test_frameworks_take_turns_in_being_cold() -> None:
     days = [date(2026, 11, 23) + timedelta(n) for n in range(len(forked.GROUPS))]
-    assert {forked.cold_framework("turn", day) for day in days} == set(forked.GROUPS)
+    assert {forked.cold_framework("turn", day) for day in days} == {*forked.GROUPS} - {"numpy"}
     assert {forked.cold_framework("jax", day) for day in days} == {"jax"}
 
 
