@@ -491,7 +491,8 @@ def _level(level: int) -> str:
 
 def processor_time(command: Sequence[str], folder: Path, checkout: Path) -> tuple[float, str]:
     """Seconds of processor time of a command with a checkout's deviate, and what it prints."""
-    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = str(checkout)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -65,9 +65,9 @@ def _branches(node: cst.CSTNode, nodes: Nodes) -> list[tuple[cst.CSTNode, cst.CS
     found: list[tuple[cst.CSTNode, cst.CSTNode]] = []
     below = node
     for parent in nodes.ancestors(node):
-        if isinstance(parent, cst.If):
+        if type(parent) is cst.If:
             found.append((parent, below))
-        if isinstance(parent, cst.FunctionDef):
+        if type(parent) is cst.FunctionDef:
             break
         below = parent
     return found
@@ -81,7 +81,7 @@ def _is_registered(frame: Frame) -> bool:
 
 
 def _lambda_around(node: cst.CSTNode, nodes: Nodes) -> cst.Lambda | None:
-    return next((parent for parent in nodes.ancestors(node) if isinstance(parent, cst.Lambda)), None)
+    return next((parent for parent in nodes.ancestors(node) if type(parent) is cst.Lambda), None)
 
 
 def _leaves(branch: cst.CSTNode) -> bool:

@@ -1,22 +1,35 @@
 """Parsed files, kept by what they hold: a file that has not changed since an earlier analysis is not parsed again.
 
 They lie under `.deviate/cache/parsed/`, in projects that have a `.deviate/` folder; nothing is written into others. A
-tree takes a quarter of the time to read that it takes to parse, and two thirds of it to write. Everything there can be
-deleted at any time: what is missing, damaged or of another version is parsed anew.
+tree is kept without its layout (spaces, comments, commas), which is most of it, and with the positions of its nodes:
+the analysis needs no layout but for these. Everything there can be deleted at any time: what is missing, damaged or of
+another version is parsed anew.
 """
 
 import contextlib
+import copyreg
 import hashlib
 import io
 import os
 import pickle
 import sys
 import zlib
+from array import array
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import libcst as cst
 
-FORMAT = 1
+from .positions import KeptRanges, PrintedRanges
+from .tree import LAYOUT
+
+FORMAT = 2
+NEEDED = ("lpar", "rpar")
+"""Layout that is kept: the parentheses of a tuple belong to its span."""
+
 MOST_KEPT = 1000
 """Files that are kept; where there are more, the older half goes."""
 
@@ -32,31 +45,39 @@ class ParsedFiles:
         deviate = root / ".deviate"
         self.folder = deviate / "cache" / "parsed" if deviate.is_dir() else None
 
-    def load(self, text: str) -> cst.Module | None:
-        """The tree of a text; None when it is not there."""
+    def load(self, text: str) -> tuple[cst.Module, KeptRanges] | None:
+        """The tree of a text, without its layout, and the positions of its nodes; None when they are not there."""
         if self.folder is None:
             return None
         try:
             content = zlib.decompress((self.folder / _name(text)).read_bytes())
-            tree = _TreeReader(io.BytesIO(content)).load()
+            tree, nodes, *offsets = _TreeReader(io.BytesIO(content)).load()
+            starts, ends, lines = (array("I", numbers) for numbers in offsets)
         except Exception:  # noqa: BLE001 - a damaged pickle can raise anything
             return None
-        return tree if isinstance(tree, cst.Module) else None
+        return (tree, KeptRanges(nodes, starts, ends, lines)) if isinstance(tree, cst.Module) else None
 
-    def keep(self, text: str, tree: cst.Module) -> None:
-        """Write a tree, if that is possible: appearing whole or not at all, whoever else writes it."""
+    def keep(self, text: str, tree: cst.Module) -> PrintedRanges | None:
+        """Write a tree, if that is possible: appearing whole or not at all, whoever else writes it.
+
+        Returns:
+            The positions of its nodes; None when it was not written.
+        """
         if self.folder is None:
-            return
+            return None
         place = self.folder / _name(text)
         unfinished = place.with_name(f"{place.name}.{os.getpid()}")
         try:
+            ranges = PrintedRanges(tree, text)
             self.folder.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(zlib.compress(pickle.dumps(tree, pickle.HIGHEST_PROTOCOL), 1))
+            unfinished.write_bytes(zlib.compress(_content(tree, ranges), 1))
             unfinished.replace(place)
             self._forget_old(self.folder)
         except (OSError, RecursionError):
             with contextlib.suppress(OSError):
                 unfinished.unlink()
+            return None
+        return ranges
 
     def _forget_old(self, folder: Path) -> None:
         kept = os.listdir(folder)  # noqa: PTH208 - names are enough, which are asked for often
@@ -64,6 +85,45 @@ class ParsedFiles:
             by_age = sorted((folder / name for name in kept), key=lambda path: path.stat().st_mtime)
             for path in by_age[: len(by_age) // 2]:
                 path.unlink(missing_ok=True)
+
+
+def _content(tree: cst.Module, ranges: PrintedRanges) -> bytes:
+    """A tree and the offsets of its nodes, as bytes."""
+    nodes = [node for node in _nodes(tree) if node in ranges]
+    starts = array("I", map(ranges.start_offset, nodes))
+    ends = array("I", map(ranges.end_offset, nodes))
+    offsets = (numbers.tobytes() for numbers in (starts, ends, array("I", ranges.lines)))
+    buffer = io.BytesIO()
+    _TreeWriter(buffer, pickle.HIGHEST_PROTOCOL).dump((tree, nodes, *offsets))
+    return buffer.getvalue()
+
+
+def _nodes(tree: cst.Module) -> Iterator[cst.CSTNode]:
+    """All nodes that are kept."""
+    waiting: list[object] = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, cst.CSTNode):
+            yield part
+            waiting += (getattr(part, name) for name in _kept_fields(type(part)))
+        elif isinstance(part, list | tuple):
+            waiting += part
+
+
+@cache
+def _kept_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    names = (field.name for field in fields(kind))
+    return tuple(name for name in names if name in NEEDED or not name.startswith(LAYOUT))
+
+
+class _TreeWriter(pickle.Pickler):
+    """Writes nodes without their layout."""
+
+    def reducer_override(self, value: object) -> Any:
+        if not isinstance(value, cst.CSTNode):
+            return NotImplemented
+        kind = type(value)
+        return copyreg.__newobj__, (kind,), {name: getattr(value, name) for name in _kept_fields(kind)}  # type: ignore[attr-defined]
 
 
 class _TreeReader(pickle.Unpickler):

@@ -21,6 +21,63 @@ LINE_END = re.compile(r"\r\n?|\n")
 class Ranges:
     """The range of every node of a tree, by node, without the layout around it.
 
+    Attributes:
+        lines: offsets at which the lines of the text begin.
+    """
+
+    lines: Sequence[int]
+
+    def __getitem__(self, node: cst.CSTNode) -> CodeRange:
+        return CodeRange(self.start(node), self.end(node))
+
+    def start(self, node: cst.CSTNode) -> CodePosition:
+        """Where a node begins: its line (from 1) and column (from 0, in characters)."""
+        return self._position(self.start_offset(node))
+
+    def end(self, node: cst.CSTNode) -> CodePosition:
+        """The place after a node's last character."""
+        return self._position(self.end_offset(node))
+
+    def start_offset(self, node: cst.CSTNode) -> int:
+        """Characters of the text before a node."""
+        raise NotImplementedError
+
+    def end_offset(self, node: cst.CSTNode) -> int:
+        """Characters of the text up to a node's end."""
+        raise NotImplementedError
+
+    def _position(self, offset: int) -> CodePosition:
+        line = bisect_right(self.lines, offset)
+        return CodePosition(line, offset - self.lines[line - 1])
+
+
+class KeptRanges(Ranges):
+    """Ranges that were found earlier.
+
+    Args:
+        nodes: those whose ranges they are.
+        starts, ends: offsets of each.
+        lines: offsets at which the lines of the text begin.
+    """
+
+    def __init__(
+        self, nodes: Sequence[cst.CSTNode], starts: Sequence[int], ends: Sequence[int], lines: Sequence[int]
+    ) -> None:
+        self.lines = lines
+        self._numbers = dict(zip(map(id, nodes), count()))
+        self._starts = starts
+        self._ends = ends
+
+    def start_offset(self, node: cst.CSTNode) -> int:
+        return self._starts[self._numbers[id(node)]]
+
+    def end_offset(self, node: cst.CSTNode) -> int:
+        return self._ends[self._numbers[id(node)]]
+
+
+class PrintedRanges(Ranges):
+    """Ranges that are found by printing a tree.
+
     Args:
         tree: the tree of the whole file.
         text: what it was parsed from. libcst loses form feeds and empty continued lines before a statement; they count.
@@ -34,20 +91,21 @@ class Ranges:
         self._offsets = list(accumulate(lengths, initial=0))
         printed = "".join([note for note in self._notes if type(note) is str])
         self._lost = _lost(printed, text)
-        self._lines = [0, *(match.end() for match in LINE_END.finditer(text if self._lost else printed))]
+        self.lines = [0, *(match.end() for match in LINE_END.finditer(text if self._lost else printed))]
 
-    def __getitem__(self, node: cst.CSTNode) -> CodeRange:
-        return CodeRange(self.start(node), self.end(node))
+    def __contains__(self, node: cst.CSTNode) -> bool:
+        return id(node) in self._printer.begins or id(node) in self._first
 
-    def start(self, node: cst.CSTNode) -> CodePosition:
-        """Where a node begins: its line (from 1) and column (from 0, in characters)."""
+    def start_offset(self, node: cst.CSTNode) -> int:
         offset = self._offsets[self._begins(node)]
-        return self._position(offset, bisect_right(self._lost, (offset + 1,)))
+        return self._in_text(offset, bisect_right(self._lost, (offset + 1,)))
 
-    def end(self, node: cst.CSTNode) -> CodePosition:
-        """The place after a node's last character."""
+    def end_offset(self, node: cst.CSTNode) -> int:
         offset = self._offsets[self._ends(node)]
-        return self._position(offset, bisect_right(self._lost, (offset,)))
+        return self._in_text(offset, bisect_right(self._lost, (offset,)))
+
+    def _in_text(self, offset: int, n_losses: int) -> int:
+        return offset + self._lost[n_losses - 1][1] if n_losses else offset
 
     def _begins(self, node: cst.CSTNode) -> int:
         start_node = self._printer.start_nodes.get(id(node))
@@ -72,12 +130,6 @@ class Ranges:
     @cached_property
     def _last(self) -> dict[int, int]:
         return dict(zip(map(id, self._notes), count()))
-
-    def _position(self, offset: int, n_losses: int) -> CodePosition:
-        if n_losses:
-            offset += self._lost[n_losses - 1][1]
-        line = bisect_right(self._lines, offset)
-        return CodePosition(line, offset - self._lines[line - 1])
 
 
 def _lost(printed: str, text: str) -> list[tuple[int, ...]]:

@@ -18,7 +18,7 @@ from deviate.errors import InputError
 from deviate.model import Span
 
 from .parsed import ParsedFiles
-from .positions import Ranges
+from .positions import PrintedRanges, Ranges
 from .syntax import parse
 
 LARGEST = 4_000_000
@@ -34,11 +34,13 @@ class Source:
 
     Attributes:
         file: name relative to the project root, with forward slashes.
+        known_ranges: positions, where the tree came with them; else it is printed for them.
     """
 
     file: str
     text: str
     tree: cst.Module
+    known_ranges: Ranges | None = None
 
     @cached_property
     def lines(self) -> list[str]:
@@ -47,7 +49,7 @@ class Source:
     @cached_property
     def ranges(self) -> Ranges:
         """Positions in the text without form feeds before statements, which libcst takes for indentation."""
-        return Ranges(self.tree, without_form_feeds(self.text))
+        return self.known_ranges or PrintedRanges(self.tree, without_form_feeds(self.text))
 
     def line(self, node: cst.CSTNode) -> int:
         return self.ranges.start(node).line
@@ -111,12 +113,11 @@ def read_source(path: Path, file: str, parsed: ParsedFiles | None = None) -> Sou
     """
     text = _decode(_read(path, file), file)
     plain = without_form_feeds(text)
-    tree = parsed.load(plain) if parsed is not None else None
-    if tree is None:
-        tree = parse(plain, file)
-        if parsed is not None:
-            parsed.keep(plain, tree)
-    return Source(file, text, tree)
+    kept = parsed.load(plain) if parsed is not None else None
+    if kept is not None:
+        return Source(file, text, *kept)
+    tree = parse(plain, file)
+    return Source(file, text, tree, parsed.keep(plain, tree) if parsed is not None else None)
 
 
 def without_form_feeds(text: str) -> str:

@@ -71,15 +71,16 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 def dotted(node: cst.CSTNode) -> str:
     """`a.b.c` for names and attributes, with `()` for calls and `[]` for items on the way; "" for anything else."""
-    if isinstance(node, cst.Name):
+    # types are compared by themselves, here and below: asking libcst's abstract classes for instances is slow
+    if type(node) is cst.Name:
         return node.value
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         base = dotted(node.value)
         return f"{base}.{node.attr.value}" if base else f"?.{node.attr.value}"
-    if isinstance(node, cst.Call):
+    if type(node) is cst.Call:
         base = dotted(node.func)
         return f"{base}()" if base else ""
-    if isinstance(node, cst.Subscript):
+    if type(node) is cst.Subscript:
         base = dotted(node.value)
         return f"{base}[]" if base else ""
     return ""
@@ -87,9 +88,9 @@ def dotted(node: cst.CSTNode) -> str:
 
 def last_name(node: cst.CSTNode) -> str:
     """The last identifier of a name or attribute: `nll_loss` for `F.nll_loss`; "" for anything else."""
-    if isinstance(node, cst.Name):
+    if type(node) is cst.Name:
         return node.value
-    if isinstance(node, cst.Attribute):
+    if type(node) is cst.Attribute:
         return node.attr.value
     return ""
 

@@ -12,6 +12,9 @@ import pytest
 
 from deviate.analysis import analyze
 from deviate.analysis.parsed import MOST_KEPT, ParsedFiles
+from deviate.analysis.positions import KeptRanges
+from deviate.analysis.source import read_source
+from deviate.analysis.tree import walk
 
 SCRIPT = """\
 from helper import evaluate
@@ -23,6 +26,23 @@ for epoch in range(3):
 HELPER = """\
 def evaluate(epoch):
     return 1 / (epoch + 1)  # a comment
+"""
+LAID_OUT = """\
+def f(a, /, b=(1), *c, d: int = 2, **e) -> (int):  # a comment
+
+    return (a), [b], {**e}
+x = ((a, b)); y = (yield); z = ((i) for i in (j)); (a)[(1):(2)] = ('b' f'{c!r:>{d}}' f"{x=}")
+try:
+  pass
+except (A, B) as e: pass
+finally:
+  with (a) as b, c: pass
+match (x):
+  case {'a': [1, *_], **r} | A(b=1) if c: pass
+from ..a import (b as c,)
+@a.b
+class D(E, metaclass=F): 'doc'
+lambda: x if not (y) else ... is not z
 """
 ELSEWHERE = 'SEEN = "seen"\n'
 
@@ -62,10 +82,19 @@ def test_a_kept_tree_gives_the_same_analysis_as_parsing(project: Path) -> None:
     assert analyze(project / "train.py", project) == parsed
 
 
-def test_a_kept_tree_prints_the_text(kept: Path, project: Path) -> None:
-    tree = ParsedFiles(project).load(HELPER)
-    assert tree is not None
-    assert tree.code == HELPER
+@pytest.mark.parametrize("text", [SCRIPT, HELPER, LAID_OUT, "", "\f\nx = 1\n\fprint(a)"])
+def test_a_kept_tree_has_the_nodes_of_the_parsed_one_at_the_same_positions(text: str, project: Path) -> None:
+    (project / ".deviate").mkdir()
+    (project / "other.py").write_text(text)
+    parsed = read_source(project / "other.py", "other.py", ParsedFiles(project))
+    kept = read_source(project / "other.py", "other.py", ParsedFiles(project))
+    assert isinstance(kept.ranges, KeptRanges)
+    pairs = list(zip(walk(parsed.tree), walk(kept.tree), strict=True))
+    assert [type(one) for one, _ in pairs] == [type(other) for _, other in pairs]
+    assert [(parsed.start(one), parsed.end(one)) for one, _ in pairs] == [
+        (kept.start(other), kept.end(other)) for _, other in pairs
+    ]
+    assert [parsed.span(one) for one, _ in pairs] == [kept.span(other) for _, other in pairs]
 
 
 def test_a_changed_file_is_parsed_anew(kept: Path, project: Path) -> None:
