@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,7 +177,7 @@ def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
     inside: dict[cst.CSTNode, list[Judged]] = {}
     for item in judged:
         ways = graph.ways(item.candidate.value.node)
-        for loop in {loop for way in ways for frame in way for loop in graph.nodes.loops_around(frame.node)}:
+        for loop in {loop for node in _nodes_on(ways) for loop in graph.nodes.loops_around(node)}:
             inside.setdefault(loop, []).append(item)
 
     def reported(loop: cst.CSTNode) -> tuple[set[str], int]:
@@ -187,6 +187,11 @@ def _trainings(graph: CallGraph, judged: list[Judged]) -> Trainings:
         return counters, sum(item.decision.role is not None for item in items)
 
     return LoopFinder(graph, reported).find()
+
+
+def _nodes_on(ways: Iterable[Way]) -> Collection[cst.CSTNode]:
+    """The nodes of the frames of all ways, each once; most ways share most of theirs."""
+    return {id(frame.node): frame.node for way in ways for frame in way}.values()
 
 
 def _is_tappable(item: Judged, reason: str) -> bool:
@@ -229,9 +234,8 @@ def _loops(trainings: Trainings, ways: list[Way], graph: CallGraph) -> tuple[Loo
             evidence[training.node] = training.evidence
     if main is not None:
         nodes.update(dict.fromkeys(graph.nodes.loops_around(main.node)))
-    for way in ways:
-        for frame in way:
-            nodes.update(dict.fromkeys(graph.nodes.loops_around(frame.node)))
+    for node in _nodes_on(ways):
+        nodes.update(dict.fromkeys(graph.nodes.loops_around(node)))
     order = {file: number for number, file in enumerate(graph.project.files())}
 
     def place(node: cst.CSTNode) -> tuple[int, int, int]:

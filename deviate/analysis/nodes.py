@@ -60,9 +60,10 @@ class Nodes:
 
     def function_of(self, node: cst.CSTNode) -> Function:
         """The function in whose frame a node runs."""
-        if node not in self._function_of:
-            self._function_of[node] = self._find_function_of(node)
-        return self._function_of[node]
+        function = self._function_of.get(node)  # asked once: a node's hash is slow
+        if function is None:
+            function = self._function_of[node] = self._find_function_of(node)
+        return function
 
     def _find_function_of(self, node: cst.CSTNode) -> Function:
         if isinstance(node, cst.Module):
@@ -99,9 +100,10 @@ class Nodes:
 
     def loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
         """Loops of the same frame in whose body a node stands, outermost first."""
-        if node not in self._loops_around:
-            self._loops_around[node] = self._find_loops_around(node)
-        return self._loops_around[node]
+        loops = self._loops_around.get(node)
+        if loops is None:
+            loops = self._loops_around[node] = self._find_loops_around(node)
+        return loops
 
     def _find_loops_around(self, node: cst.CSTNode) -> list[LoopNode]:
         found: list[LoopNode] = []

@@ -38,9 +38,10 @@ def runs_after(frame: Frame, earlier: Frame, nodes: Nodes) -> bool:
 
 def is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
     """Whether a node stands behind a statement of a block around it that always leaves (`return`, `sys.exit()`)."""
-    if node not in nodes.dead:
-        nodes.dead[node] = _find_is_dead(node, nodes)
-    return nodes.dead[node]
+    answer = nodes.dead.get(node)
+    if answer is None:
+        answer = nodes.dead[node] = _find_is_dead(node, nodes)
+    return answer
 
 
 def _find_is_dead(node: cst.CSTNode, nodes: Nodes) -> bool:
