@@ -57,6 +57,7 @@ def test_two_methods_run_in_pairs_of_random_order_and_are_compared(project: Path
     assert again == firsts, "the order comes from the experiment seed"
 
 
+@pytest.mark.slow
 def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     command = ("run", *versus("2"), "--runs", "9", "--jobs", "2")
     stopped = deviate(*command, "--budget", "10s")

@@ -23,6 +23,7 @@ def differences(tree: cst.Module, text: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_every_node_of_installed_files_has_the_range_that_libcst_gives_it() -> None:
     n_compared = 0
     for path in installed_files(1_020)[::20]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from installed import examine, installed_files
@@ -127,6 +128,7 @@ def test_generated_projects_are_answered(random: Random) -> None:
     check({"train.py": program(random), "other.py": program(random)})
 
 
+@pytest.mark.slow
 @always
 @given(st.randoms(use_true_random=True), st.deferred(lambda: st.sampled_from(installed_files(1_020)[::40])))
 def test_installed_files_in_disorder_are_answered(random: Random, path: Path) -> None:

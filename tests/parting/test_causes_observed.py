@@ -49,7 +49,7 @@ class Observed:
         return [it.line for it in self.causes[0].places]
 
 
-def observe(folder: Path, text: str, variant: str) -> Observed:
+def observe(folder: Path, text: str, variant: str, *, is_cold: bool = False) -> Observed:
     script = textwrap.dedent(text).lstrip("\n")
     (folder / "project").mkdir()
     (folder / "project" / "train.py").write_text(script, encoding="utf-8")
@@ -64,6 +64,7 @@ def observe(folder: Path, text: str, variant: str) -> Observed:
             controls=dict(mine.controls),
             capture={"trace": "4"},
             environment={"PYTHONHASHSEED": fixed, "DEVIATE_REPLICATE": str(k), "OMP_NUM_THREADS": "2"},
+            is_cold=is_cold,
         )
 
     with ThreadPoolExecutor(2) as pool:
@@ -136,7 +137,8 @@ def test_classes_from_a_set_of_words_point_to_the_hash_seed_and_control_holds_it
         return data
     """
     (tmp_path / "as-is").mkdir()
-    found = observe(tmp_path / "as-is", textwrap.dedent(text) + TRAIN, "as-is")
+    # Forked processes have the hash seed of their server in common.
+    found = observe(tmp_path / "as-is", textwrap.dedent(text) + TRAIN, "as-is", is_cold=True)
     assert (found.first, found.lines) == (("hash-order", "likely"), [4])
     assert found.causes[0].switch is not None
     assert found.causes[0].switch.environment == (("PYTHONHASHSEED", "0"),)

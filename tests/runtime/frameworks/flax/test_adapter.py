@@ -239,6 +239,7 @@ print("final", digest(params))
 )
 
 
+@pytest.mark.slow
 def test_streams_of_haiku_and_noise_of_optax_are_apart(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("haiku")
     runs = replicates(tmp_path, HAIKU, 1)

@@ -174,12 +174,14 @@ def test_with_pytorch_nothing_changes_either(on_torch: Kept) -> None:
     assert on_torch.on.of("weights") == on_torch.off.of("weights")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n"), [("test", 40), ("late", 90), ("some", 50), ("own", 140)])
 def test_with_pytorch_the_accuracy_is_that_which_is_printed(on_torch: Kept, name: str, n: int) -> None:
     assert on_torch.arrays(name)["outputs"].shape == (n, 3)
     assert np.float32(on_torch.accuracy(name)) == np.float32(on_torch.printed(name))
 
 
+@pytest.mark.slow
 def test_with_pytorch_each_set_and_each_weight_is_kept_once(on_torch: Kept) -> None:
     frameworks = {(kind, name, framework) for kind, name, _, framework, *_ in on_torch.on.of("artifact")}
     of_trainer = {("predictions", name, "keras") for name in ("test", "late", "some")}

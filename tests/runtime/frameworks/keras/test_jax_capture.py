@@ -7,6 +7,8 @@ import pytest
 from capturing import Kept, kept
 from harness import Child
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """\
 import hashlib
 import jax
@@ -98,7 +100,6 @@ def run(tmp_path_factory: pytest.TempPathFactory, require) -> Kept:  # type: ign
     return kept(folder, lambda own: Child(own, SCRIPT), KERAS_BACKEND="jax", JAX_PLATFORMS="cpu")
 
 
-@pytest.mark.slow
 def test_nothing_changes_for_what_is_kept(run: Kept) -> None:
     assert run.on.stdout == run.off.stdout, "losses, weights, traces, and what generators draw next"
     assert run.on.of("weights") == run.off.of("weights")

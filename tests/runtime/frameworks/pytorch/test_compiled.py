@@ -57,12 +57,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return kept(tmp_path_factory.mktemp("compiled"), lambda folder: Child(folder, TRAIN))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_accuracies_of_compiled_models_follow_from_what_is_kept(run: Kept, way: str) -> None:
     assert run.arrays(way)["outputs"].shape == (45, 2)
     assert run.accuracy(way) == run.printed(way)
 
 
+@pytest.mark.slow
 def test_weights_draws_graphs_and_warnings_are_those_of_the_run_without_capture(run: Kept) -> None:
     assert run.on.stdout.count("weights:") == len(WAYS)
     assert (run.on.stdout, run.on.stderr) == (run.off.stdout, run.off.stderr)

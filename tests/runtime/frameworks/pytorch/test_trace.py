@@ -303,6 +303,7 @@ def test_several_outputs_of_a_module_have_records_of_their_own(models) -> None:
     assert names(told, "module", "Attention.block").count("Attention.block") == 4  # of two calls, and two checkpoints
 
 
+@pytest.mark.slow
 def test_compiled_modules_are_traced_as_a_whole(tmp_path: Path) -> None:
     text = MODELS.partition("if __name__")[0] + (
         "torch.manual_seed(0); random.seed(0); numpy.random.seed(0)\n"
@@ -409,6 +410,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_each_rank_has_a_trace_and_the_one_that_parts_first_shows(tmp_path: Path) -> None:
     sides = []
     for replicate in "01":
