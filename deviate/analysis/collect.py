@@ -320,8 +320,10 @@ def _without_unpacked(part: Carried) -> Carried | None:
         case Scalar(name=Starred()) | Scalar(value=Starred()) | Record(mapping=Starred()):
             return None
         case Template():
-            return Template(part.template, [it for it in part.arguments if not isinstance(it, Starred)])
+            return Template(
+                part.template, [argument for argument in part.arguments if not isinstance(argument, Starred)]
+            )
         case FormatTemplate():
-            arguments = [it for it in part.arguments if not isinstance(it, Starred)]
+            arguments = [argument for argument in part.arguments if not isinstance(argument, Starred)]
             return FormatTemplate(part.template, arguments, part.named)
     return part

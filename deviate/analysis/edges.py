@@ -133,9 +133,9 @@ class EdgeFinder:
         """A method of that name, where the object's class cannot be told and few classes have one."""
         if name in COMMON or name.startswith("__"):
             return
-        known = self.resolver.ask(self._methods, name)
-        if 0 < len(known) <= MOST_NAMED:
-            yield from (Edge(call, function, method, "named", given, named, 1) for method in known)
+        methods = self.resolver.ask(self._methods, name)
+        if 0 < len(methods) <= MOST_NAMED:
+            yield from (Edge(call, function, method, "named", given, named, 1) for method in methods)
 
     def _methods(self, name: str) -> list[Function]:
         """The methods of that name in all files that are read."""

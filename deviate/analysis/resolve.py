@@ -86,10 +86,10 @@ class Resolver:
         outer, self._log = self._log, None
         is_same = True
         marks = [(marked, len(marked)) for marked in (self.active, self.containers.active)]
-        known = self._known
+        answers = self._known
         for function, arguments, before in log:
             if function is None:
-                answer = known.get(arguments[0])
+                answer = answers.get(arguments[0])
                 if answer is before:
                     continue
                 answer = self.of(*arguments)
@@ -125,18 +125,18 @@ class Resolver:
 
         An expression that depends on itself (`x = f(x)`) stands meanwhile for what was known of it a round ago.
         """
-        found = self._known.get(node)
-        if found is None:
+        things = self._known.get(node)
+        if things is None:
             if node in self.active or len(self.active) > DEEPEST:
-                found = self._before.get(node, ())
+                things = self._before.get(node, ())
             else:
                 self.active[node] = None
-                found = self.computed(node, lambda: tuple(dict.fromkeys(self._of(node, function)))[:MOST_THINGS])
+                things = self.computed(node, lambda: tuple(dict.fromkeys(self._of(node, function)))[:MOST_THINGS])
                 del self.active[node]
-                self._known[node] = found
+                self._known[node] = things
         if self._log is not None:
-            self._log.append((None, (node, function), found))
-        return found
+            self._log.append((None, (node, function), things))
+        return things
 
     def names(self, node: cst.CSTNode, function: Function) -> list[str]:
         """Full names of the library objects that an expression can stand for."""
@@ -213,11 +213,11 @@ class Resolver:
         if cls in self._derived:
             return self._derived[cls]
         outer, self._log = self._log, None  # it is asked for as a whole
-        found = [made for made in self.made if cls in self.order(made)[0]] or [cls]
+        classes = [made for made in self.made if cls in self.order(made)[0]] or [cls]
         self._log = outer
         if not self._n_ordering:
-            self._derived[cls] = found
-        return found
+            self._derived[cls] = classes
+        return classes
 
     def item(self, argument: Argument) -> tuple[Thing, ...]:
         return self.of(*argument)

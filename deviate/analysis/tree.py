@@ -27,9 +27,9 @@ class _Fields(dict[type, Callable[[cst.CSTNode], tuple[Any, ...]]]):
 
     def __missing__(self, kind: type[cst.CSTNode]) -> Callable[[cst.CSTNode], tuple[Any, ...]]:
         names = (field.name for field in dataclasses.fields(kind))
-        told = [name for name in names if not name.startswith(LAYOUT) and name not in (*MARKS, "annotation")]
-        told += ["__class__"] * (2 - len(told))  # attrgetter gives a tuple of two or more
-        self[kind] = attrgetter(*told)
+        visited = [name for name in names if not name.startswith(LAYOUT) and name not in (*MARKS, "annotation")]
+        visited += ["__class__"] * (2 - len(visited))  # attrgetter gives a tuple of two or more
+        self[kind] = attrgetter(*visited)
         return self[kind]
 
 
