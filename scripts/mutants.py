@@ -124,6 +124,17 @@ def tests_of(file: Path) -> list[str]:
     return [str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests").glob("test_*.py"))]
 
 
+def nearest_tests(file: Path, tests: list[str]) -> list[str]:
+    """The tests named as the file or its folder: they are run before the others, since most mutants fail there."""
+    folder = file.parent.name if len(file.relative_to(ROOT).parts) > 3 else None
+    names = [
+        path for name in tests for path in ([ROOT / name] if name.endswith(".py") else (ROOT / name).rglob("test_*.py"))
+    ]
+    same = [path for path in names if path.stem == f"test_{file.stem}" and folder in {None, path.parent.name}]
+    beside = [path for path in names if folder == path.parent.name]
+    return [str(path.relative_to(ROOT)) for path in same or beside]
+
+
 def is_detected(tests: list[str], tier: str) -> bool:
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "auto", "--dist", "loadfile", "-p", "no:cacheprovider"]
     process = subprocess.Popen(
@@ -158,7 +169,8 @@ def run() -> int:
         try:
             mutant.file.write_text(text[: mutant.begin] + mutant.after + text[mutant.end :], encoding="utf-8")
             tests = tests_of(mutant.file)
-            in_quick = is_detected(tests, "not slow")
+            nearest = nearest_tests(mutant.file, tests)
+            in_quick = (bool(nearest) and is_detected(nearest, "not slow")) or is_detected(tests, "not slow")
             in_slow = not in_quick and is_detected(tests, "slow")
         finally:
             mutant.file.write_text(text, encoding="utf-8")
