@@ -120,6 +120,18 @@ class Evidence:
 Rule = Callable[[View], Evidence | None]
 
 
+# ---------------------------------------------------------------- declared
+
+
+def logged(view: View) -> Evidence | None:
+    """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
+    if view.sink != "deviate" or view.value.style == "name":
+        return None
+    called = {*view.own, *view.near}
+    is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
+    return Evidence("time" if is_time else "quality", "logged with deviate.log")
+
+
 # ---------------------------------------------------------------- against
 
 
@@ -250,6 +262,7 @@ def float_format(view: View) -> Evidence | None:
 
 
 EVIDENCE: tuple[Rule, ...] = (
+    logged,
     part_of_name,
     learning_rate,
     time_left,

@@ -40,6 +40,8 @@ def wanted(found: Sequence[tuple[Judged, Context]]) -> list[Wanted]:
 def _alone(judged: Judged, context: Context, place: int | None) -> Wanted:
     candidate, role = judged.candidate, judged.decision.role
     value = candidate.value
+    if candidate.sink == "deviate" and (name := _declared_name(candidate)):
+        return Wanted(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
     told = _listed_name(candidate, place) or candidate.before
     text = tag_words(told) if candidate.sink in TRACKERS else text_words(told, candidate.earlier)
     if role == "time":
@@ -56,6 +58,12 @@ def _alone(judged: Judged, context: Context, place: int | None) -> Wanted:
         statistic=STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), ""),
         sink=candidate.sink,
     )
+
+
+def _declared_name(candidate: Candidate) -> str:
+    """The name that `deviate.log` was given, as an identifier; empty where only a run can tell it."""
+    is_constant = candidate.message.count("{}") == 1
+    return re.sub(r"\W+", "_", candidate.before).strip("_") if is_constant else ""
 
 
 # ---------------------------------------------------------------- times

@@ -284,3 +284,22 @@ def test_the_share_of_what_a_condition_counts_is_a_quality(analyse: Analyse) -> 
         """
     )
     assert [metric.expression for metric in analysis.metrics] == ["100 * share"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "name", "role", "direction"),
+    [
+        ('"hidden", model(x)', "hidden", "quality", None),
+        ('"steps_to_converge", seen', "steps_to_converge", "quality", None),
+        ('"lr", lr', "lr", "quality", None),
+        ('"memory", torch.cuda.max_memory_allocated()', "memory", "quality", None),
+        ('"test/top1 acc", correct', "test_top1_acc", "quality", "max"),
+        ('"spent", elapsed', "spent", "time", "min"),
+    ],
+)
+def test_what_is_logged_with_deviate_is_a_metric_of_that_name(
+    analyse: Analyse, argument: str, name: str, role: str, direction: str | None
+) -> None:
+    script = SCRIPT.replace("import argparse", "import deviate, argparse").replace("print({})", "deviate.log({})")
+    analysis = analyse(script.format(argument))
+    assert [(metric.name, metric.role, metric.direction) for metric in analysis.metrics] == [(name, role, direction)]
