@@ -34,6 +34,7 @@ grows only at its end, and may end in a torn line. Its name ends in CUT when the
     ["not captured", kind, name, reason]     what was asked for and could not be kept
     ["write", path]                          the script wrote outside its work copy
     ["checkpoint", path, reason]             the run started from a file that an earlier training had left
+    ["signal", number, file, line]           the process sends itself a signal (file may be "")
     ["error", where, message]                a fault of the guest, swallowed
     ["environment", {facts}]                 versions and devices, as late as they are known
     ["end", seconds, n_bytes]                the interpreter left in good order; so many bytes stand before this line
@@ -54,6 +55,7 @@ SCHEMA = 2
 # 2026-11-21  1  first format.
 # 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end,
 #                artifact, not captured.
+# 2026-11-23  2  signal.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""

@@ -227,6 +227,11 @@ def _error(event: list[Any], log: ProcessLog) -> None:
     log.errors.append(f"{event[1]}: {event[2]}")
 
 
+def _signal(event: list[Any], _: ProcessLog) -> None:
+    """A signal that the process sent to itself: the executor reads it, and the result tells it as a reason."""
+    int(event[1])
+
+
 def _environment(event: list[Any], log: ProcessLog) -> None:
     log.environment.update({str(key): str(value) for key, value in event[1].items()})
 
@@ -247,6 +252,7 @@ RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
     "not captured": _not_captured,
     "write": _write,
     "checkpoint": _checkpoint,
+    "signal": _signal,
     "error": _error,
     "environment": _environment,
 })  # fmt: skip

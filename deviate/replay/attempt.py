@@ -35,7 +35,7 @@ from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
 from deviate.replay.containers import SECRETS, wrapped
 from deviate.replay.machine import is_disk_full
-from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge
+from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge, signals_to_itself
 from deviate.replay.processes import birth
 from deviate.replay.progress import Progress
 from deviate.replay.slots import Slot
@@ -197,6 +197,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
         patience_s=patience or 0.0,
         was_out_of_memory=was_out_of_memory,
         ignored_codes=settings.ignored_codes,
+        sent_itself=signals_to_itself(attempt.folder),
     )
     ending = explain(
         ending, log_end(attempt.folder / "stderr.log"), dict(attempt.spec.controls), attempt.n_sharing,

@@ -5,9 +5,11 @@ import itertools
 import os
 import re
 import signal
+import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import BinaryIO, Literal
 
 from deviate.errors import RunError
@@ -18,7 +20,8 @@ from deviate.records.attempts import Cause
 from deviate.records.layout import event_files
 
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-"""Signals that no training sends itself: somebody, the system or a scheduler ended the run, so it is run again."""
+"""Signals by which somebody, the system or a scheduler ends a run, so that it is run again, unless it sent them to
+itself."""
 SETTLED: tuple[Status, ...] = ("completed", "crashed", "timed_out")
 """What is never run again: a failure of the training is a result."""
 
@@ -58,11 +61,23 @@ OUT_OF_SPACE = re.compile(r"No space left on device|Disk quota exceeded|\[Errno 
 Source: errno(3), ENOSPC, EDQUOT and EFBIG, in the words of strerror(3).
 """
 
+OF_LAUNCHERS = ("ChildFailedError", "CalledProcessError", "ProcessExitedException", "ProcessRaisedException")
+"""Exceptions by which a launcher says that one of its processes failed.
+
+Source: torch.distributed.elastic.multiprocessing.errors; torch.multiprocessing.spawn; subprocess.
+"""
+USAGE_ERROR = re.compile(r"^\S+: error: .+$", re.MULTILINE)
+"""How argparse ends a program. Source: the Python reference, argparse.ArgumentParser.error."""
+
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
 
 END_BYTES = 200
 """An end event is shorter than that."""
+LAST_EVENTS_BYTES = 4096
+"""After a signal that ends a process, other threads may still record for a moment."""
+MOST_CHARACTERS = 200
+"""Of the message of an exception."""
 
 Stop = Literal["timeout", "stall", "cancel"]
 """Why we ended a run."""
@@ -90,6 +105,7 @@ def judge(
     patience_s: float = 0.0,
     was_out_of_memory: bool = False,
     ignored_codes: Collection[int] = (),
+    sent_itself: Mapping[int, str] = MappingProxyType({}),
 ) -> Ending:
     """Name the ending of a command.
 
@@ -99,6 +115,7 @@ def judge(
         patience_s: after how many seconds, or seconds without a sign of life, we did.
         was_out_of_memory: the kernel killed a process of this machine, or of our control group, meanwhile.
         ignored_codes: exit codes that count as success.
+        sent_itself: signals that the run sent to itself, each with its place in the script.
     """
     number = -code if code < 0 else code - 128 if code - 128 in FROM_OUTSIDE else None  # a shell adds 128
     name = signal.Signals(number).name if number in set(signal.Signals) else None
@@ -113,6 +130,8 @@ def judge(
         number = None
     if number == signal.SIGKILL and was_out_of_memory:
         return Ending("lost", exit_code, name, "killed by the system, which was out of memory", "memory")
+    if number in sent_itself and number in FROM_OUTSIDE:
+        return Ending("crashed", exit_code, name, f"sent {name} to itself{sent_itself[number]}", "signal")
     if number in FROM_OUTSIDE:
         likely = " (often: out of memory)" if number == signal.SIGKILL else ""
         return Ending("lost", exit_code, name, f"killed from outside by {name}{likely}", "signal")
@@ -121,6 +140,23 @@ def judge(
     if code and code not in ignored_codes:
         return Ending("crashed", exit_code, name, _exit_text(code, name), "signal" if code < 0 else "exit")
     return Ending("completed", code, None, "")
+
+
+def signals_to_itself(attempt: Path) -> dict[int, str]:
+    """Signals that a process of the run sent to itself as the last thing it did: number to ` at FILE:LINE`."""
+    places = {}
+    for path in event_files(attempt):
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_EVENTS_BYTES))
+            lines = file.read().splitlines()
+        for line in lines:
+            if line.startswith(b'["signal"'):
+                try:
+                    _, number, file_name, line_number = decode(line)
+                    places[int(number)] = f" at {file_name}:{line_number}" if file_name else ""
+                except ValueError:  # a torn line
+                    continue
+    return places
 
 
 def explain(
@@ -138,6 +174,8 @@ def explain(
         return dataclasses.replace(ending, status="lost", reason="the disk is full", cause="disk")
     if ending.status != "crashed":
         return ending
+    if ending.cause == "exit" and (error := exception_line(said)):
+        ending = dataclasses.replace(ending, reason=f"{error} ({ending.reason})")
     room = max(OUT_OF_SPACE.finditer(said), key=re.Match.start, default=None)
     if is_disk_full or (room is not None and not said[room.end() :].count("Traceback")):
         reason = "the disk is full" if room is None else f"no room to write: {room[0]}"
@@ -158,6 +196,20 @@ def explain(
     if pattern is ABLE_TO_WARN and controls.get("on-missing") != "warn":
         cure = "go on with --warn-only (it is then listed), or leave this variant out"
     return dataclasses.replace(ending, reason=f"{last['operation']} has no deterministic version: {cure}")
+
+
+def exception_line(said: str) -> str:
+    """The line by which the last traceback names its exception, or a parser of arguments its error; else empty.
+
+    What a launcher raises because a process of its own failed says less than the traceback of that process.
+    """
+    errors = []
+    for traceback in said.split("Traceback (most recent call last):")[1:]:
+        frames_and_error = traceback.lstrip("\n").splitlines()
+        errors += [next((line for line in frames_and_error if line and not line[0].isspace()), "")]
+    told = [error for error in errors if error] or USAGE_ERROR.findall(said)[-1:]
+    own = [error for error in told if not error.partition(":")[0].endswith(OF_LAUNCHERS)] or told
+    return textwrap.shorten(own[-1], MOST_CHARACTERS, placeholder=" …") if own else ""
 
 
 def _over_lines(pattern: str) -> re.Pattern[str]:

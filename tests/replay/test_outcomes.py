@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deviate.replay import execute
-from deviate.replay.outcomes import Ending, explain, has_reported, judge, silence
+from deviate.replay.outcomes import Ending, exception_line, explain, has_reported, judge, silence
 
 from .conftest import Frozen
 
@@ -47,6 +47,36 @@ def test_the_exit_tells_the_status(
 def test_what_we_ended_ourselves_is_no_crash_and_not_lost() -> None:
     assert judge(-15, stopped="timeout", has_reported=True, patience_s=1.5).reason == "took longer than 1.5 s"
     assert judge(-9, stopped="cancel", has_reported=False).status == "cancelled"
+
+
+SENDING = """
+import os, signal, subprocess, time
+
+def pass_on(number, frame):
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+case = os.environ["DEVIATE_REPLICATE"]
+if case == "0":
+    os.kill(os.getpid(), signal.SIGTERM)
+if case == "1":
+    signal.raise_signal(signal.SIGTERM)
+if case == "2":
+    os.killpg(0, signal.SIGTERM)
+signal.signal(signal.SIGTERM, pass_on)
+subprocess.run(["kill", str(os.getpid())])
+time.sleep(60)
+"""
+
+
+def test_a_signal_that_a_script_sends_to_itself_is_a_crash_and_one_that_it_passes_on_is_not(
+    frozen: Callable[[str], Frozen],
+) -> None:
+    project = frozen(SENDING)
+    outcomes = execute(project.specs(4), project.snapshot, project.folder, jobs=2, retries=0)
+    assert [outcome.status for outcome in outcomes] == ["crashed", "crashed", "crashed", "lost"]
+    line = 1 + (project.root / "train.py").read_text().splitlines().index("    os.kill(os.getpid(), signal.SIGTERM)")
+    assert outcomes[0].reason == f"sent SIGTERM to itself at train.py:{line}"
 
 
 @pytest.mark.parametrize(
@@ -191,6 +221,33 @@ def test_a_control_run_that_a_framework_ends_names_the_operation(
     as_is, control = execute(specs, it.snapshot, it.folder, jobs=2)
     assert (as_is.status, control.status) == ("completed", "crashed")
     assert control.reason.startswith(f"{operation} has no deterministic version: ")
+
+
+FRAME = "Traceback (most recent call last):\n  File 'train.py', line 3, in <module>\n    fit()\n    ^^^^^\n"
+OF_TORCHRUN = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n"
+OF_LOADING = "RuntimeError: Error(s) in loading state_dict:"
+OF_MAKE = "subprocess.CalledProcessError: Command 'make' failed"
+OF_ARGUMENTS = "train.py: error: unrecognized arguments: --foo"
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (f"{FRAME}KeyError: 'x'\n", "KeyError: 'x'"),
+        (f"{FRAME}KeyError: 'x'\n\nDuring handling of …:\n\n{FRAME}ValueError: no\n", "ValueError: no"),
+        (f"{FRAME}{OF_LOADING}\n\tMissing key\n", OF_LOADING),
+        (f"{FRAME}KeyboardInterrupt\nwandb: synced\n", "KeyboardInterrupt"),
+        (f"{FRAME}ZeroDivisionError: division by zero\n{FRAME}{OF_TORCHRUN}", "ZeroDivisionError: division by zero"),
+        (f"{FRAME}{OF_MAKE}\n", OF_MAKE),
+        (f"usage: train.py [-h]\n{OF_ARGUMENTS}\n", OF_ARGUMENTS),
+        ("killed\n", ""),
+        ("", ""),
+    ],
+)
+def test_the_reason_of_a_crash_is_the_line_that_names_the_exception(said: str, line: str) -> None:
+    assert exception_line(said) == line
+    reason = explain(Ending("crashed", 1, None, "exit code 1", "exit"), said, {}).reason
+    assert reason == (f"{line} (exit code 1)" if line else "exit code 1")
 
 
 @pytest.mark.parametrize("said", [

@@ -5,7 +5,8 @@ imported only when one of its packages is: to read all of them would take longer
 """
 
 PACKAGES = {
-    "os": ("entropy",),
+    "os": ("entropy", "signals"),
+    "signal": ("signals",),
     "secrets": ("entropy",),
     "uuid": ("entropy",),
     "random": ("random",),

@@ -1,0 +1,58 @@
+"""Signals that a program sends to itself: who ends a run that way was not ended from outside."""
+
+from __future__ import annotations
+
+import os
+from sys import _getframe
+
+from ..parts import Guest
+from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+MODULES = ("os", "signal")
+
+
+def attach(module: Any, guest: Guest) -> None:
+    if module.__name__ == "os":
+        _record(module, "kill", guest, lambda pid, number: pid in (os.getpid(), 0, -os.getpgrp()))
+        _record(module, "killpg", guest, lambda group, number: group in (os.getpgrp(), 0))
+    else:
+        _record(module, "raise_signal", guest, lambda number: True)
+
+
+def _record(module: Any, name: str, guest: Guest, reaches_this_process: Any) -> None:
+    """Let a function of the module write down what it is about to send to this process."""
+    original = getattr(module, name, None)
+    if original is None:
+        return
+
+    def send(*args: Any, **kwargs: Any) -> Any:
+        try:
+            frame = _getframe(1)
+            number = int(args[-1])
+            if number and reaches_this_process(*args) and not _is_handling(number, frame):
+                guest.recorder.event("signal", number, *guest.project.nearest(frame))
+                guest.recorder.flush()  # there may be no later
+        except Exception as error:
+            guest.recorder.fault("%s.%s" % (module.__name__, name), error)
+        return original(*args, **kwargs)
+
+    setattr(module, name, dress(send, original))
+
+
+def _is_handling(number: int, frame: FrameType | None) -> bool:
+    """Whether a handler of this signal is running: programs save their state and then send the signal on to themselves.
+
+    Python calls a handler with the number of the signal and the frame that was interrupted.
+    """
+    while frame is not None:
+        code = frame.f_code
+        given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
+        if len(given) == 2 and given[0] == number and isinstance(given[1], type(frame)):
+            return True
+        frame = frame.f_back
+    return False
