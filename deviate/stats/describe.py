@@ -22,6 +22,7 @@ from deviate.stats.aggregate import aggregate_series
 from deviate.stats.bootstrap import Resamples, Source, mean_bootstrap, mean_percentile, median_bootstrap, sd_bootstrap
 from deviate.stats.contention import contention
 from deviate.stats.intervals import mean_interval, sd_interval, standard_error
+from deviate.stats.non_finite import non_finite_note
 from deviate.stats.precision import precision_note, target_of
 from deviate.stats.relative import coefficient_of_variation, error_variation, variation_interval
 from deviate.stats.robust import (
@@ -72,7 +73,7 @@ def describe_runs(
     outcomes = [(run.replicate, _score(run, metric)) for run in counted]
     described = _describe(metric, outcomes, confidence, counted, rng)
     scored = {score.replicate for score in described.scores}
-    notes = [described.note]
+    notes = [described.note, non_finite_note(counted, metric.name)]
     if metric.role == "time":
         notes.append(contention(run for run in counted if run.replicate in scored))
     target = target_of(experiment)

@@ -37,6 +37,7 @@ from deviate.stats.endings import ending_warnings
 from deviate.stats.failures import completion
 from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
+from deviate.stats.non_finite import non_finite_warnings
 from deviate.stats.paired import pairing_warnings, partnered
 from deviate.stats.pairs import compare_all, label
 from deviate.stats.planning import planning
@@ -136,6 +137,7 @@ def judge(
     for findings, name in zip(described, labels, strict=True):
         warnings += experiment_warnings(findings, name)
     warnings += ending_warnings(experiments, labels)
+    warnings += non_finite_warnings(experiments, labels)
     warnings += silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
     warnings += look_warnings(experiments, labels) if pairs else []
