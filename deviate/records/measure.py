@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,17 +166,56 @@ def measure(
             end of one to the start of the next is no time of the run. None of them: all belong to one.
     """
     delays = _delays(logs, attempts or [0] * len(logs))
-    given: dict[str, list[tuple[ProcessLog, Points]]] = {}
-    for log in logs:
-        for name, points in log.points.items():
-            if not points.steps:
-                continue  # what was reported of it stood in lines that could not be read
-            given.setdefault(name, []).append((log, points))
     counted = {
         name: _joined([(points, delays[id(log)]) for log, points in _that_count(parts)])
-        for name, parts in given.items()
+        for name, parts in _by_metric(logs).items()
     }
     return series_of({name: (it.steps, it.values, it.times) for name, it in counted.items()}, folder)
+
+
+def process_warnings(
+    logs: Sequence[ProcessLog], metrics: Sequence[SelectedMetric], attempts: Sequence[int]
+) -> list[str]:
+    """Quality metrics that several processes of one attempt reported, where no rank tells which of them counts.
+
+    Processes that report equal values say the same twice, and are not warned of.
+
+    Args:
+        attempts: to which of the attempts that make up the run each log belongs.
+    """
+    qualities = {metric.name for metric in metrics if metric.role == "quality"}
+    attempt_of = {id(log): attempt for log, attempt in zip(logs, attempts, strict=True)}
+    warnings = []
+    for name, parts in _by_metric(logs).items():
+        counted = _that_count(parts)
+        others = [
+            (log, points) for log, points in parts if name in qualities and all(log is not it for it, _ in counted)
+        ]
+        n_rivals = sum(
+            any(log.rank == it.rank and points.values != its.values for it, its in counted) for log, points in others
+        )
+        n_joined = max(Counter(attempt_of[id(log)] for log, _ in counted).values()) if name in qualities else 1
+        if n_rivals:
+            warnings.append(
+                f"{name} was reported by {n_rivals + 1} processes at the same time, with different values: only those "
+                "of the process count that reported most or started first; report it from one process, or under a "
+                "name for each"
+            )
+        elif n_joined > 1:
+            warnings.append(
+                f"{name} was reported by {n_joined} processes one after the other: their values are joined, and the "
+                "last process gives the last value"
+            )
+    return warnings
+
+
+def _by_metric(logs: Sequence[ProcessLog]) -> dict[str, list[tuple[ProcessLog, Points]]]:
+    parts: dict[str, list[tuple[ProcessLog, Points]]] = {}
+    for log in logs:
+        for name, points in log.points.items():
+            if points.steps:  # else what was reported of it stood in lines that could not be read
+                parts.setdefault(name, []).append((log, points))
+    return parts
 
 
 def _delays(logs: Sequence[ProcessLog], attempts: Sequence[int]) -> dict[int, float]:

@@ -36,7 +36,7 @@ from deviate.records.layout import (
     spec_file,
 )
 from deviate.records.manifest import read_manifest
-from deviate.records.measure import Catalog, measure
+from deviate.records.measure import Catalog, measure, process_warnings
 from deviate.records.misfits import differences
 from deviate.records.plan import Plan, VariantPlan
 from deviate.records.plans import read_plan
@@ -204,6 +204,8 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
     chain = continued(attempt)
     files = [(path, part) for part in chain for path in event_files(part)]
     logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
+    numbers = [attempt_number(part) or 1 for _, part in files]
+    several = process_warnings(logs, catalog.metrics, numbers)
     kept = artifacts(logs, [part for _, part in files])
     goes_on = [f"goes on from attempt {attempt_number(part)}, which was lost" for part in chain[:-1]]
     status: Status = result.status if result else "lost"
@@ -216,13 +218,19 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         started=started,
         wall_time_s=result.wall_time_s if result else max([log.ended - started for log in logs], default=0.0),
         folder=attempt,
-        series=measure(logs, attempt, attempts=[attempt_number(part) or 1 for _, part in files]),
+        series=measure(logs, attempt, attempts=numbers),
         seeds=dict(spec.seeds),
         seed_events=told_by_all(logs, lambda log: log.seeds),
         environment={**facts_of(attempt), **environment(logs)},
         reason=result.reason if result else "ended without a result: the machine or deviate stopped",
         stderr_tail=() if status == "completed" else stderr_tail(attempt / "stderr.log"),
-        warnings=(*(result.warnings if result else ()), *goes_on, *_warnings(logs), *_missing(kept)),
+        warnings=(
+            *(result.warnings if result else ()),
+            *goes_on,
+            *_warnings(logs),
+            *several,
+            *_missing(kept),
+        ),
         controls=dict(spec.controls),
         control_events=told_by_all(logs, lambda log: log.controls),
         draws=draws(logs),

@@ -175,7 +175,7 @@ def explain(
     if ending.status != "crashed":
         return ending
     if ending.cause == "exit" and (error := exception_line(said)):
-        ending = dataclasses.replace(ending, reason=f"{error} ({ending.reason})")
+        ending = dataclasses.replace(ending, reason=error)
     room = max(OUT_OF_SPACE.finditer(said), key=re.Match.start, default=None)
     if is_disk_full or (room is not None and not said[room.end() :].count("Traceback")):
         reason = "the disk is full" if room is None else f"no room to write: {room[0]}"

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from recorded import make_metric, select, write_manifest
 
 from deviate.model import Metric, Place, Selection, Series
 from deviate.records.columns import NO_STEP
 from deviate.records.manifest import read_manifest
-from deviate.records.measure import Catalog, measure
+from deviate.records.measure import Catalog, measure, process_warnings
 from deviate.records.process_log import Points, ProcessLog, Source
 
 A, B, C = (Place("train.py", line) for line in (10, 20, 30))
@@ -158,6 +159,24 @@ def test_of_several_ranks_the_lowest_counts() -> None:
 def test_without_ranks_the_process_that_reported_most_counts_then_the_first() -> None:
     logs = [log(1, (0, 9), {None: 1.0}), log(3, (1.1, 9), {0: 3.0, 1: 3.0}), log(2, (1.0, 9), {0: 2.0, 1: 2.0})]
     assert measure(logs)["acc"].values == (2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("second", "attempts", "warning"),
+    [
+        (log(6, (0, 9), {0: 0.6}), [1, 1], "acc was reported by 2 processes at the same time"),
+        (log(6, (3, 9), {0: 0.6}), [1, 1], "acc was reported by 2 processes one after the other"),
+        (log(6, (0, 9), {0: 0.5}), [1, 1], None),
+        (log(6, (3, 9), {0: 0.6}), [1, 2], None),
+        (log(6, (0, 9), {0: 0.6}, rank=1), [1, 1], None),
+    ],
+)
+def test_processes_that_report_one_metric_are_warned_of_where_no_rank_tells_which_counts(
+    second: ProcessLog, attempts: list[int], warning: str | None
+) -> None:
+    logs = [log(5, (0, 3), {0: 0.5}, rank=None if second.rank is None else 0), second]
+    told = process_warnings(logs, select(make_metric("acc")).metrics, attempts)
+    assert [text.partition(":")[0].partition(",")[0] for text in told] == ([warning] if warning else [])
 
 
 def test_processes_that_follow_one_another_are_joined_and_their_steps_rise() -> None:

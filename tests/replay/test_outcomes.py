@@ -247,7 +247,7 @@ OF_ARGUMENTS = "train.py: error: unrecognized arguments: --foo"
 def test_the_reason_of_a_crash_is_the_line_that_names_the_exception(said: str, line: str) -> None:
     assert exception_line(said) == line
     reason = explain(Ending("crashed", 1, None, "exit code 1", "exit"), said, {}).reason
-    assert reason == (f"{line} (exit code 1)" if line else "exit code 1")
+    assert reason == (line or "exit code 1")
 
 
 @pytest.mark.parametrize("said", [
