@@ -92,7 +92,7 @@ def test_an_experiment_is_shown_in_full(project: Path, deviate) -> None:  # type
     assert facts["Environment"] == "FAIL=1 LR=0.1"
     assert facts["Settings"].startswith("given: jobs 2; default: executor local, ")
     assert re.search(
-        r"^control +1 +failed: crashed +1 +\S+ +\S+ s +5 of 5 +test_acc 9\d\.\d+ +exit code 1", answer.out, re.MULTILINE
+        r"^control +1 +failed: crashed +1 +\S+ +\S+ s +5 of 5 +test_acc 9\d\.\d+ +ValueError", answer.out, re.MULTILINE
     )
     assert re.search(
         r"^Mean +algo\+impl: test_acc 90\.\d+ ± \d\.\d+ \(half-width of the 95% CI, n = 2\)", answer.out, re.MULTILINE
@@ -117,9 +117,9 @@ def test_one_run_is_shown_with_its_attempts_files_and_why_it_failed(project: Pat
     assert deviate("run", "train.py", "-q", "-r", "2", "-j", "2", "--env", "FAIL=1", "--env", "LR=1").code == 3
     answer = deviate("show", "train", "--run", "1")
     assert answer.code == 0, answer.both
-    assert answer.out.startswith("Run         train:algo+impl replicate 1\nState       failed: crashed, exit code 1\n")
+    assert answer.out.startswith("Run         train:algo+impl replicate 1\nState       failed: crashed, ValueError: bad luck\n")
     assert re.search(r"^Variables .*\bLR=1\b", answer.out, re.MULTILINE)
-    assert re.search(r"^1 +crashed +20.*UTC +\S+ s +\S+ +exit code 1 +exit$", answer.out, re.MULTILINE)
+    assert re.search(r"^1 +crashed +20.*UTC +\S+ s +\S+ +ValueError: bad luck +exit$", answer.out, re.MULTILINE)
     assert "  ValueError: bad luck\n" in answer.out
     assert "\x1b" not in answer.out
     paths = dict(re.findall(r"^(Stdout|Stderr|Work copy) +(/\S+)$", answer.out, re.MULTILINE))

@@ -69,6 +69,9 @@ Source: torch.distributed.elastic.multiprocessing.errors; torch.multiprocessing.
 USAGE_ERROR = re.compile(r"^\S+: error: .+$", re.MULTILINE)
 """How argparse ends a program. Source: the Python reference, argparse.ArgumentParser.error."""
 
+UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Colours and other orders to a terminal, which a message may hold."""
+
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
 
@@ -209,7 +212,7 @@ def exception_line(said: str) -> str:
         errors += [next((line for line in frames_and_error if line and not line[0].isspace()), "")]
     told = [error for error in errors if error] or USAGE_ERROR.findall(said)[-1:]
     own = [error for error in told if not error.partition(":")[0].endswith(OF_LAUNCHERS)] or told
-    return textwrap.shorten(own[-1], MOST_CHARACTERS, placeholder=" …") if own else ""
+    return textwrap.shorten(UNPRINTABLE.sub("", own[-1]), MOST_CHARACTERS, placeholder=" …") if own else ""
 
 
 def _over_lines(pattern: str) -> re.Pattern[str]:

@@ -102,14 +102,14 @@ def test_what_is_on_record_is_not_run_again_and_more_runs_only_add(frozen: Make)
 
 
 def test_a_run_killed_from_outside_is_started_anew_with_the_same_spec(frozen: Make) -> None:
-    it = frozen("import os, pathlib\nif 'attempt-1' in os.getcwd():\n    os.kill(os.getpid(), 9)\n")
+    it = frozen("import os, pathlib\nif 'attempt-1' in os.getcwd():\n    os.system(f'kill -9 {os.getpid()}')\n")
     (outcome,) = run(it, 1)
     assert (outcome.status, outcome.folder.name) == ("completed", "attempt-2")
     assert json.loads((outcome.folder.parent / "attempt-1/result.json").read_text())["status"] == "lost"
 
 
 def test_a_run_that_is_always_killed_stays_lost_and_is_tried_again_next_time(frozen: Make) -> None:
-    it = frozen("import os\nos.kill(os.getpid(), 9)\n")
+    it = frozen("import os\nos.system(f'kill -9 {os.getpid()}')\n")
     assert [outcome.status for outcome in run(it, 1)] == ["lost"]
     assert [(outcome.status, outcome.folder.name) for outcome in run(it, 1)] == [("lost", "attempt-4")]
 
