@@ -57,6 +57,8 @@ def experiment_of(imported: Imported, *, name: str | None = None) -> Experiment:
         root=str(plan.root),
         imported=plan.imported,
         tasks=plan.tasks,
+        streams=plan.streams,
+        scores=plan.scores,
     )
 
 
@@ -142,6 +144,8 @@ def _plan(imported: Imported, name: str) -> Plan:
         ),
         imported=(f"imported from {', '.join(sources)} ({imported.form})", *imported.notes, *_unlike(imported.runs)),
         tasks=imported.tasks,
+        streams=imported.streams,
+        scores=imported.scores,
     )
 
 

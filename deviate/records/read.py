@@ -135,6 +135,8 @@ def _experiment(
         revision=frozen[0],
         injected=frozen[1],
         flags=redacted_words(tuple(flags_of(plan, variant))),
+        streams=plan.streams,
+        scores=plan.scores,
     )
 
 

@@ -13,12 +13,14 @@ SCHEMA: dict[FileFormat, int] = {
     # 2026-11-22  3  environment, then, prepare, wrap, n_threads, settings, looks, precision, reported
     # 2026-11-22  4  imported, tasks; of metrics target and n_examples
     # 2026-11-22  5  capture, sweep
-    "experiment": 5,
+    # 2026-11-23  6  streams, scores; left out at 1, and where deviate did not run the experiment
+    "experiment": 6,
     # 2026-11-21  1  first format
     # 2026-11-21  2  controls; left out when empty, as in the hash, so that specs without them keep their hashes
     # 2026-11-22  3  then, wrap; left out when empty, as controls are
     # 2026-11-22  4  capture; left out when empty, as controls are
-    "spec": 4,
+    # 2026-11-23  5  streams, scores; left out at 1
+    "spec": 5,
     # 2026-11-21  1  first format
     # 2026-11-22  2  device, temporary, continues
     "claim": 2,
