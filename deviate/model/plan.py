@@ -9,7 +9,7 @@ from deviate.model.analysis import Direction, Metric, Role
 Stream = Literal["init", "shuffle", "augment", "dropout", "split", "other"]
 """What random numbers are drawn for. `split`: which examples train and which test. `other`: what no stream explains."""
 STREAMS = 2
-"""What belongs to which stream, as a number: with another number, "varied" and "held" mean something else. An experiment
+"""What belongs to which stream, as a number: with another one, "varied" and "held" mean something else. An experiment
 keeps the one that it began with, for its guest lies in its snapshot.
 
 2026-11-21  1  first division

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from deviate.errors import InUseError
 from deviate.pipeline.standing import Scores
 from deviate.pipeline.states import attempt_states, in_use
 from deviate.records import find_experiment
-from deviate.records.attempts import STALE_S
 from deviate.records.layout import artifacts_folder, attempts, runs_folder
-from deviate.replay.adopt import MAKING, temporary_of
+from deviate.replay.adopt import LEFT_OVER_S, MAKING, refuse_living, temporary_of
 from deviate.replay.workcopy import remove_work_copy
 
 CACHE_S = 3600.0
@@ -122,6 +122,10 @@ def _tidy(
 ) -> Tidied:
     if by := in_use(experiment):
         return Tidied(name, problem=f"is being run by {by}: nothing of it was removed")
+    try:
+        refuse_living(runs_folder(experiment).glob("*/"), waits=not is_dry)
+    except InUseError as error:
+        return Tidied(name, problem=f"is being run: {error.message}; nothing of it was removed")
     kept: set[str] = set()
     if keep == "best":
         scores = Scores(experiment, metric, aggregate)
@@ -163,10 +167,10 @@ def _others(experiment: Path) -> Iterator[Path]:
     for run in sorted(runs_folder(experiment).glob("*/")):
         for attempt in attempt_states(run):
             claim = attempt.claim
-            temporary = None if claim is None else temporary_of(claim)
+            temporary = None if claim is None else temporary_of(attempt.folder, claim)
             if temporary is not None:
                 yield temporary
-        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > STALE_S)
+        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > LEFT_OVER_S)
 
 
 def _captured(experiment: Path) -> Iterator[Path]:

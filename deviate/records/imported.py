@@ -247,14 +247,13 @@ def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:
     try:
         with events.open("w", encoding="ascii", newline="\n") as file:
             n_bytes = sum(file.write(line) for line in _events(run))
-            n_bytes += file.write(encode("end", run.wall_time_s, n_bytes))
+            file.write(encode("end", run.wall_time_s, n_bytes))
     except OSError as error:
         raise RecordError(f"writing {events}: {error.strerror or error}", "check free space and permissions") from error
     write_result(
         attempt,
         Result(
             spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run),
-            events=((events.name, n_bytes),),
         ),
     )  # fmt: skip
 

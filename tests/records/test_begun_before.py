@@ -2,8 +2,8 @@
 
 `begun/330947f.tar.xz` is the experiment `old` as the version at commit 330947f left it: five runs of a script of the
 standard library were planned, two completed, one was killed with its executor, one had been made ready, and one is
-missing. It lay in the project /home/researcher/project of a machine called `machine`, whose clock was a month late; then
-the folder was moved.
+missing. It lay in the project /home/researcher/project of a machine called `machine`, whose clock was a month late, and
+was moved.
 """
 
 import json
