@@ -252,5 +252,14 @@ def read_result(attempt: Path) -> Result | None:
         )
 
 
+def read_intact_result(attempt: Path) -> Result | None:
+    """The result; None where the attempt has not ended, or its record is damaged."""
+    try:
+        result = read_result(attempt)
+    except RecordError:
+        return None
+    return None if result is None or damaged_files(attempt, result) else result
+
+
 def _files_from(document: dict[str, list[Any]]) -> tuple[RecordedFile, ...]:
     return tuple(RecordedFile(name, int(size), str(digest)) for name, (size, digest) in document.items())

@@ -16,7 +16,7 @@ from deviate.errors import InUseError, RecordError
 from deviate.eventlog import CUT
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import log_end
-from deviate.records.attempts import Claim, Result, read_claim, read_result, write_claim, write_result
+from deviate.records.attempts import Claim, Result, read_claim, read_intact_result, write_claim, write_result
 from deviate.records.layout import (
     attempt_folder,
     attempt_number,
@@ -275,7 +275,7 @@ def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) ->
 def _left_behind(run: Path) -> int | None:
     """The attempt that was lost last, if its work copy is still there, and was whole: else nothing ran in it."""
     for attempt in reversed(attempts(run)):
-        result, claim = read_result(attempt), read_claim(attempt)
+        result, claim = read_intact_result(attempt), read_claim(attempt)
         if result is not None and result.status in {"lost", "cancelled"} and (attempt / "work").is_dir():
             has_begun = log_files(attempt)[0].exists() or (claim is not None and claim.continues is not None)
             return attempt_number(attempt) if has_begun else None

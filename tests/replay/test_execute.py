@@ -249,6 +249,15 @@ execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
     assert lost == ["lost", "lost"]
 
 
+@pytest.mark.parametrize("name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/guest.py"])
+def test_nothing_is_run_with_a_guest_that_is_damaged(frozen: Make, name: str) -> None:
+    it = frozen()
+    path = it.snapshot.folder / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(RecordError, match=f"{path.name} is damaged"):
+        run(it, 1)
+
+
 def claimed(it: Frozen, claim: Claim) -> None:
     (spec,) = it.specs(1)
     folder = attempt_folder(runs_folder(it.folder) / run_id(spec), 1)
