@@ -87,7 +87,10 @@ def tidy(
 
 def tidy_cache(folder: Path, *, is_dry: bool = False) -> Tidied:
     """Remove what lies under `.deviate/cache/` but for what somebody may be using."""
-    old = [path for path in (folder / "cache").glob("*") if time.time() - _touched(path) > CACHE_S]
+    cache = folder / "cache"
+    if cache.is_symlink():  # whoever made the project may have made it lead anywhere
+        return Tidied("cache", problem=f"{cache} is a link: nothing behind it was removed")
+    old = [path for path in cache.glob("*") if time.time() - _touched(path) > CACHE_S]
     n_bytes = sum(disk_space(path) for path in old)
     if not is_dry:
         for path in old:
@@ -120,6 +123,8 @@ def _tidy(
     takes_captured: bool,
     is_dry: bool,
 ) -> Tidied:
+    if links := _links(experiment):
+        return Tidied(name, problem=f"has a link where a folder belongs, {links[0]}: nothing of it was removed")
     if by := in_use(experiment):
         return Tidied(name, problem=f"is being run by {by}: nothing of it was removed")
     try:
@@ -151,6 +156,14 @@ def _tidy(
         if not is_dry:
             _remove(path)
     return Tidied(name, len(going), len(copies) - len(going), len(others), n_bytes, problem, len(captured))
+
+
+def _links(experiment: Path) -> list[Path]:
+    """Folders of the record that are links: what lies behind them is not the experiment's, and is not removed."""
+    runs = list(runs_folder(experiment).glob("*"))
+    folders = [experiment.parent, experiment, runs_folder(experiment), *runs]
+    folders += [attempt for run in runs if run.is_dir() for attempt in attempts(run)]
+    return [path for path in folders if path.is_symlink()]
 
 
 def _work_copies(experiment: Path, *, spares_failed: bool) -> Iterator[tuple[Path, bool]]:

@@ -185,7 +185,7 @@ def _damaged(attempt: Path, result: Result) -> list[str]:
         if artifacts_folder(attempt) in path.parents and not path.exists():
             continue  # `deviate clean --captured` removes them, and the report says that they are gone
         try:
-            is_same = _size(path) >= file.size and _digest(path, file.size) == file.digest
+            is_same = path.is_file() and _size(path) >= file.size and _digest(path, file.size) == file.digest
         except (OSError, ValueError):
             is_same = False
         damaged += [] if is_same else [file.name]
@@ -262,4 +262,8 @@ def read_intact_result(attempt: Path) -> Result | None:
 
 
 def _files_from(document: dict[str, list[Any]]) -> tuple[RecordedFile, ...]:
+    """Raises ValueError for a path that leaves the attempt."""
+    for name in document:
+        if not name or name.startswith("/") or ".." in name.split("/"):
+            raise ValueError(f"{name!r} is no file of the attempt")
     return tuple(RecordedFile(name, int(size), str(digest)) for name, (size, digest) in document.items())

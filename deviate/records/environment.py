@@ -136,7 +136,7 @@ def read_environment(attempt: Path) -> RunEnvironment | None:
         with reading(path):
             own = ("schema", "platform", "threads", "frameworks", "git")
             return RunEnvironment(
-                platform=str(document["platform"]),
+                platform=_digest_from(str(document["platform"])),
                 threads=_texts(document["threads"]),
                 frameworks=_texts(document["frameworks"]),
                 git=str(document["git"]),
@@ -144,6 +144,13 @@ def read_environment(attempt: Path) -> RunEnvironment | None:
             )
     except RecordError:
         return None
+
+
+def _digest_from(text: str) -> str:
+    """Raises ValueError for what would be another file's name."""
+    if not text.isalnum():
+        raise ValueError(f"{text!r} is no digest")
+    return text
 
 
 def platform_facts(platform: Platform, *, has_machine: bool = True) -> dict[str, str]:

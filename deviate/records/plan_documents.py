@@ -1,6 +1,7 @@
 """A plan as the JSON object of `experiment.json`, and back."""
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from deviate.model.plan import SCORES, STREAMS, SweptValue
 from deviate.records.manifest import metric_from
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
+"""What an experiment may be called."""
 NUMBERS = ("streams", "scores")
 """Fields that say by which rules an experiment is run and read."""
 
@@ -55,7 +58,7 @@ def from_document(document: dict[str, Any]) -> Plan:
     jobs = int(document["jobs"])
     imported = tuple(map(str, document.get("imported", [])))
     return Plan(
-        name=str(document["name"]),
+        name=_name_from(document),
         created=float(document["created"]),
         root=Path(document["root"]),
         command=tuple(map(str, document["command"])),
@@ -86,6 +89,14 @@ def from_document(document: dict[str, Any]) -> Plan:
         streams=_number_from(document, "streams", imported, STREAMS),
         scores=_number_from(document, "scores", imported, SCORES),
     )
+
+
+def _name_from(document: dict[str, Any]) -> str:
+    """Raises ValueError for a name that is a path: reports are written to folders of these names."""
+    name = str(document["name"])
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name an experiment")
+    return name
 
 
 def _usual_number(imported: Sequence[str]) -> int | None:
