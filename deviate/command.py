@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.errors import InputError
+from deviate.git import SAFE
 from deviate.redaction import redacted_words
 
 CONFIG = "deviate.toml"
@@ -198,7 +199,7 @@ def project_root(folder: Path) -> Path:
         InputError: that would be a home folder, which no run may copy.
     """
     asked = subprocess.run(
-        ["git", "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
+        [*SAFE, "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
     ) if shutil.which("git") else None  # fmt: skip
     root = Path(asked.stdout.strip()).resolve() if asked and asked.returncode == 0 and asked.stdout.strip() else folder
     if root in (Path.home().resolve(), Path("/")):

@@ -4,14 +4,19 @@ They lie under `.deviate/cache/parsed/`, in projects that have a `.deviate/` fol
 tree is kept without its layout (spaces, comments, commas), which is most of it, and with the positions of its nodes:
 the analysis needs no layout but for these. Everything there can be deleted at any time: what is missing, damaged or of
 another version is parsed anew.
+
+A project may come from anybody, with a `.deviate/` folder in it, and a tree in there could be that of another text. So
+each file is signed with a key of this user, which no project knows; what is not signed with it is parsed anew.
 """
 
 import contextlib
 import copyreg
 import hashlib
+import hmac
 import io
 import os
 import pickle
+import secrets
 import sys
 import zlib
 from array import array
@@ -26,7 +31,8 @@ import libcst as cst
 from .positions import KeptRanges, PrintedRanges
 from .tree import LAYOUT
 
-FORMAT = 2
+FORMAT = 3
+KEY_BYTES = SIGNATURE = 32
 NEEDED = ("lpar", "rpar")
 """Layout that is kept: the parentheses of a tuple belong to its span."""
 
@@ -44,13 +50,18 @@ class ParsedFiles:
     def __init__(self, root: Path) -> None:
         deviate = root / ".deviate"
         self.folder = deviate / "cache" / "parsed" if deviate.is_dir() else None
+        self._known_key: bytes | None = None
 
     def load(self, text: str) -> tuple[cst.Module, KeptRanges] | None:
         """The tree of a text, without its layout, and the positions of its nodes; None when they are not there."""
         if self.folder is None:
             return None
         try:
-            content = zlib.decompress((self.folder / _name(text)).read_bytes())
+            name, key = _name(text), self._key(makes=False)
+            data = (self.folder / name).read_bytes()
+            if key is None or not hmac.compare_digest(data[:SIGNATURE], _signature(key, name, data[SIGNATURE:])):
+                return None
+            content = zlib.decompress(data[SIGNATURE:])
             tree, nodes, *offsets = _TreeReader(io.BytesIO(content)).load()
             starts, ends, lines = (array("I", numbers) for numbers in offsets)
         except Exception:  # noqa: BLE001 - a damaged pickle can raise anything
@@ -68,9 +79,13 @@ class ParsedFiles:
         place = self.folder / _name(text)
         unfinished = place.with_name(f"{place.name}.{os.getpid()}")
         try:
+            key = self._key(makes=True)
+            if key is None:
+                return None
             ranges = PrintedRanges(tree, text)
             self.folder.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(zlib.compress(_content(tree, ranges), 1))
+            data = zlib.compress(_content(tree, ranges), 1)
+            unfinished.write_bytes(_signature(key, place.name, data) + data)
             unfinished.replace(place)
             self._forget_old(self.folder)
         except (OSError, RecursionError):
@@ -79,12 +94,50 @@ class ParsedFiles:
             return None
         return ranges
 
+    def _key(self, *, makes: bool) -> bytes | None:
+        """The user's key, read once; None where there is none and none can be made."""
+        if self._known_key is None:
+            self._known_key = user_key(makes=makes)
+        return self._known_key
+
     def _forget_old(self, folder: Path) -> None:
         kept = os.listdir(folder)  # noqa: PTH208 - names are enough, which are asked for often
         if len(kept) > MOST_KEPT:
             by_age = sorted((folder / name for name in kept), key=lambda path: path.stat().st_mtime)
             for path in by_age[: len(by_age) // 2]:
                 path.unlink(missing_ok=True)
+
+
+def user_key(*, makes: bool) -> bytes | None:
+    """The user's key, which lies outside of all projects; None where there is none, or none that can be trusted.
+
+    Source: the XDG Base Directory Specification, XDG_STATE_HOME.
+
+    Args:
+        makes: make one where there is none.
+    """
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    path = state / "deviate" / "key"
+    try:
+        if makes and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            unfinished = path.with_name(f".key.{os.getpid()}")
+            unfinished.touch(mode=0o600)
+            unfinished.write_bytes(secrets.token_bytes(KEY_BYTES))
+            with contextlib.suppress(FileExistsError):  # another process was faster, and its key counts
+                os.link(unfinished, path)
+            unfinished.unlink()
+        facts = path.stat()
+        if facts.st_uid != os.geteuid() or facts.st_mode & 0o077:
+            return None
+        key = path.read_bytes()
+    except (OSError, RuntimeError):
+        return None
+    return key if len(key) == KEY_BYTES else None
+
+
+def _signature(key: bytes, name: str, data: bytes) -> bytes:
+    return hashlib.blake2b(name.encode() + data, key=key, digest_size=SIGNATURE).digest()
 
 
 def _content(tree: cst.Module, ranges: PrintedRanges) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from deviate.git import SAFE, git_environment
 from deviate.wording import listed
 
 LEFT = listed("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")
@@ -43,8 +44,8 @@ def _listed_by_git(folder: Path) -> list[str]:
     """What git does not ignore; nothing where there is no git, or where it ignores the folder itself."""
     if not shutil.which("git"):
         return []
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    asked = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    command = [*SAFE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    asked = subprocess.run(command, cwd=folder, env=git_environment(), capture_output=True, check=False)
     names = {os.fsdecode(name) for name in asked.stdout.split(b"\0") if name}
     known: dict[str, bool] = {}
     return [name for name in names if not _is_left(name, folder, known) and (folder / name).is_file()]

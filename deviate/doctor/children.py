@@ -93,6 +93,7 @@ def _start(question: Question, folder: Path) -> _Child:
     with (folder / f"{question.name}.out").open("wb") as out, (folder / f"{question.name}.err").open("wb") as err:
         process = subprocess.Popen(
             question.command,
+            cwd=folder,  # the user's folder may be a stranger's project, with a file called json.py
             env={**os.environ, **question.environment},
             stdin=subprocess.DEVNULL,
             stdout=out,

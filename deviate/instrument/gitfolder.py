@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from deviate.git import run_git
+
 OF_THE_CHECKOUT = ("HEAD", "index", "ORIG_HEAD")
 OF_THE_REPOSITORY = ("config", "packed-refs", "refs", "reftable", "info", "shallow")
 
@@ -29,8 +31,8 @@ def freeze_git(root: Path, tree: Path, *, changed: Sequence[str], linked: Sequen
         return None
     private = tree / ".git"
     try:
-        checkout = Path(_git(root, "rev-parse", "--absolute-git-dir").strip())
-        repository = Path(root, _git(root, "rev-parse", "--git-common-dir").strip()).resolve()
+        checkout = Path(run_git(root, "rev-parse", "--absolute-git-dir").strip())
+        repository = Path(root, run_git(root, "rev-parse", "--git-common-dir").strip()).resolve()
         _copy(checkout, private, (*OF_THE_CHECKOUT, *(path.name for path in checkout.glob("sharedindex.*"))))
         _copy(repository, private, OF_THE_REPOSITORY)
         _share_objects(repository, private)
@@ -67,9 +69,9 @@ def _configure(root: Path, private: Path) -> None:
     """
     change = ("config", "--file", str((private / "config").absolute()))
     with contextlib.suppress(subprocess.CalledProcessError):  # there is none to unset
-        _git(root, *change, "--unset-all", "core.worktree")
+        run_git(root, *change, "--unset-all", "core.worktree")
     for key in ("core.bare", "core.fsmonitor", "core.untrackedCache"):
-        _git(root, *change, key, "false")
+        run_git(root, *change, key, "false")
 
 
 def _hide(root: Path, tree: Path, changed: Sequence[str], linked: Sequence[str]) -> None:
@@ -80,27 +82,7 @@ def _hide(root: Path, tree: Path, changed: Sequence[str], linked: Sequence[str])
             exclude.writelines(f"\n/{name}" for name in linked)
     if changed or linked:
         ours = ("--literal-pathspecs", "ls-files", "-z")
-        tracked = _git(tree, *ours, "--", *changed, *linked).split("\0")
-        of_the_user = set(_git(root, *ours, "--modified", "--", *changed, *linked).split("\0"))
+        tracked = run_git(tree, *ours, "--", *changed, *linked).split("\0")
+        of_the_user = set(run_git(root, *ours, "--modified", "--", *changed, *linked).split("\0"))
         hidden = "".join(f"{name}\0" for name in tracked if name and name not in of_the_user)
-        _git(tree, "update-index", "-z", "--assume-unchanged", "--stdin", text=hidden)
-
-
-def only_there() -> dict[str, str]:
-    """Variables with which git looks where it is told, and nowhere else."""
-    return {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-
-
-def _git(folder: Path, *arguments: str, text: str = "") -> str:
-    """Run git there and nowhere else: variables that point git to another repository are dropped."""
-    finished = subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        env=only_there(),
-        input=text,
-        text=True,
-        capture_output=True,
-        check=True,
-        errors="surrogateescape",
-    )
-    return finished.stdout
+        run_git(tree, "update-index", "-z", "--assume-unchanged", "--stdin", text=hidden)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from deviate.errors import RecordError
+from deviate.instrument.snapshot import digests_of, write_json
 from deviate.instrument.tree import COPY_BELOW, CROWD_ABOVE, FrozenFile, data_kind, survey_of
 from deviate.model import Snapshot
 
@@ -40,11 +41,11 @@ def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_abo
             if data_kind(name) is not None and (is_shared or kind != "copied"):
                 found[name] = asdict(FrozenFile("shared" if is_shared else "copied", facts.st_size, facts.st_mtime_ns))
         found.update({name: None for name, (*_, kind) in frozen.items() if kind in SHARED and name not in seen})
-        partial = path.with_name(path.name + ".part")
-        partial.write_text(
-            json.dumps({**document, "prepared": found}, allow_nan=False), encoding="utf-8", errors="surrogateescape"
-        )
-        partial.replace(path)
+        document["prepared"] = found
+        if "digests" in document:
+            edited = [name.removeprefix("tree/") for name in document["digests"] if name.startswith("tree/")]
+            document["digests"] = digests_of(snapshot.folder, edited)
+        write_json(path, document)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(
             f"entering into {path} what was prepared: {error}", "run under another --name; this snapshot is damaged"

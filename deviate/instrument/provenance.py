@@ -5,13 +5,13 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate.instrument.gitfolder import only_there
+from deviate.git import git_environment, safe_git
 
 LONGEST_DIFF = 1 << 20
 """Bytes of the diff that are kept: more is data or generated, and the snapshot has the sources anyway."""
 MOST_NAMED = 1_000
-QUIETLY = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
-"""The user's index is not refreshed: a freeze writes nothing of theirs."""
+INSIDE = "--ignore-submodules=dirty"
+"""A submodule has settings of its own, so that git is not sent into it; another commit of it is seen all the same."""
 SOURCES = (
     *(".py", ".pyx", ".pyi", ".ipynb", ".sh", ".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".rs", ".jl", ".R"),
     *(".yaml", ".yml", ".toml", ".json", ".cfg", ".ini", ".gin", ".txt"),
@@ -52,9 +52,9 @@ def freeze_provenance(root: Path, diff: Path) -> GitState | None:
     if not (root / ".git").exists():
         return None
     try:
-        asked = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames")
+        asked = ("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames", INSIDE)
         state = _state(subprocess.run(
-            [*QUIETLY, *asked], cwd=root, env=only_there(), capture_output=True, check=True,
+            [*safe_git(root), *asked], cwd=root, env=git_environment(), capture_output=True, check=True,
         ).stdout)  # fmt: skip
         text, is_cut = _diff(root) if state.is_dirty and state.commit else (b"", False)
     except (OSError, subprocess.SubprocessError):
@@ -85,9 +85,18 @@ def _state(status: bytes) -> GitState:
 
 def _diff(root: Path) -> tuple[bytes, bool]:
     """The first bytes of the diff against the commit, in whole lines, and whether that is not all of it."""
-    plainly = ("diff", "HEAD", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+    plainly = (
+        "diff",
+        "HEAD",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+        INSIDE,
+        "--submodule=short",
+    )
     with subprocess.Popen(
-        [*QUIETLY, *plainly], cwd=root, env=only_there(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [*safe_git(root), *plainly], cwd=root, env=git_environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         text = process.stdout.read(LONGEST_DIFF + 1) if process.stdout else b""
         process.kill()

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 import deviate
+from deviate.digests import file_digest, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.gitfolder import freeze_git
 from deviate.instrument.provenance import GitState, freeze_provenance
@@ -24,7 +25,7 @@ from deviate.instrument.rewrite import Instrumented, instrument_text
 from deviate.instrument.tree import Tree, freeze_tree, hash_tree
 from deviate.model import Analysis, Snapshot
 
-SCHEMA = 1
+SCHEMA = 2
 GUEST = "_deviate_guest"
 
 
@@ -65,7 +66,7 @@ def freeze(
         snapshot = Snapshot(destination, analysis.root, hash_tree(tree))
         _copy_guest(destination / "guest")
         write_json(destination / "guest" / GUEST / "manifest.json", _guest_manifest(analysis, destination, edits))
-        write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, is_tapped=is_tapped))
+        write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, tapped, is_tapped=is_tapped))
     except OSError as error:
         raise RecordError(
             f"freezing {root} into {destination}: {error}", "check free space and permissions there"
@@ -164,7 +165,7 @@ def _copy_guest(guest: Path) -> None:
 
 
 def _manifest(
-    analysis: Analysis, snapshot: Snapshot, tree: Tree, git: GitState | None, *, is_tapped: bool
+    analysis: Analysis, snapshot: Snapshot, tree: Tree, git: GitState | None, edited: Sequence[str], *, is_tapped: bool
 ) -> dict[str, object]:
     return {
         "schema": SCHEMA,
@@ -182,7 +183,23 @@ def _manifest(
         "metrics": [asdict(metric) for metric in analysis.metrics],
         "warnings": tree.warnings,
         "git": asdict(git) if git else None,
+        "digests": digests_of(snapshot.folder, edited),
     }
+
+
+def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of the files of a snapshot that deviate has written and reports show or runs load.
+
+    The guest's manifest keeps its own, for a snapshot that is taken over gets another one.
+
+    Args:
+        edited: files of the tree with taps.
+    """
+    guest = sorted(path for path in (snapshot / "guest").rglob("*.py") if path.is_file())
+    originals = sorted(path for path in (snapshot / "originals").rglob("*") if path.is_file())
+    shown = [snapshot / "tree" / name for name in edited] + [snapshot / "git.diff"]
+    paths = [*guest, *originals, *(path for path in shown if path.is_file())]
+    return {path.relative_to(snapshot).as_posix(): file_digest(path) for path in paths}
 
 
 def _guest_manifest(analysis: Analysis, destination: Path, edits: dict[str, Instrumented]) -> dict[str, object]:
@@ -209,7 +226,8 @@ def _guest_manifest(analysis: Analysis, destination: Path, edits: dict[str, Inst
 
 
 def write_json(path: Path, document: dict[str, object]) -> None:
-    """Written whole or not at all: a manifest that is there says that the snapshot is complete."""
+    """Written whole or not at all, with its digest: a manifest that is there says that the snapshot is complete."""
     partial = path.with_name(path.name + ".part")
-    partial.write_text(json.dumps(document, allow_nan=False), encoding="utf-8", errors="surrogateescape")
+    text = json.dumps(with_digest(document), allow_nan=False)
+    partial.write_text(text, encoding="utf-8", errors="surrogateescape")
     partial.replace(path)

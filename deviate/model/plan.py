@@ -8,6 +8,18 @@ from deviate.model.analysis import Direction, Metric, Role
 
 Stream = Literal["init", "shuffle", "augment", "dropout", "split", "other"]
 """What random numbers are drawn for. `split`: which examples train and which test. `other`: what no stream explains."""
+STREAMS = 2
+"""What belongs to which stream, as a number: with another one, "varied" and "held" mean something else. An experiment
+keeps the one that it began with, for its guest lies in its snapshot.
+
+2026-11-21  1  first division
+2026-11-23  2  draws of more libraries are divided, and examples that a function draws belong to `split`
+"""
+SCORES = 1
+"""How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity.
+
+2026-11-21  1  first rule
+"""
 Factor = Literal["hash", "kernels", "autotune", "precision", "threads", "onednn"]
 """What else may make runs differ: the hash seed of Python; nondeterministic kernels, the search for the fastest one,
 reduced precision (TF32): the implementation factors; thread count and oneDNN: the configuration, which rounds
@@ -100,6 +112,7 @@ class Spec:
             test-time augmentations with commas between, `profile` the steps of the main loop that are profiled, the
             first one and the first one after, as "1:11"; `trace` and what begins with it, which `deviate diverge` asks
             for: the level of a trace and its window, as docs/reference/traces.md has them. Empty: nothing.
+        streams, scores: as `STREAMS` and `SCORES` were when the experiment began.
     """
 
     sources_hash: str
@@ -113,6 +126,8 @@ class Spec:
     then: tuple[tuple[str, ...], ...] = ()
     wrap: tuple[str, ...] = ()
     capture: tuple[tuple[str, str], ...] = ()
+    streams: int = 1
+    scores: int = 1
 
 
 @dataclass(frozen=True, slots=True)

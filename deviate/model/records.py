@@ -194,6 +194,8 @@ class Experiment:
         revision: None where the project is in no repository, or the record does not tell.
         injected: a file each; empty where nothing was put into any, as in what was imported.
         flags: words under which further runs are like these, such as ("--env", "A=1").
+        streams, scores: numbers of what belongs to which stream and of how a score is made, as in `Spec`; None where
+            deviate did not run it.
     """
 
     name: str
@@ -220,3 +222,5 @@ class Experiment:
     revision: Revision | None = None
     injected: tuple[InjectedCode, ...] = ()
     flags: tuple[str, ...] = ()
+    streams: int | None = None
+    scores: int | None = None

@@ -87,6 +87,8 @@ def baseline_of(
                 )
                 for run in experiment.runs
             ),
+            streams=experiment.streams,
+            scores=experiment.scores,
         )
     )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from deviate import analysis, instrument, records, replay
 from deviate.errors import InputError
 from deviate.model import Settings, Snapshot, Variant
+from deviate.model.plan import SCORES, STREAMS
 from deviate.pipeline.carry import specs_of
 from deviate.pipeline.request import Begun, Request
 from deviate.prepare import Prepared
@@ -82,8 +83,10 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: S
     """Freeze the project into a new experiment. Its plan is written last: without it there is no experiment."""
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
+    streams = STREAMS
     if like is not None:
         snapshot = instrument.take_over(like, records.snapshot_folder(place))
+        streams = records.read_plan(like.folder.parent).streams or streams  # its guest divides the draws as it did then
     else:
         snapshot = _frozen(prepared, request, place)
     plan = Plan(
@@ -108,6 +111,8 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: S
         precision=request.growth.precision,
         capture=replay.whole_keeping(request.capture),
         sweep=request.sweep,
+        streams=streams,
+        scores=SCORES,
     )
     records.create_experiment(place, plan)
     return Begun(name, place, snapshot, plan)

@@ -83,6 +83,8 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
             wrap=plan.wrap,
             n_threads=plan.n_threads,
             capture=plan.capture,
+            streams=plan.streams or 1,
+            scores=plan.scores or 1,
         )
     return specs
 

@@ -118,6 +118,8 @@ def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_e
     varied = [it for it in dict.fromkeys((*mine.varied, *theirs.varied)) if it in STREAMS]
     if varied and pair.runs[0].seeds != pair.runs[1].seeds:
         yield f"seeds differ by design between these runs: {', '.join(varied)}"
+    if mine.streams != theirs.streams:
+        yield "the runs are of two versions of deviate, which divide random draws among the streams differently"
     if mine.sources_hash != theirs.sources_hash:
         yield "the runs are of two states of the project"
     elif mine.command != theirs.command:

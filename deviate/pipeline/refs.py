@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from deviate import prepare, records
 from deviate.command import CONFIG, default_python, with_interpreter
 from deviate.errors import InputError, RecordError
-from deviate.instrument.gitfolder import only_there
+from deviate.git import only_there
 from deviate.instrument.tree import (
     COPY_BELOW,
     CROWD_ABOVE,

@@ -82,7 +82,8 @@ def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
 
 def report_folder(folder: Path, names: Sequence[str]) -> Path:
     """Where reports are kept of the experiments of these names, in their order; a name may stand there twice."""
-    name = os.fsencode("-vs-".join(dict.fromkeys(names)))
+    joined = "-vs-".join(dict.fromkeys(names)).replace("/", "_").replace("\0", "_")  # names of files may be anything
+    name = os.fsencode(f"_{joined}" if joined in {"", ".", ".."} else joined)
     if len(name) > LONGEST_FOLDER:
         name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + _digest(name)
     return folder / "reports" / os.fsdecode(name)

@@ -11,11 +11,11 @@ from deviate import records
 from deviate.model import NOT_ASKED, Estimate, SelectedMetric, Spec, Unavailable
 from deviate.pipeline.states import attempt_states, runs_on_record
 from deviate.records import Plan
+from deviate.records.attempts import continued, damaged_files
 from deviate.records.events import read_events
 from deviate.records.layout import event_files
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.measure import Catalog, measure
-from deviate.records.read import continued
 
 MOST_METRICS = 3
 """Metrics of an experiment that are told while it runs; the report has all."""
@@ -87,6 +87,8 @@ class Scores:
             result = attempt[0].result if attempt else None
             if result is None:
                 continue
+            if result.status == "completed" and damaged_files(attempt[0].folder, result):
+                continue  # it is to be run again, and counts then
             if result.status == "completed":
                 self.runs[run.name] = self._read(attempt[0].folder, spec)
             elif result.status not in {"lost", "cancelled"}:

@@ -1,6 +1,5 @@
 """How the runs of an experiment stand, told from its folder alone: also while another process carries them out."""
 
-import socket
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from deviate.records.attempts import Claim, Result, read_claim, read_result
 from deviate.records.layout import attempt_number, attempts, runs_folder, spec_file
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.specs import read_spec
-from deviate.replay.adopt import holds
+from deviate.replay.adopt import holder_text
+from deviate.replay.heartbeats import is_here, may_live
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import is_alive
 from deviate.replay.progress import Progress
@@ -49,7 +49,7 @@ class AttemptState:
     @property
     def is_held(self) -> bool:
         """Whether an executor that lives is at it."""
-        return self.result is None and not self.problem and self.claim is not None and holds(self.claim)
+        return self.result is None and not self.problem and self.claim is not None and may_live(self.claim)
 
     @property
     def has_orphans(self) -> bool:
@@ -57,7 +57,7 @@ class AttemptState:
         claim = self.claim
         return (
             self.result is None and claim is not None and claim.process is not None
-            and claim.host == socket.gethostname() and is_alive(claim.process, claim.process_birth)
+            and is_here(claim) and is_alive(claim.process, claim.process_birth)
         )  # fmt: skip
 
 
@@ -187,7 +187,7 @@ def in_use(experiment: Path) -> str:
         for attempt in attempt_states(run):
             claim = attempt.claim
             if claim is not None and attempt.is_held:
-                return f"process {claim.pid}{'' if claim.host == socket.gethostname() else f' on {claim.host}'}"
+                return holder_text(claim)
             if claim is not None and attempt.has_orphans:
                 return f"process {claim.process}, which a deviate that was killed left behind"
     return ""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from deviate.errors import InUseError
 from deviate.pipeline.standing import Scores
 from deviate.pipeline.states import attempt_states, in_use
 from deviate.records import find_experiment
-from deviate.records.attempts import STALE_S
 from deviate.records.layout import artifacts_folder, attempts, runs_folder
-from deviate.replay.adopt import MAKING, temporary_of
+from deviate.replay.adopt import LEFT_OVER_S, MAKING, refuse_living, temporary_of
 from deviate.replay.workcopy import remove_work_copy
 
 CACHE_S = 3600.0
@@ -87,7 +87,10 @@ def tidy(
 
 def tidy_cache(folder: Path, *, is_dry: bool = False) -> Tidied:
     """Remove what lies under `.deviate/cache/` but for what somebody may be using."""
-    old = [path for path in (folder / "cache").glob("*") if time.time() - _touched(path) > CACHE_S]
+    cache = folder / "cache"
+    if cache.is_symlink():  # whoever made the project may have made it lead anywhere
+        return Tidied("cache", problem=f"{cache} is a link: nothing behind it was removed")
+    old = [path for path in cache.glob("*") if time.time() - _touched(path) > CACHE_S]
     n_bytes = sum(disk_space(path) for path in old)
     if not is_dry:
         for path in old:
@@ -120,8 +123,14 @@ def _tidy(
     takes_captured: bool,
     is_dry: bool,
 ) -> Tidied:
+    if links := _links(experiment):
+        return Tidied(name, problem=f"has a link where a folder belongs, {links[0]}: nothing of it was removed")
     if by := in_use(experiment):
         return Tidied(name, problem=f"is being run by {by}: nothing of it was removed")
+    try:
+        refuse_living(runs_folder(experiment).glob("*/"), waits=not is_dry)
+    except InUseError as error:
+        return Tidied(name, problem=f"is being run: {error.message}; nothing of it was removed")
     kept: set[str] = set()
     if keep == "best":
         scores = Scores(experiment, metric, aggregate)
@@ -149,6 +158,14 @@ def _tidy(
     return Tidied(name, len(going), len(copies) - len(going), len(others), n_bytes, problem, len(captured))
 
 
+def _links(experiment: Path) -> list[Path]:
+    """Folders of the record that are links: what lies behind them is not the experiment's, and is not removed."""
+    runs = list(runs_folder(experiment).glob("*"))
+    folders = [experiment.parent, experiment, runs_folder(experiment), *runs]
+    folders += [attempt for run in runs if run.is_dir() for attempt in attempts(run)]
+    return [path for path in folders if path.is_symlink()]
+
+
 def _work_copies(experiment: Path, *, spares_failed: bool) -> Iterator[tuple[Path, bool]]:
     """Attempts that have a work copy which may go, and whether they completed."""
     for run in sorted(runs_folder(experiment).glob("*/")):
@@ -163,10 +180,10 @@ def _others(experiment: Path) -> Iterator[Path]:
     for run in sorted(runs_folder(experiment).glob("*/")):
         for attempt in attempt_states(run):
             claim = attempt.claim
-            temporary = None if claim is None else temporary_of(claim)
+            temporary = None if claim is None else temporary_of(attempt.folder, claim)
             if temporary is not None:
                 yield temporary
-        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > STALE_S)
+        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > LEFT_OVER_S)
 
 
 def _captured(experiment: Path) -> Iterator[Path]:

@@ -1,14 +1,18 @@
 """What an executor leaves in an attempt: a claim while it lives, a result when it has ended."""
 
 import dataclasses
+import functools
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from deviate.digests import file_digest
 from deviate.errors import RecordError
 from deviate.model import Status
 from deviate.records.files import read_json, reading, write_json
-from deviate.records.layout import claim_file, result_file
+from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file
+from deviate.records.schema import HAS_DIGEST
 
 Cause = Literal["", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint"]
 """What ended a run that failed: its exit code; a signal; want of memory; a time-out; no sign of life; the user; the
@@ -17,7 +21,7 @@ executor or its machine; no word from the guest; a full disk; a checkpoint of an
 HEARTBEAT_S = 5.0
 """An executor renews its claims this often …"""
 STALE_S = 60.0
-"""… and a claim that was not renewed for so long is given up; generous, for clocks of machines differ."""
+"""… and a claim of another machine that was not renewed for so long, while somebody looked on, is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Claim:
     """Who runs this attempt.
 
     Attributes:
+        host, boot, namespace: of the machine, as in `Machine`; empty in claims of formats that had only the host.
         pid, birth: the executor; `birth` tells it from a later process with the same number.
         process, process_birth: leader of the run's process group; None until it has started.
         heartbeat: when the executor last said that it lives.
@@ -43,6 +48,17 @@ class Claim:
     device: str = ""
     temporary: str = ""
     continues: int | None = None
+    boot: str = ""
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """A file of an attempt as it was when the attempt ended: path below its folder, bytes, and their SHA-256."""
+
+    name: str
+    size: int
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +70,8 @@ class Result:
         warnings: for the user.
         cause: what kind of failure it was; empty where there was none.
         device, n_sharing: as in `Run`.
-        events: name to size of each event file: one that is shorter has lost what was recorded.
+        files: each file that the attempt had when it ended; None in results of formats that had no digests.
+        events: name to size of each event file, in results of format 2; one that is shorter has lost something.
     """
 
     spec_hash: str
@@ -68,6 +85,7 @@ class Result:
     cause: Cause = ""
     device: str = ""
     n_sharing: int = 0
+    files: tuple[RecordedFile, ...] | None = None
     events: tuple[tuple[str, int], ...] = ()
 
 
@@ -91,23 +109,119 @@ def read_claim(attempt: Path) -> Claim | None:
                 process_birth=str(document["process_birth"]),
                 device=str(document.get("device", "")),
                 temporary=str(document.get("temporary", "")),
-                continues=document.get("continues"),
+                continues=None if document.get("continues") is None else int(document["continues"]),
+                boot=str(document.get("boot", "")),
+                namespace=str(document.get("namespace", "")),
             )
     except RecordError:
         return None
 
 
-def write_result(attempt: Path, result: Result) -> None:
-    """The last file of an attempt: from now on it has ended."""
-    write_json(result_file(attempt), "result", {**dataclasses.asdict(result), "events": dict(result.events)})
+def write_result(attempt: Path, result: Result) -> Result:
+    """The last file of an attempt: from now on it has ended, and what it has left is covered by digests.
 
+    Whoever ends an attempt calls this, the executor that ran it or the one that found it orphaned.
 
-def is_intact(attempt: Path, result: Result) -> bool:
-    """Whether the event files are as long as they were when the attempt ended; one that has grown lacks nothing."""
+    Raises:
+        RecordError: a file cannot be read, or the disk does not take the result.
+    """
     try:
-        return all((attempt / name).stat().st_size >= size for name, size in result.events)
-    except OSError:
+        files = tuple(
+            RecordedFile(path.relative_to(attempt).as_posix(), size := path.stat().st_size, _digest(path, size))
+            for path in recorded_files(attempt)
+        )
+    except (OSError, ValueError) as error:
+        raise RecordError(f"reading the files of {attempt}: {error}", "check the disk; then resume") from error
+    document = dataclasses.asdict(dataclasses.replace(result, events=()))
+    document.pop("events")
+    document["files"] = {file.name: [file.size, file.digest] for file in files}
+    write_json(result_file(attempt), "result", document)
+    return dataclasses.replace(result, files=files)
+
+
+def recorded_files(attempt: Path) -> list[Path]:
+    """The files of an attempt that can reach a report: all but its result, its work copy and what is half written."""
+    found: list[Path] = []
+    for folder, folders, names in os.walk(attempt):
+        place = Path(folder)
+        folders[:] = [name for name in folders if not (place == attempt and name == WORK)]
+        found += [place / name for name in names if not name.startswith(".") and place / name != result_file(attempt)]
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+
+
+def damaged_files(attempt: Path, result: Result) -> tuple[str, ...]:
+    """Files that are not what they were when the attempt ended; one that has grown has kept what it was.
+
+    Captured outputs and weights that were removed are not damaged.
+
+    Args:
+        result: that of the attempt. The attempts whose work copy it took over are looked at as well.
+    """
+    found = _damaged(attempt, result)
+    for part in continued(attempt)[:-1]:
+        try:
+            before = read_result(part)
+        except RecordError:
+            before = None
+        damaged = (result_file(part).name,) if before is None else _damaged(part, before)
+        found += [f"{part.name}/{name}" for name in damaged]
+    return tuple(found)
+
+
+def is_verifiable(attempt: Path, result: Result) -> bool:
+    """Whether there are digests of all that the attempt recorded: older versions of deviate made none."""
+    if result.files is None:
         return False
+    parts = [read_result(part) for part in continued(attempt)[:-1]]
+    return all(part is not None and part.files is not None for part in parts)
+
+
+def _damaged(attempt: Path, result: Result) -> list[str]:
+    if result.files is None:
+        return [name for name, size in result.events if _size(attempt / name) < size]
+    damaged = []
+    for file in result.files:
+        path = attempt / file.name
+        if artifacts_folder(attempt) in path.parents and not path.exists():
+            continue  # `deviate clean --captured` removes them, and the report says that they are gone
+        try:
+            is_same = path.is_file() and _size(path) >= file.size and _digest(path, file.size) == file.digest
+        except (OSError, ValueError):
+            is_same = False
+        damaged += [] if is_same else [file.name]
+    return damaged
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _digest(path: Path, size: int) -> str:
+    """The digest of the first bytes of a file, computed once as long as the file stays as it is."""
+    facts = path.stat()
+    return _known_digest(path, size, facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _known_digest(path: Path, size: int, *facts: int) -> str:  # noqa: ARG001  (they tell one state from another)
+    return file_digest(path, size)
+
+
+def continued(attempt: Path) -> tuple[Path, ...]:
+    """An attempt after those whose files it took over, the first one first: together they are one run.
+
+    Steps count on from one to the next, so a step that was cut off and is repeated counts twice.
+    """
+    chain = [attempt]
+    while (claim := read_claim(chain[0])) is not None and claim.continues is not None:
+        before = attempt_folder(attempt.parent, claim.continues)
+        if before in chain:  # a damaged claim
+            break
+        chain.insert(0, before)
+    return tuple(chain)
 
 
 def read_result(attempt: Path) -> Result | None:
@@ -133,5 +247,23 @@ def read_result(attempt: Path) -> Result | None:
             cause=document.get("cause", ""),
             device=str(document.get("device", "")),
             n_sharing=int(document.get("n_sharing", 0)),
+            files=_files_from(document["files"]) if document["schema"] >= HAS_DIGEST["result"] else None,
             events=tuple((str(name), int(size)) for name, size in document.get("events", {}).items()),
         )
+
+
+def read_intact_result(attempt: Path) -> Result | None:
+    """The result; None where the attempt has not ended, or its record is damaged."""
+    try:
+        result = read_result(attempt)
+    except RecordError:
+        return None
+    return None if result is None or damaged_files(attempt, result) else result
+
+
+def _files_from(document: dict[str, list[Any]]) -> tuple[RecordedFile, ...]:
+    """Raises ValueError for a path that leaves the attempt."""
+    for name in document:
+        if not name or name.startswith("/") or ".." in name.split("/"):
+            raise ValueError(f"{name!r} is no file of the attempt")
+    return tuple(RecordedFile(name, int(size), str(digest)) for name, (size, digest) in document.items())

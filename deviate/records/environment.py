@@ -8,7 +8,7 @@ import dataclasses
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,7 @@ def read_environment(attempt: Path) -> RunEnvironment | None:
         with reading(path):
             own = ("schema", "platform", "threads", "frameworks", "git")
             return RunEnvironment(
-                platform=str(document["platform"]),
+                platform=_digest_from(str(document["platform"])),
                 threads=_texts(document["threads"]),
                 frameworks=_texts(document["frameworks"]),
                 git=str(document["git"]),
@@ -144,6 +144,13 @@ def read_environment(attempt: Path) -> RunEnvironment | None:
             )
     except RecordError:
         return None
+
+
+def _digest_from(text: str) -> str:
+    """Raises ValueError for what would be another file's name."""
+    if not text.isalnum():
+        raise ValueError(f"{text!r} is no digest")
+    return text
 
 
 def platform_facts(platform: Platform, *, has_machine: bool = True) -> dict[str, str]:
@@ -161,6 +168,20 @@ def platform_facts(platform: Platform, *, has_machine: bool = True) -> dict[str,
         facts |= {name: platform.machine[name] for name in COMPARED if name in platform.machine}
         facts |= {f"{VARIABLE}{name}": value for name, value in platform.shell.items() if _is_compared(name)}
     return facts
+
+
+def missing_facts(attempts: Iterable[Path]) -> list[str]:
+    """Sentences on what is not told of the environments of attempts, because a file is damaged or missing."""
+    told: dict[str, None] = {}
+    for attempt in attempts:
+        environment = read_environment(attempt)
+        if environment is None:
+            continue
+        try:
+            read_platform(attempt.parents[2], environment.platform)
+        except RecordError as error:
+            told[f"versions and hardware of runs are not shown: {error.message}"] = None
+    return list(told)
 
 
 def facts_of(attempt: Path) -> dict[str, str]:

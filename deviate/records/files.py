@@ -2,15 +2,17 @@
 
 import contextlib
 import json
+import math
 import os
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from deviate.digests import FIELD, document_digest, with_digest
 from deviate.errors import InUseError, RecordError
-from deviate.records.schema import SCHEMA, FileFormat, check_schema
+from deviate.records.machine import writer_name
+from deviate.records.schema import HAS_DIGEST, SCHEMA, FileFormat, check_schema
 
 try:
     import fcntl
@@ -18,11 +20,12 @@ except ImportError:  # no POSIX: nobody is kept out there
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
+DAMAGED = "restore it from a backup, or delete it"
 NAMELESS_S = 2  # how long a lock may be held by who has not said so
 
 
 def write_json(path: Path, file_format: FileFormat, document: dict[str, Any], *, is_durable: bool = True) -> None:
-    """Replace the file in one step, with its schema number in front.
+    """Replace the file in one step, with its schema number in front and its digest behind.
 
     Args:
         is_durable: wait until the disk has it; not worth it for what can be written again from something else.
@@ -30,8 +33,8 @@ def write_json(path: Path, file_format: FileFormat, document: dict[str, Any], *,
     Raises:
         RecordError: the disk does not take it.
     """
-    text = json.dumps({"schema": SCHEMA[file_format], **document}, allow_nan=False, indent=1)
-    partial = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}")  # machines share numbers and folders
+    text = json.dumps(with_digest({"schema": SCHEMA[file_format], **document}), allow_nan=False, indent=1)
+    partial = path.with_name(f".{path.name}.{writer_name()}")  # machines share numbers and folders
     try:
         with partial.open("w", encoding="utf-8") as file:
             file.write(text + "\n")
@@ -48,7 +51,7 @@ def write_json(path: Path, file_format: FileFormat, document: dict[str, Any], *,
 
 
 def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
-    """Read a file back.
+    """Read a file back, without its digest.
 
     Raises:
         RecordError: it is missing, damaged, or written by a newer deviate.
@@ -57,11 +60,17 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
         document = json.loads(path.read_bytes())
     except OSError as error:
         raise RecordError(f"reading {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise RecordError(f"{path} is damaged: {error}", "restore it from a backup, or delete it") from error
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{path} is damaged: {error}", DAMAGED) from error
     if not isinstance(document, dict):
-        raise RecordError(f"{path} is damaged: it holds no object", "restore it from a backup, or delete it")
+        raise RecordError(f"{path} is damaged: it holds no object", DAMAGED)
     check_schema(document, file_format, path)
+    digest = document.pop(FIELD, None)
+    if digest is None and document["schema"] >= HAS_DIGEST.get(file_format, math.inf):
+        raise RecordError(f"{path} is damaged: it has lost its digest", DAMAGED)
+    with reading(path):
+        if digest is not None and digest != document_digest(document):
+            raise RecordError(f"{path} is damaged: it is not what was written, by its digest", DAMAGED)
     return document
 
 
@@ -141,9 +150,9 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except KeyError as error:
-        raise RecordError(f"{path} is damaged: {error} is missing", "restore it from a backup, or delete it") from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise RecordError(f"{path} is damaged: {error}", "restore it from a backup, or delete it") from error
+        raise RecordError(f"{path} is damaged: {error} is missing", DAMAGED) from error
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise RecordError(f"{path} is damaged: {error}", DAMAGED) from error
 
 
 def _sync_folder(folder: Path) -> None:

@@ -57,6 +57,8 @@ def experiment_of(imported: Imported, *, name: str | None = None) -> Experiment:
         root=str(plan.root),
         imported=plan.imported,
         tasks=plan.tasks,
+        streams=plan.streams,
+        scores=plan.scores,
     )
 
 
@@ -142,6 +144,8 @@ def _plan(imported: Imported, name: str) -> Plan:
         ),
         imported=(f"imported from {', '.join(sources)} ({imported.form})", *imported.notes, *_unlike(imported.runs)),
         tasks=imported.tasks,
+        streams=imported.streams,
+        scores=imported.scores,
     )
 
 
@@ -243,14 +247,13 @@ def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:
     try:
         with events.open("w", encoding="ascii", newline="\n") as file:
             n_bytes = sum(file.write(line) for line in _events(run))
-            n_bytes += file.write(encode("end", run.wall_time_s, n_bytes))
+            file.write(encode("end", run.wall_time_s, n_bytes))
     except OSError as error:
         raise RecordError(f"writing {events}: {error.strerror or error}", "check free space and permissions") from error
     write_result(
         attempt,
         Result(
             spec_hash(spec), run.status, None, None, run.started, run.wall_time_s, _reason(run),
-            events=((events.name, n_bytes),),
         ),
     )  # fmt: skip
 

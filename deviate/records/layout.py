@@ -9,6 +9,9 @@
 
 from pathlib import Path
 
+WORK = "work"
+"""The folder of an attempt in which its command ran: what is in there is the script's, and no part of the record."""
+
 
 def deviate_folder(root: Path) -> Path:
     """The one folder that deviate writes to in a project."""

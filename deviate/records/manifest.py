@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deviate.digests import file_digest
 from deviate.model import Metric, Place
 from deviate.records.files import read_json, reading
 
@@ -44,6 +45,7 @@ class Manifest:
         pointed: files and folders that runs reach through a symbolic link made by deviate.
         environments: folders of virtual environments, also pointed to.
         git: None where the project is in no repository, and in manifests from before 2026-11-22.
+        digests: path in the snapshot to SHA-256, of what deviate has written there; None in manifests that have none.
     """
 
     root: Path
@@ -57,6 +59,7 @@ class Manifest:
     environments: frozenset[str]
     warnings: tuple[str, ...]
     git: Commit | None = None
+    digests: dict[str, str] | None = None
 
 
 def read_manifest(snapshot: Path) -> Manifest:
@@ -87,7 +90,23 @@ def read_manifest(snapshot: Path) -> Manifest:
             environments=frozenset(name for name, entry in folders.items() if entry["is_environment"]),
             warnings=tuple(document["warnings"]),
             git=_commit(document.get("git")),
+            digests={str(name): str(digest) for name, digest in document["digests"].items()}
+            if "digests" in document
+            else None,
         )
+
+
+def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
+    """Files below some folders of a snapshot that are not what deviate has written there; none where it tells none."""
+    damaged = []
+    for name, digest in (manifest.digests or {}).items():
+        if name.split("/")[0] in folders:
+            try:
+                is_same = file_digest(snapshot / name) == digest
+            except OSError:
+                is_same = False
+            damaged += [] if is_same else [name]
+    return tuple(damaged)
 
 
 def _of_kind(files: dict[str, dict[str, Any]], kind: str) -> dict[str, LinkedFile]:

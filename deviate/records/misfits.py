@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from deviate.errors import RecordError
 from deviate.model import Run
-from deviate.records.attempts import read_result
+from deviate.records.attempts import read_intact_result
 from deviate.records.environment import (
     ALWAYS_TOLD,
     PACKAGE,
@@ -66,7 +66,10 @@ def environment_misfits(experiment: Path) -> tuple[str, ...]:
         environment = read_environment(attempt) if attempt else None
         if attempt is None or environment is None:
             continue
-        spec = read_spec(spec_file(run))
+        try:
+            spec = read_spec(spec_file(run))
+        except RecordError:  # the reader of the experiment names it
+            continue
         facts = facts_of(attempt)
         variants.setdefault(spec.variant, {})[spec.replicate] = environment.frameworks
         controls.setdefault(spec.variant, []).append(dict(spec.controls))
@@ -113,7 +116,7 @@ ABSENT = "absent"
 def _that_counts(run: Path) -> Path | None:
     """The latest attempt that ended and is not run again."""
     for attempt in reversed(attempts(run)):
-        result = read_result(attempt)
+        result = read_intact_result(attempt)
         if result is not None:
             return None if result.status in {"lost", "cancelled"} else attempt
     return None

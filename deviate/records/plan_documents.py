@@ -1,13 +1,21 @@
 """A plan as the JSON object of `experiment.json`, and back."""
 
 import dataclasses
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from deviate.errors import RecordError
 from deviate.model import SelectedMetric, Selection, Settings, Variant
-from deviate.model.plan import SweptValue
+from deviate.model.plan import SCORES, STREAMS, SweptValue
 from deviate.records.manifest import metric_from
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
+"""What an experiment may be called."""
+NUMBERS = ("streams", "scores")
+"""Fields that say by which rules an experiment is run and read."""
 
 
 def to_document(plan: Plan) -> dict[str, Any]:
@@ -37,6 +45,7 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "tasks": list(plan.tasks),
         "capture": dict(plan.capture),
         "sweep": None if plan.sweep is None else dataclasses.asdict(plan.sweep),
+        **{name: number for name in NUMBERS if (number := getattr(plan, name)) != _usual_number(plan.imported)},
     }
 
 
@@ -47,8 +56,9 @@ def from_document(document: dict[str, Any]) -> Plan:
         KeyError, TypeError, ValueError, AttributeError: it has another shape.
     """
     jobs = int(document["jobs"])
+    imported = tuple(map(str, document.get("imported", [])))
     return Plan(
-        name=str(document["name"]),
+        name=_name_from(document),
         created=float(document["created"]),
         root=Path(document["root"]),
         command=tuple(map(str, document["command"])),
@@ -72,11 +82,37 @@ def from_document(document: dict[str, Any]) -> Plan:
             Reported(float(it["time"]), int(it["n_runs"]), bool(it["is_comparison"]))
             for it in document.get("reported", [])
         ),
-        imported=tuple(map(str, document.get("imported", []))),
+        imported=imported,
         tasks=tuple(map(str, document.get("tasks", []))),
         capture=_levels_from(document.get("capture", {})),
         sweep=_swept_from(document.get("sweep")),
+        streams=_number_from(document, "streams", imported, STREAMS),
+        scores=_number_from(document, "scores", imported, SCORES),
     )
+
+
+def _name_from(document: dict[str, Any]) -> str:
+    """Raises ValueError for a name that is a path: reports are written to folders of these names."""
+    name = str(document["name"])
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name an experiment")
+    return name
+
+
+def _usual_number(imported: Sequence[str]) -> int | None:
+    """The number that is left out: the first one of experiments that deviate ran, none of others."""
+    return None if imported else 1
+
+
+def _number_from(document: dict[str, Any], name: str, imported: Sequence[str], highest: int) -> int | None:
+    """Raises RecordError for a number of a newer deviate: what it means is not known here."""
+    number = document.get(name, _usual_number(imported))
+    if number is not None and int(number) > highest:
+        raise RecordError(
+            f"{document['name']} has {name} of number {number}; this deviate knows up to {highest}",
+            "update deviate: a newer version began this experiment",
+        )
+    return None if number is None else int(number)
 
 
 def _swept_from(entry: dict[str, Any] | None) -> SweptValue | None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import difflib
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ from deviate.errors import InputError, RecordError
 from deviate.records.files import locked, read_json, reading, write_json
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.plan import Change, Plan, Reported
-from deviate.records.plan_documents import from_document, to_document
-
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
+from deviate.records.plan_documents import NAME, from_document, to_document
 
 
 def place_of(deviate: Path, name: str) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
     Experiment,
@@ -20,33 +21,43 @@ from deviate.model import (
     Status,
     value_text,
 )
-from deviate.records.attempts import STALE_S, Result, is_intact, read_claim, read_result
+from deviate.records.attempts import (
+    STALE_S,
+    Result,
+    continued,
+    damaged_files,
+    is_verifiable,
+    read_claim,
+    read_result,
+)
 from deviate.records.changes import injected, revision
-from deviate.records.environment import facts_of
+from deviate.records.environment import facts_of, missing_facts
 from deviate.records.events import read_events
 from deviate.records.flags import flags_of
 from deviate.records.gather import artifacts, draws, environment, not_captured, told_by_all, told_by_one
 from deviate.records.layout import (
-    attempt_folder,
     attempt_number,
     attempts,
     event_files,
+    result_file,
     runs_folder,
     snapshot_folder,
     spec_file,
 )
-from deviate.records.manifest import read_manifest
+from deviate.records.manifest import damaged_sources, read_manifest
 from deviate.records.measure import Catalog, measure, process_warnings
 from deviate.records.misfits import differences
 from deviate.records.plan import Plan, VariantPlan
 from deviate.records.plans import read_plan
 from deviate.records.process_log import ProcessLog
-from deviate.records.specs import read_spec
+from deviate.records.specs import read_spec, run_id
 from deviate.redaction import redacted_words
 
 TAP_FAILED = "a tap failed, the script was not disturbed"
 """How a run begins to tell of a fault of what watches it."""
 
+MOST_NAMED = 3
+"""Damaged files of a run that are named."""
 TAIL_LINES = 20
 TAIL_BYTES = 16_384
 
@@ -63,11 +74,16 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
     plan = read_plan(folder)
     manifest = read_manifest(snapshot_folder(folder))
     catalog = Catalog(manifest, plan.selection if selection is None else selection)
-    found = [(path, read_spec(spec_file(path))) for path in sorted(runs_folder(folder).glob("*/")) if attempts(path)]
+    found, unreadable = _specs(folder)
+    damaged = damaged_sources(snapshot_folder(folder), manifest, "originals", "tree", "git.diff")
+    if damaged:
+        unreadable.append(f"the code that the report shows is damaged: {_named(damaged)} in the snapshot has changed")
     read = [
         (
             variant,
-            *_read_runs([it for it in found if it[1].variant == variant.name], variant, manifest.main_loop, catalog),
+            *_read_runs(
+                folder, [it for it in found if it[1].variant == variant.name], variant, manifest.main_loop, catalog
+            ),
         )
         for variant in plan.variants
     ]
@@ -76,9 +92,34 @@ def read_experiment(folder: Path, selection: Selection | None = None) -> tuple[E
     frozen = revision(snapshot, manifest.git), injected(snapshot)
     ladder = _ladder(plan)
     return tuple(
-        _experiment(folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *ladder, *warnings), frozen)
+        _experiment(
+            folder, plan, variant, catalog, metrics, runs, (*manifest.warnings, *ladder, *unreadable, *warnings), frozen
+        )
         for variant, runs, warnings in read
     )
+
+
+def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
+    """Every run that has an attempt, with its spec, and sentences on those whose spec is damaged."""
+    found: list[tuple[Path, Spec]] = []
+    damaged: list[str] = []
+    for path in sorted(runs_folder(folder).glob("*/")):
+        if not attempts(path):
+            continue
+        try:
+            spec = read_spec(spec_file(path))
+        except RecordError as error:
+            damaged.append(f"run {path.name} is damaged and left out ({error.message}); {_cure(folder)}")
+            continue
+        if run_id(spec) != path.name:
+            damaged.append(f"run {path.name} is damaged and left out (its spec is another run's); {_cure(folder)}")
+            continue
+        found.append((path, spec))
+    return found, damaged
+
+
+def _cure(experiment: Path) -> str:
+    return f"deviate resume {experiment.name} runs it again, unless it was imported"
 
 
 def _ladder(plan: Plan) -> tuple[str, ...]:
@@ -135,17 +176,25 @@ def _experiment(
         revision=frozen[0],
         injected=frozen[1],
         flags=redacted_words(tuple(flags_of(plan, variant))),
+        streams=plan.streams,
+        scores=plan.scores,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A run that was found, by the attempt that counts; `result` is None when that has not ended."""
+    """A run that was found, by the attempt that counts.
+
+    Attributes:
+        result: None when the attempt has not ended, or what it says cannot be believed.
+        damaged: files that are not what they were when it ended.
+    """
 
     spec: Spec
     attempt: Path
     result: Result | None
     started: float
+    damaged: tuple[str, ...] = ()
 
     @property
     def run_id(self) -> str:
@@ -153,56 +202,74 @@ class _Found:
 
 
 def _read_runs(
-    found: Sequence[tuple[Path, Spec]], variant: VariantPlan, main_loop: int | None, catalog: Catalog
+    experiment: Path,
+    found: Sequence[tuple[Path, Spec]],
+    variant: VariantPlan,
+    main_loop: int | None,
+    catalog: Catalog,
 ) -> tuple[list[Run], list[str]]:
     candidates: dict[int, list[_Found]] = {}
     warnings: list[str] = []
     for path, spec in found:
         if spec.replicate >= variant.n_runs:
             continue
-        attempt, result = _attempt_that_counts(path)
+        attempt, result, damaged = _attempt_that_counts(path)
         claim = read_claim(attempt)
-        if result is None and claim is not None and time.time() - claim.heartbeat < STALE_S:
-            warnings.append(f"replicate {spec.replicate} is still running; read again when it has ended")
+        age_s = None if claim is None else abs(time.time() - claim.heartbeat)  # clocks differ either way
+        if not damaged and result is None and age_s is not None and age_s < STALE_S:
+            warnings.append(f"replicate {spec.replicate} was still running just now; read again when it has ended")
             continue
         started = result.started if result else claim.started if claim else 0.0
-        candidates.setdefault(spec.replicate, []).append(_Found(spec, attempt, result, started))
+        candidates.setdefault(spec.replicate, []).append(_Found(spec, attempt, result, started, damaged))
     several = [str(replicate) for replicate, those in sorted(candidates.items()) if len(those) > 1]
     if several:
         warnings.append(f"replicate {', '.join(several)} ran with several settings of --env: the last run counts")
     chosen = [max(those, key=lambda it: it.started) for those in candidates.values()]
+    warnings += [
+        f"replicate {it.spec.replicate} is damaged and left out: {_named(it.damaged)} in {it.run_id}/{it.attempt.name} "
+        f"is not what it was when the run ended; {_cure(experiment)}"
+        for it in chosen
+        if it.damaged
+    ]
+    unverifiable = sum(it.result is not None and not it.damaged and not _is_verifiable(it) for it in chosen)
+    if unverifiable:
+        warnings.append(
+            f"{unverifiable} of {len(chosen)} runs are not verifiable: an older deviate recorded them without digests, "
+            "so that a change of their files cannot be found"
+        )
+    warnings += missing_facts(it.attempt for it in chosen if not it.damaged)
     runs = [_read_run(it, main_loop, catalog) for it in chosen]
     return runs, warnings
 
 
-def _attempt_that_counts(run: Path) -> tuple[Path, Result | None]:
-    """The latest attempt that has ended, else the latest."""
+def _named(files: Sequence[str]) -> str:
+    more = len(files) - MOST_NAMED
+    return ", ".join(files) if more <= 0 else f"{', '.join(files[:MOST_NAMED])} and {more} more"
+
+
+def _is_verifiable(found: _Found) -> bool:
+    return found.result is not None and is_verifiable(found.attempt, found.result)
+
+
+def _attempt_that_counts(run: Path) -> tuple[Path, Result | None, tuple[str, ...]]:
+    """The latest attempt that has ended, else the latest; and which of its files are damaged."""
     numbered = attempts(run)
     for attempt in reversed(numbered):
-        result = read_result(attempt)
-        if result is not None and not is_intact(attempt, result):
-            reason = "an event file is not what it was when the run ended: resume to run it again"
-            return attempt, dataclasses.replace(result, status="lost", reason=reason)
+        try:
+            result = read_result(attempt)
+        except RecordError:
+            return attempt, None, (result_file(attempt).name,)
         if result is not None:
-            return attempt, result
-    return numbered[-1], None
-
-
-def continued(attempt: Path) -> tuple[Path, ...]:
-    """An attempt after those whose files it took over, the first one first: together they are one run.
-
-    Steps count on from one to the next, so a step that was cut off and is repeated counts twice.
-    """
-    chain = [attempt]
-    while (claim := read_claim(chain[0])) is not None and claim.continues is not None:
-        chain.insert(0, attempt_folder(attempt.parent, claim.continues))
-    return tuple(chain)
+            return attempt, result, damaged_files(attempt, result)
+    return numbered[-1], None, ()
 
 
 def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
+    if found.damaged:
+        return _damaged_run(found)
     spec, attempt, result, started = found.spec, found.attempt, found.result, found.started
     chain = continued(attempt)
-    files = [(path, part) for part in chain for path in event_files(part)]
+    files, beyond = _event_files(chain)
     logs = [read_events(path, main_loop, catalog.name) for path, _ in files]
     numbers = [attempt_number(part) or 1 for _, part in files]
     several = process_warnings(logs, catalog.metrics, numbers)
@@ -227,6 +294,7 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         warnings=(
             *(result.warnings if result else ()),
             *goes_on,
+            *beyond,
             *_warnings(logs),
             *several,
             *_missing(kept),
@@ -245,6 +313,46 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         artifacts=kept,
         not_captured=not_captured(spec, kept, logs) if status == "completed" else (),
     )
+
+
+def _damaged_run(found: _Found) -> Run:
+    """A run of which nothing is shown but that it was there: any of its values may be another one than was recorded."""
+    spec = found.spec
+    return Run(
+        id=found.run_id,
+        replicate=spec.replicate,
+        variant=spec.variant,
+        status="lost",
+        exit_code=None,
+        started=found.started,
+        wall_time_s=0.0,
+        folder=found.attempt,
+        series={},
+        seeds=dict(spec.seeds),
+        reason=f"damaged: {_named(found.damaged)} is not what it was when the run ended",
+        controls=dict(spec.controls),
+        attempt=attempt_number(found.attempt) or 1,
+    )
+
+
+def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[str]]:
+    """The event files of a chain of attempts, each with its attempt, and sentences on what came after the end.
+
+    A file that was not there when the attempt ended is left out; of one that has grown, all is read.
+    """
+    files: list[tuple[Path, Path]] = []
+    told: list[str] = []
+    for part in chain:
+        result = read_result(part)
+        covered = None if result is None or result.files is None else {it.name: it.size for it in result.files}
+        for path in event_files(part):
+            if covered is not None and path.name not in covered:
+                told.append(f"{path.name} was not there when the run ended and is left out")
+                continue
+            if covered is not None and path.stat().st_size > covered[path.name]:
+                told.append(f"{path.name} has grown since the run ended: no digest covers what was added")
+            files.append((path, part))
+    return files, told
 
 
 def _told(run: Run, plan: Plan, catalog: Catalog) -> Run:

@@ -54,6 +54,8 @@ def read_spec(path: Path) -> Spec:
             then=tuple(tuple(map(str, command)) for command in document.get("then", [])),
             wrap=tuple(map(str, document.get("wrap", []))),
             capture=tuple((str(name), str(value)) for name, value in document.get("capture", {}).items()),
+            streams=int(document.get("streams", 1)),
+            scores=int(document.get("scores", 1)),
         )
 
 
@@ -71,4 +73,6 @@ def _document(spec: Spec) -> dict[str, Any]:
         **({"then": [list(command) for command in spec.then]} if spec.then else {}),
         **({"wrap": list(spec.wrap)} if spec.wrap else {}),
         **({"capture": dict(spec.capture)} if spec.capture else {}),
+        **({"streams": spec.streams} if spec.streams != 1 else {}),
+        **({"scores": spec.scores} if spec.scores != 1 else {}),
     }

@@ -5,11 +5,12 @@ run: whoever finds, after making its own, that an earlier one lives gives its ow
 the same moment never run the same run twice.
 """
 
+import hashlib
 import os
 import shutil
-import socket
+import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from deviate.errors import InUseError, RecordError
@@ -18,44 +19,93 @@ from deviate.records.attempts import (
     STALE_S,
     Claim,
     Result,
-    is_intact,
+    damaged_files,
     read_claim,
     read_result,
     write_claim,
     write_result,
 )  # fmt: skip
 from deviate.records.layout import attempt_folder, attempt_number, attempts, result_file, spec_file
+from deviate.records.machine import machine_name, this_machine, writer_name
 from deviate.records.specs import read_spec, spec_hash
+from deviate.replay.heartbeats import is_here, is_living
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import birth, end_group, end_processes, is_alive, processes_of
 
 TEMPORARY = "deviate-"
 """How the names of temporary folders of runs begin."""
+LOOK_S = 0.25
+"""How often what another machine writes is looked at."""
+LEFT_OVER_S = 3600.0
+"""What another machine was writing for so long, it has given up; clocks may differ."""
 MAKING = ".attempt-"
 """How the name of a folder begins that is to become an attempt."""
 
 
 def settled_attempt(run: Path, spec: Spec) -> tuple[Path, Result] | None:
-    """The attempt that makes the run done, None when it has to run (again): one whose events were all kept."""
+    """The attempt that makes the run done, None when it has to run (again): one whose files are what they were."""
     for attempt in reversed(attempts(run)):
-        result = read_result(attempt)
+        try:
+            result = read_result(attempt)
+        except RecordError:  # damaged: what it says cannot be believed
+            return None
         if result is not None and result.status in SETTLED and result.spec_hash == spec_hash(spec):
-            return (attempt, result) if is_intact(attempt, result) else None
+            return None if damaged_files(attempt, result) else (attempt, result)
     return None
 
 
-def end_orphans(runs: Iterable[Path]) -> None:
+def end_orphans(
+    runs: Iterable[Path], *, waits: bool = False, on_notice: Callable[[str], None] = lambda _: None
+) -> None:
     """End what executors that died have left running, and give those attempts a result: lost.
+
+    Args:
+        waits: look for as long as it takes to tell whether an executor of another machine lives; else it is taken to
+            live until that is known.
+        on_notice: told when there is something to wait for.
 
     Raises:
         InUseError: somebody else runs one of these runs now.
     """
+    runs = list(runs)
+    refuse_living(runs, waits=waits, on_notice=on_notice)
     for run in runs:
         for attempt in attempts(run):
             if not result_file(attempt).exists():
                 _end_orphan(attempt)
                 _remove_left_over(attempt)
         _remove_left_over(run)
+
+
+def refuse_living(
+    runs: Iterable[Path], *, waits: bool = False, on_notice: Callable[[str], None] = lambda _: None
+) -> None:
+    """Raise InUseError where somebody else runs one of these runs now; arguments as in `end_orphans`."""
+    unended = [attempt for run in runs for attempt in attempts(run)]
+    is_told = False
+    while True:
+        unended = [attempt for attempt in unended if not result_file(attempt).exists()]
+        claims = [(attempt, read_claim(attempt)) for attempt in unended]
+        others = [(attempt, claim) for attempt, claim in claims if claim is None or not _is_mine(claim)]
+        living = [(attempt, claim, is_living(attempt, claim)) for attempt, claim in others]
+        for attempt, claim, lives in living:
+            if lives or (lives is None and not waits):
+                raise _in_use(attempt.parent, _holder(claim))
+        open_ones = [claim for _, claim, lives in living if lives is None]
+        if not open_ones:
+            return
+        if not is_told:
+            on_notice(f"Looking for up to {STALE_S:.0f} s whether {_holder(open_ones[0])} still runs this experiment.")
+            is_told = True
+        time.sleep(LOOK_S)
+
+
+def claim_of(pid: int, now: float, *, continues: int | None = None) -> Claim:
+    """The claim of a process of this machine."""
+    machine = this_machine()
+    return Claim(
+        machine.host, pid, birth(pid), now, now, continues=continues, boot=machine.boot, namespace=machine.namespace
+    )
 
 
 def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Claim]:
@@ -67,7 +117,7 @@ def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Cla
     before = attempts(run)
     attempt = attempt_folder(run, 1 + (attempt_number(before[-1]) or 0 if before else 0))
     now = time.time()
-    claim = Claim(socket.gethostname(), os.getpid(), birth(os.getpid()), now, now, continues=continues)
+    claim = claim_of(os.getpid(), now, continues=continues)
     making = _making(run)
     making.mkdir(parents=True)
     write_claim(making, claim)
@@ -95,29 +145,36 @@ def give_back(attempt: Path) -> None:
     shutil.rmtree(left, ignore_errors=True)
 
 
-def temporary_of(claim: Claim) -> Path | None:
-    """The temporary folder of a run, if it is there, on this machine, and one of ours: a claim may be damaged."""
+def temporary_prefix(attempt: Path) -> str:
+    """How the name of the temporary folder of an attempt begins: with a digest of where the attempt lies.
+
+    A claim can name any folder, and the project may be a stranger's: only a folder that was made for this attempt has
+    such a name.
+    """
+    return f"{TEMPORARY}{hashlib.sha256(os.fsencode(attempt.absolute())).hexdigest()[:12]}-"
+
+
+def temporary_of(attempt: Path, claim: Claim) -> Path | None:
+    """The temporary folder of an attempt, if it is there, on this machine, the user's, and made for this attempt."""
     path = Path(claim.temporary)
-    is_ours = path.is_absolute() and path.name.startswith(TEMPORARY) and path.is_dir() and not path.is_symlink()
-    return path if is_ours and claim.host == socket.gethostname() else None
-
-
-def holds(claim: Claim) -> bool:
-    """Whether the executor of a claim lives: asked of the system on this machine, told by its heartbeat elsewhere."""
-    if claim.host == socket.gethostname():
-        return is_alive(claim.pid, claim.birth)
-    return time.time() - claim.heartbeat < STALE_S
+    if claim.host != this_machine().host or not path.is_absolute() or ".." in path.parts:
+        return None
+    if not path.name.startswith(temporary_prefix(attempt)) or path.is_symlink():
+        return None
+    try:
+        facts = path.lstat()
+    except (OSError, ValueError):
+        return None
+    return path if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() else None
 
 
 def _end_orphan(attempt: Path) -> None:
     claim = read_claim(attempt)
-    if claim is not None and holds(claim) and not _is_mine(claim):
-        raise _in_use(attempt.parent, _holder(claim))
-    if claim is None or claim.host == socket.gethostname():
+    if claim is None or is_here(claim):
         if claim is not None and claim.process is not None and is_alive(claim.process, claim.process_birth):
             end_group(claim.process)
         end_processes(lambda: processes_of(attempt))
-    temporary = None if claim is None else temporary_of(claim)
+    temporary = None if claim is None else temporary_of(attempt, claim)
     if temporary is not None:
         shutil.rmtree(temporary, ignore_errors=True)
     write_result(
@@ -137,15 +194,15 @@ def _end_orphan(attempt: Path) -> None:
 
 
 def _making(run: Path) -> Path:
-    return run / f"{MAKING}{time.time_ns()}.{socket.gethostname()}-{os.getpid()}"
+    return run / f"{MAKING}{time.time_ns()}.{writer_name()}"
 
 
 def _remove_left_over(folder: Path) -> None:
     """Remove what was being written when its writer died, who is told by the end of its name."""
     for left in folder.glob(".*"):
-        host, _, pid = left.name.rpartition("-")
-        is_here = host.endswith(f".{socket.gethostname()}") and pid.isdecimal()
-        if birth(int(pid)) if is_here else time.time() - left.lstat().st_mtime < STALE_S:
+        writer, _, pid = left.name.rpartition("-")
+        is_mine = writer.endswith(f".{machine_name()}") and pid.isdecimal()
+        if birth(int(pid)) if is_mine else time.time() - left.lstat().st_mtime < LEFT_OVER_S:
             continue
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
@@ -154,7 +211,7 @@ def _remove_left_over(folder: Path) -> None:
 
 
 def _is_mine(claim: Claim) -> bool:
-    return (claim.host, claim.pid) == (socket.gethostname(), os.getpid())
+    return is_here(claim) and claim.pid == os.getpid()
 
 
 def _hash(run: Path) -> str:
@@ -168,7 +225,15 @@ def _hash(run: Path) -> str:
 def _holder(claim: Claim | None) -> str:
     if claim is None:
         return "another process"
-    return f"process {claim.pid}{'' if claim.host == socket.gethostname() else f' on {claim.host}'}"
+    return holder_text(claim)
+
+
+def holder_text(claim: Claim) -> str:
+    """Who holds a claim: its process, and the machine where it is another one."""
+    if is_here(claim):
+        return f"process {claim.pid}"
+    is_namesake = claim.host == this_machine().host
+    return f"process {claim.pid} on {'another machine or container called ' * is_namesake}{claim.host}"
 
 
 def _in_use(run: Path, by: str) -> InUseError:

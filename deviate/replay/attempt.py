@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from deviate.errors import RecordError
+from deviate.errors import InUseError, RecordError
 from deviate.eventlog import CUT
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import log_end
-from deviate.records.attempts import Claim, Result, read_claim, read_result, write_claim, write_result
+from deviate.records.attempts import Claim, Result, read_claim, read_intact_result, write_claim, write_result
 from deviate.records.layout import (
     attempt_folder,
     attempt_number,
@@ -27,10 +27,10 @@ from deviate.records.layout import (
     snapshot_folder,
     spec_file,
 )
-from deviate.records.manifest import Manifest, read_manifest
+from deviate.records.manifest import Manifest, damaged_sources, read_manifest
 from deviate.records.specs import keep_spec, run_id, spec_hash
 from deviate.redaction import redacted_words
-from deviate.replay.adopt import TEMPORARY, claim_attempt, end_orphans
+from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
 from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
 from deviate.replay.containers import SECRETS, wrapped
@@ -53,9 +53,15 @@ class Frozen:
 
 
 def read_frozen(experiment: Path) -> Frozen:
-    """Raises RecordError when the manifest is missing or damaged."""
+    """Raises RecordError when the manifest is missing or damaged, or the guest or code with taps is."""
     folder = snapshot_folder(experiment)
     manifest = read_manifest(folder)
+    damaged = damaged_sources(folder, manifest, "guest", "tree")
+    if damaged:
+        raise RecordError(
+            f"{folder / damaged[0]} is damaged: it is not what was written, by its digest",
+            "restore it from a backup, or run anew under another --name",
+        )
     return Frozen(Snapshot(folder, manifest.root, manifest.sources_hash), manifest)
 
 
@@ -109,7 +115,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         keep_spec(spec_file(run), spec)
         before = _left_behind(run) if settings.requeue == "continue" else None
         folder, claim = claim_attempt(run, continues=before)
-        temporary = tempfile.mkdtemp(prefix=TEMPORARY)  # a short path: names of sockets have 108 bytes at most
+        temporary = tempfile.mkdtemp(prefix=temporary_prefix(folder))  # short: names of sockets have 108 bytes at most
         claim = dataclasses.replace(claim, temporary=temporary)
         write_claim(folder, claim)
         if before is None:
@@ -142,8 +148,11 @@ def started(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> Non
     """Start the commands in a slot, and write down what leads them.
 
     Raises:
+        InUseError: another executor has given this attempt up, and may be at the run.
         RunError: the command cannot be started.
     """
+    if result_file(attempt.folder).exists():
+        raise InUseError(f"{attempt.folder} was given up by another process", "resume when that has ended")
     attempt.slot = slot
     ours = {**_ports(attempt.spec), **dict(slot.variables)}
     environment = {**attempt.launch.environment, **ours}
@@ -221,12 +230,10 @@ def recorded(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Resu
     Raises:
         RecordError: the disk does not take it; the attempt has no result, and will be run again.
     """
-    sizes = []
     try:
         for path in event_files(attempt.folder):  # what the result vouches for has to be on the disk before it
             with path.open("rb") as file:
                 os.fsync(file.fileno())
-                sizes.append((path.name, os.fstat(file.fileno()).st_size))
     except OSError as error:
         raise RecordError(
             f"writing the events of {attempt.folder}: {error}", "check free space; then resume"
@@ -247,7 +254,6 @@ def recorded(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Resu
         ending.cause,
         attempt.slot.device,
         attempt.n_sharing,
-        tuple(sizes),
     )
     shutil.rmtree(attempt.claim.temporary, ignore_errors=True)  # first, for nobody looks at an attempt with a result
     if not attempt.is_taken:
@@ -270,7 +276,7 @@ def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) ->
 def _left_behind(run: Path) -> int | None:
     """The attempt that was lost last, if its work copy is still there, and was whole: else nothing ran in it."""
     for attempt in reversed(attempts(run)):
-        result, claim = read_result(attempt), read_claim(attempt)
+        result, claim = read_intact_result(attempt), read_claim(attempt)
         if result is not None and result.status in {"lost", "cancelled"} and (attempt / "work").is_dir():
             has_begun = log_files(attempt)[0].exists() or (claim is not None and claim.continues is not None)
             return attempt_number(attempt) if has_begun else None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, decode
+from deviate.git import SAFE
 from deviate.records.layout import event_files
 
 MARK = b'["checkpoint",'
@@ -71,7 +72,7 @@ def _is_tracked(attempt: Path, name: str) -> bool:
     roots = [path for path in attempt.glob("work/*/*") if path.is_dir() and not path.is_symlink()]
     for root in roots:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            command = ["git", "-C", str(root), "ls-files", "--error-unmatch", "--", name]
+            command = [*SAFE, "-C", str(root), "ls-files", "--error-unmatch", "--", name]
             if subprocess.run(command, capture_output=True, check=False, timeout=GIT_S).returncode == 0:
                 return True
     return False

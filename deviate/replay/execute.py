@@ -84,9 +84,11 @@ def carry_out(
         RecordError: the disk is full or read-only, or a record is damaged.
         KeyboardInterrupt: after all runs have ended; what was cancelled will run again.
     """
+    told = listeners or Listeners()
     for experiment in dict.fromkeys(order.experiment for order in orders):
-        end_orphans(sorted(runs_folder(experiment).glob("*/")))  # before anything starts
-    schedule = _Schedule(executor, settings, listeners or Listeners(), budget_s)
+        runs = sorted(runs_folder(experiment).glob("*/"))
+        end_orphans(runs, waits=True, on_notice=told.on_notice)  # before anything starts
+    schedule = _Schedule(executor, settings, told, budget_s)
     schedule.admit(orders)
     return _run(schedule, drains=drains)
 
@@ -98,7 +100,7 @@ def work(order: Order, settings: Settings) -> Outcome:
         InUseError: somebody else runs it now.
         RunError, RecordError, KeyboardInterrupt: as in `carry_out`.
     """
-    end_orphans([order.run])
+    end_orphans([order.run], waits=True)
     alone = dataclasses.replace(settings, executor="local", jobs=1, gpus=None, retries=0, max_failures=None)
     schedule = _Schedule(LocalExecutor(alone), alone, Listeners(), None)
     schedule.admit([order])

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec, Variant
+from deviate.model.plan import SCORES, STREAMS
 from deviate.replay.trackers import OFFLINE
 from deviate.replay.variants import HASH, HELD, levels_of, seed_set
 
@@ -28,6 +29,8 @@ def plan(
     wrap: Sequence[str] = (),
     n_threads: int | None = None,
     capture: Sequence[tuple[str, str]] = (),
+    streams: int = STREAMS,
+    scores: int = SCORES,
 ) -> tuple[Spec, ...]:
     """One spec per replicate, in order.
 
@@ -40,6 +43,7 @@ def plan(
         n_threads: limit for each run, so that several on one machine do not starve each other; None for no limit, as
             in variants that touch nothing.
         capture: what each run keeps beside its metrics, as in `Spec.capture`.
+        streams, scores: those of the experiment that the runs belong to.
 
     Raises:
         InputError: there is no command, or the number of runs is below 1.
@@ -67,6 +71,8 @@ def plan(
                 then=tuple(tuple(words) for words in then),
                 wrap=tuple(wrap),
                 capture=tuple(capture),
+                streams=streams,
+                scores=scores,
             )
         )
     return tuple(specs)

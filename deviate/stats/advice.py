@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, SelectedMetric
 from deviate.stats.aggregate import NEVER
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
+from deviate.stats.paired import differing_rules
 from deviate.stats.primary import is_on_test_data
 from deviate.stats.proof import evaluation_agreement
 from deviate.stats.sample import count
@@ -54,6 +55,24 @@ def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
         told = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
         return [f"{told}: other examples, or the same prepared differently. Give all the same test set."]
     return []
+
+
+RULES = {
+    "streams": "draws are assigned to streams by another rule, so that a variant varies and holds something else",
+    "scores": "a score is made of what runs report by another rule, so that the scores are not the same quantity",
+}
+
+
+def rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, is_paired: bool) -> list[str]:
+    """Candidates that another version of deviate ran, or reads, by other rules than the baseline."""
+    warnings = []
+    for candidate, label in zip(experiments[1:], labels[1:], strict=True):
+        for name in differing_rules(experiments[0], candidate):
+            numbers = f"{getattr(experiments[0], name)} and {getattr(candidate, name)}"
+            told = f"{labels[0]} and {label} were begun under different versions of deviate ({name} {numbers}): "
+            pairs = " They are not compared as pairs." if is_paired else ""
+            warnings.append(f"{told}{RULES[name]}.{pairs} Run the older one anew under another name.")
+    return warnings
 
 
 def look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:

@@ -24,6 +24,7 @@ from deviate.stats.advice import (
     look_warnings,
     margin_warnings,
     metric_warnings,
+    rule_warnings,
     silence_warnings,
     tail_warnings,
     unmatched_warnings,
@@ -141,6 +142,7 @@ def judge(
     warnings += silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
     warnings += look_warnings(experiments, labels) if pairs else []
+    warnings += rule_warnings(experiments, labels, is_paired=is_paired) if pairs else []
     warnings += metric_warnings(described, matches)
     warnings += tail_warnings(described, labels)
     warnings += margin_warnings(pairs)

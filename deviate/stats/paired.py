@@ -51,6 +51,18 @@ def match(baseline: Description, candidate: Description) -> tuple[list[float], l
     return [before[i] for i in common], [after[i] for i in common], tuple(sorted(before.keys() ^ after.keys()))
 
 
+def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, ...]:
+    """Rules by which one side was run or is read and the other was not, `streams` or `scores`; unknown ones are equal.
+
+    Runs of one replicate then share no seed set with one meaning, so that they are no pairs.
+    """
+    sides = {
+        "streams": (baseline.streams, candidate.streams),
+        "scores": (baseline.scores, candidate.scores),
+    }
+    return tuple(name for name, (one, other) in sides.items() if None not in (one, other) and one != other)
+
+
 def partnered(baseline: Experiment, candidate: Experiment) -> Experiment:
     """The candidate with its runs numbered as the baseline's runs of the same seeds; what has no partner comes last.
 

@@ -20,6 +20,7 @@ from deviate.stats.contention import contention
 from deviate.stats.failures import compare_completion
 from deviate.stats.family import adjust
 from deviate.stats.outcomes import with_outcomes
+from deviate.stats.paired import differing_rules
 from deviate.stats.standing import standing
 
 
@@ -36,7 +37,8 @@ def compare_all(
     """Compare every further experiment with the first; one family of p-values over all of them.
 
     Args:
-        is_paired: whether runs with the same replicate are pairs, as was decided before they were made.
+        is_paired: whether runs with the same replicate are pairs, as was decided before they were made; those of a
+            candidate that was run by other rules than the baseline are none.
         spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
         resamples: those that the descriptions were made with, drawn from the analysis seed.
     """
@@ -44,8 +46,10 @@ def compare_all(
     baseline = described[0]
     experiments = [findings.experiment for findings in described]
     matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
+    are_paired = [is_paired and not differing_rules(experiments[0], candidate) for candidate in experiments[1:]]
     standings = [
-        standing(experiments[0], candidate, confidence=confidence, is_paired=is_paired) for candidate in experiments[1:]
+        standing(experiments[0], candidate, confidence=confidence, is_paired=has_pairs)
+        for candidate, has_pairs in zip(experiments[1:], are_paired, strict=True)
     ]
     compared = [
         [
@@ -56,7 +60,7 @@ def compare_all(
                         after,
                         rng=_rng(analysis_seed),
                         confidence=at.confidence,
-                        is_paired=is_paired,
+                        is_paired=has_pairs,
                         spread_ratio=spread_ratio,
                         resamples=resamples,
                     ),
@@ -68,7 +72,7 @@ def compare_all(
             )
             for before, after in both
         ]
-        for both, candidate, at in zip(matched, experiments[1:], standings, strict=True)
+        for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
     ]
     adjusted = adjust(compared, confidence=confidence)
     pairs = []

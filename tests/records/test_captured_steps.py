@@ -18,7 +18,7 @@ def test_step_199_is_the_last_though_99_is_the_last_of_the_names(
 ) -> None:
     assert max(f"pred{step}.txt" for step in STEPS) == "pred99.txt"
     for replicate in range(2):
-        attempt = add_run(replicate, start())
+        attempt = add_run(replicate, start(), process="12-1")
         lines = []
         for step in STEPS:
             outputs = np.full((4, 3), replicate + step, np.float32)

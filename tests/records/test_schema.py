@@ -166,3 +166,30 @@ def test_past_formats_tell_nothing_of_what_was_captured() -> None:
     (experiment, *_) = read_experiment(SAMPLES / "3/base")
     assert read_plan(SAMPLES / "3/base").capture == ()
     assert {(run.artifacts, run.not_captured) for run in experiment.runs} == {((), ())}
+
+
+def test_the_sixth_format_is_read_in_full() -> None:
+    plan = read_plan(SAMPLES / "6/base")
+    (experiment,) = read_experiment(SAMPLES / "6/base")
+    assert (plan.streams, plan.scores, experiment.streams, experiment.scores) == (2, 1, 2, 1)
+    first, second = experiment.runs
+    assert (first.status, first.attempt, first.series["acc"].values) == ("completed", 1, (0.1, 0.30000000000000004))
+    assert [(it.kind, it.path.is_file()) for it in first.artifacts] == [("weights", True)]
+    assert (second.status, second.attempt, second.series["acc"].values) == ("completed", 2, (0.1, 0.3))
+    assert second.warnings == ("goes on from attempt 1, which was lost",)
+    assert experiment.warnings == ()
+    claim, result = read_claim(second.folder), read_result(second.folder)
+    assert claim is not None
+    assert (claim.boot, claim.namespace, claim.continues) == ("b0", "pid:[1]", 1)
+    assert result is not None
+    assert result.files is not None
+    assert [it.name for it in result.files] == ["claim.json", "events-14-1.jsonl", "stderr.log", "stdout.log"]
+    assert read_spec(second.folder.parent / "spec.json").streams == 2
+
+
+def test_past_formats_have_no_digests_and_that_is_said_once() -> None:
+    for number in range(1, 6):
+        for experiment in read_experiment(SAMPLES / f"{number}/base"):
+            told = [it for it in experiment.warnings if "not verifiable" in it]
+            assert len(told) == 1
+            assert "damaged" not in " ".join(experiment.warnings)

@@ -1,8 +1,9 @@
 """Who may run what: claims of executors that live, have died, or come at the same moment."""
 
+import dataclasses
 import os
-import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,12 +14,13 @@ from frozen import TRAIN
 from deviate.errors import InUseError, RecordError
 from deviate.model import Settings
 from deviate.records.attempts import Claim, read_result, write_claim
-from deviate.records.layout import attempt_folder, attempts, spec_file
+from deviate.records.layout import attempt_folder, attempts, claim_file, spec_file
+from deviate.records.machine import machine_name
 from deviate.records.specs import read_spec, write_spec
-from deviate.replay.adopt import MAKING, claim_attempt, end_orphans
+from deviate.replay.adopt import MAKING, claim_attempt, claim_of, end_orphans, temporary_prefix
 from deviate.replay.execute import Listeners, carry_out, execute
 from deviate.replay.executors.local import LocalExecutor
-from deviate.replay.processes import birth, processes_of
+from deviate.replay.processes import processes_of
 from deviate.replay.updates import Order, Outcome
 
 Make = Callable[..., "Frozen"]  # type: ignore[name-defined]  # noqa: F821  (of conftest.py)
@@ -35,8 +37,7 @@ def other() -> Iterator["subprocess.Popen[bytes]"]:
 def hold(run: Path, process: "subprocess.Popen[bytes]") -> Path:
     attempt = attempt_folder(run, 1)
     attempt.mkdir(parents=True)
-    now = time.time()
-    write_claim(attempt, Claim(socket.gethostname(), process.pid, birth(process.pid), now, now))
+    write_claim(attempt, claim_of(process.pid, time.time()))
     return attempt
 
 
@@ -116,10 +117,10 @@ def test_what_an_executor_that_died_was_writing_is_removed(frozen: Make, other: 
     attempt = hold(run, other)
     other.kill()
     other.wait()
-    (attempt / f".claim.json.{socket.gethostname()}-{other.pid}").touch()
-    (run / f".spec.json.{socket.gethostname()}-{other.pid}").touch()
-    (run / f"{MAKING}{time.time_ns()}.{socket.gethostname()}-{other.pid}").mkdir()
-    (run / f".spec.json.{socket.gethostname()}-{os.getpid()}").touch()
+    (attempt / f".claim.json.{machine_name()}-{other.pid}").touch()
+    (run / f".spec.json.{machine_name()}-{other.pid}").touch()
+    (run / f"{MAKING}{time.time_ns()}.{machine_name()}-{other.pid}").mkdir()
+    (run / f".spec.json.{machine_name()}-{os.getpid()}").touch()
     assert [outcome.status for outcome in execute([spec], it.snapshot, it.folder)] == ["completed"]
     assert not [path for path in run.glob(".*") if str(other.pid) in path.name]
     assert not list(attempt.glob(".*"))
@@ -129,7 +130,7 @@ def test_what_a_living_executor_is_writing_stays(frozen: Make, other: "subproces
     it = frozen()
     (spec,) = it.specs(1)
     run = Order(it.folder, spec).run
-    making = run / f"{MAKING}{time.time_ns()}.{socket.gethostname()}-{other.pid}"
+    making = run / f"{MAKING}{time.time_ns()}.{machine_name()}-{other.pid}"
     making.mkdir(parents=True)
     execute([spec], it.snapshot, it.folder)
     assert making.exists()
@@ -182,17 +183,101 @@ def test_a_run_whose_claim_the_disk_does_not_take_is_not_left_running(
     assert not processes_of(attempts(second)[0])
 
 
-def test_only_a_temporary_folder_of_ours_is_removed_with_an_orphan(frozen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_only_the_temporary_folder_made_for_an_attempt_is_removed_with_it(frozen, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     it = frozen()
     (spec,) = it.specs(1)
     run = Order(it.folder, spec).run
     run.mkdir(parents=True)
     write_spec(spec_file(run), spec)
-    precious, ours = tmp_path / "precious", tmp_path / "deviate-x"
-    for number, folder in enumerate((precious, ours), 1):
-        folder.mkdir()
+    (tmp_path / "target").mkdir()
+    names = ("precious", "deviate-thesis", f"{temporary_prefix(attempt_folder(run, 1))}x", "link", "own")
+    kept = []
+    for number, name in enumerate(names, 1):
         attempt = attempt_folder(run, number)
+        folder = tmp_path / (f"{temporary_prefix(attempt)}x" if name in {"link", "own"} else name)
+        if name == "link":
+            folder.symlink_to(tmp_path / "target")
+        elif not folder.exists():
+            folder.mkdir()
+        if name == names[2]:
+            folder = tmp_path / "sub" / ".." / folder.name  # another spelling is not what was written
         attempt.mkdir()
-        write_claim(attempt, Claim(socket.gethostname(), 1, "never", 0.0, 0.0, temporary=str(folder)))
+        write_claim(attempt, dataclasses.replace(claim_of(1, 0.0), birth="never", temporary=str(folder)))
         end_orphans([run])
-    assert (precious.exists(), ours.exists()) == (True, False)
+        kept.append(os.path.lexists(folder.parent.parent / folder.name if ".." in folder.parts else folder))
+    assert kept[:2] == [True, True]
+    assert kept[3:] == [True, False]
+    assert (tmp_path / "target").is_dir()
+    assert (tmp_path / names[2]).is_dir()
+
+
+def _write(attempt: Path, claim: Claim) -> Path:
+    attempt.mkdir(parents=True, exist_ok=True)
+    write_claim(attempt, claim)
+    return attempt
+
+
+STRANGERS = {
+    "another host": {"host": "another-host"},
+    "another boot": {"boot": "another-boot"},
+    "another namespace": {"namespace": "pid:[1]"},
+    "an older deviate": {"boot": "", "namespace": ""},
+}
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_an_executor_elsewhere_lives_as_long_as_its_heartbeat_changes_whatever_its_clock_says(
+    tmp_path: Path, stranger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deviate.replay.heartbeats.STALE_S", 0.4)
+    monkeypatch.setattr("deviate.replay.adopt.LOOK_S", 0.05)
+    claim = dataclasses.replace(claim_of(os.getpid(), time.time() - 600), pid=1, birth="1", **STRANGERS[stranger])
+    run = tmp_path / "run"
+    attempt = _write(attempt_folder(run, 1), claim)
+    with pytest.raises(InUseError, match="process 1 on"):
+        end_orphans([run])  # who cannot wait takes it for alive
+    beating = threading.Timer(
+        0.2, lambda: write_claim(attempt, dataclasses.replace(claim, heartbeat=claim.heartbeat + 5))
+    )
+    beating.start()
+    with pytest.raises(InUseError, match="process 1 on"):
+        end_orphans([run], waits=True)
+    beating.join()
+    told: list[str] = []
+    time.sleep(0.5)
+    end_orphans([run], waits=True, on_notice=told.append)
+    assert read_result(attempt).status == "lost"  # type: ignore[union-attr]
+
+
+def test_a_run_that_still_writes_is_alive_though_its_executor_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deviate.replay.heartbeats.STALE_S", 0.4)
+    monkeypatch.setattr("deviate.replay.adopt.LOOK_S", 0.05)
+    attempt = _write(attempt_folder(tmp_path / "run", 1), Claim("another-host", 1, "1", 0.0, time.time()))
+    writing = threading.Timer(0.2, lambda: (attempt / "events-1-1.jsonl").write_text("[]"))
+    writing.start()
+    with pytest.raises(InUseError):
+        end_orphans([tmp_path / "run"], waits=True)
+    writing.join()
+
+
+def test_what_nobody_wrote_for_days_is_not_waited_for(tmp_path: Path) -> None:
+    attempt = _write(attempt_folder(tmp_path / "run", 1), Claim("another-host", 1, "1", 0.0, time.time() - 3 * 86_400))
+    os.utime(claim_file(attempt), (time.time() - 3 * 86_400,) * 2)
+    end_orphans([tmp_path / "run"])
+    assert read_result(attempt).status == "lost"  # type: ignore[union-attr]
+
+
+def test_a_claim_that_cannot_be_read_may_be_that_of_a_living_executor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = attempt_folder(tmp_path / "run", 1)
+    attempt.mkdir(parents=True)
+    claim_file(attempt).write_text("{")
+    with pytest.raises(InUseError):
+        end_orphans([tmp_path / "run"])
+    monkeypatch.setattr("deviate.replay.heartbeats.STALE_S", 0.1)
+    monkeypatch.setattr("deviate.replay.adopt.LOOK_S", 0.05)
+    end_orphans([tmp_path / "run"], waits=True)
+    assert read_result(attempt).status == "lost"  # type: ignore[union-attr]

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -22,6 +21,7 @@ from deviate.records.attempts import Claim, write_claim
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.specs import run_id, write_spec
 from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, carry_out, execute
+from deviate.replay.adopt import claim_of
 from deviate.replay.processes import birth, is_alive
 
 from .conftest import Frozen
@@ -249,6 +249,15 @@ execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
     assert lost == ["lost", "lost"]
 
 
+@pytest.mark.parametrize("name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/guest.py"])
+def test_nothing_is_run_with_a_guest_that_is_damaged(frozen: Make, name: str) -> None:
+    it = frozen()
+    path = it.snapshot.folder / name
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(RecordError, match=f"{path.name} is damaged"):
+        run(it, 1)
+
+
 def claimed(it: Frozen, claim: Claim) -> None:
     (spec,) = it.specs(1)
     folder = attempt_folder(runs_folder(it.folder) / run_id(spec), 1)
@@ -260,24 +269,11 @@ def claimed(it: Frozen, claim: Claim) -> None:
 def test_an_experiment_that_a_living_process_runs_is_left_alone(frozen: Make) -> None:
     it = frozen()
     with subprocess.Popen(["sleep", "600"]) as other:
-        claimed(it, Claim(socket.gethostname(), other.pid, birth(other.pid), 0.0, 0.0))
+        claimed(it, claim_of(other.pid, 0.0))
         with pytest.raises(RunError, match=f"being run by process {other.pid}"):
             run(it, 1)
         assert is_alive(other.pid, birth(other.pid))
         other.kill()
-
-
-@pytest.mark.parametrize(("heartbeat_s", "is_free"), [(0.0, False), (-3600.0, True)])
-def test_a_claim_of_another_machine_holds_as_long_as_its_heart_beats(
-    frozen: Make, heartbeat_s: float, *, is_free: bool
-) -> None:
-    it = frozen()
-    claimed(it, Claim("another-host", 1, "1", 0.0, time.time() + heartbeat_s))
-    if is_free:
-        assert [outcome.status for outcome in run(it, 1)] == ["completed"]
-    else:
-        with pytest.raises(RunError, match="another-host"):
-            run(it, 1)
 
 
 def test_a_large_file_changed_through_a_link_is_told_in_the_result(frozen: Make) -> None:

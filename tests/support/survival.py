@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate import records
-from deviate.records.attempts import Claim, is_intact, read_claim, read_result
+from deviate.records.attempts import Claim, damaged_files, read_claim, read_result
 from deviate.records.layout import attempts, event_files, experiments_folder, runs_folder
-from deviate.replay.adopt import holds
+from deviate.replay.heartbeats import may_live
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import is_alive
 
@@ -211,7 +211,7 @@ def is_fault(said: str) -> bool:
 
 def _stands(attempt: Path) -> bool:
     result = read_result(attempt)
-    return result is not None and result.status in SETTLED and is_intact(attempt, result)
+    return result is not None and result.status in SETTLED and not damaged_files(attempt, result)
 
 
 class Ordeal:
@@ -307,7 +307,7 @@ class Ordeal:
         return [
             (attempt, claim)
             for attempt, claim in self.arena.claims()
-            if claim.process is not None and holds(claim) and is_alive(claim.process, claim.process_birth)
+            if claim.process is not None and may_live(claim) and is_alive(claim.process, claim.process_birth)
         ]
 
     def _kill_run(self) -> bool:

@@ -18,6 +18,7 @@ from deviate.records.importers.tables import head, read_text
 
 SCHEMA = 1
 # 2026-11-22  1  first format.
+# 2026-11-23  1  streams, scores; left out at 1, so that older versions read all that they can judge.
 
 FORMAT = "deviate baseline"
 MARK = re.compile(rf'^\s*\{{\s*"format":\s*"{FORMAT}"')
@@ -42,6 +43,7 @@ class Baseline:
         deviate: version that ran it. date: the day in UTC, as 2026-11-22; empty where it is not known.
         commit: of the project, empty where it was in no git; is_dirty: whether files differed from it.
         environment: facts that bear on scores: interpreter, frameworks, devices, threads.
+        streams, scores: as in `Experiment`; None where deviate did not run it.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Baseline:
     environment: Mapping[str, str]
     metrics: tuple[SelectedMetric, ...]
     runs: tuple[BaselineRun, ...]
+    streams: int | None = 1
+    scores: int | None = 1
 
 
 def baseline_text(baseline: Baseline) -> str:
@@ -79,6 +83,7 @@ def baseline_text(baseline: Baseline) -> str:
         "command": list(baseline.command),
         "commit": baseline.commit,
         "is_dirty": baseline.is_dirty,
+        **{name: number for name in ("streams", "scores") if (number := getattr(baseline, name)) != 1},
     }
     lines = [f" {_json(name)}: {_json(value)}" for name, value in facts.items()]
     environment = sorted(baseline.environment.items())
@@ -130,6 +135,8 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
             runs=tuple(_imported(run, found) for run in found.runs),
             notes=(f"{path.name}: the scores of {len(found.runs)} runs of {found.name}{where}, {made}",),
             selected=found.metrics,
+            streams=found.streams,
+            scores=found.scores,
         ),
     )
 
@@ -159,6 +166,8 @@ def load_baseline(path: Path) -> Baseline:
             environment={str(name): str(text) for name, text in document["environment"].items()},
             metrics=_metrics(document["metrics"], path),
             runs=runs,
+            streams=_number(document.get("streams", 1)),
+            scores=_number(document.get("scores", 1)),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
@@ -187,6 +196,10 @@ def _metric(index: int, name: str, document: Mapping[str, Any], path: Path) -> S
         is_primary=bool(document["primary"]),
         margin=None if margin is None else float(margin),
     )
+
+
+def _number(number: Any) -> int | None:
+    return None if number is None else int(number)
 
 
 def _run(document: Mapping[str, Any]) -> BaselineRun:

@@ -39,6 +39,7 @@ class Imported:
         manners: metric to its role and direction, where they stood there; of others the names tell.
         selected: metrics of which all stood there, margin and aggregate included.
         notes: sentences for the user: what was guessed and how to say otherwise, what was relabelled, what is missing.
+        streams, scores: as in `Experiment`; None where deviate did not run it, or that was not kept.
     """
 
     name: str
@@ -49,6 +50,8 @@ class Imported:
     notes: tuple[str, ...] = ()
     manners: dict[str, tuple[Role, Direction | None]] = field(default_factory=dict)
     selected: tuple[SelectedMetric, ...] = ()
+    streams: int | None = None
+    scores: int | None = None
 
 
 Read = Callable[[Path], tuple[Imported, ...]]

@@ -6,7 +6,6 @@ given up when its executor is known to be dead, so that a new attempt never meet
 
 import contextlib
 import dataclasses
-import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from deviate.records.attempts import (
     HEARTBEAT_S,
     Claim,
     Result,
-    is_intact,
+    damaged_files,
     read_claim,
     read_result,
     write_result,
@@ -30,6 +29,7 @@ from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.specs import keep_spec, run_id, spec_hash
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.executors.backend import Backend
+from deviate.replay.heartbeats import is_here, is_living
 from deviate.replay.outcomes import SETTLED, Ending, has_reported, silence
 from deviate.replay.processes import end_group, end_processes, is_alive, processes_of
 from deviate.replay.progress import Progress
@@ -169,7 +169,7 @@ class WorkersExecutor:
             self._news.append(self._update("started", job))
         result = read_result(job.attempt) if job.attempt else None
         if job.attempt and result and result.status in SETTLED and result.spec_hash == spec_hash(job.order.spec):
-            if is_intact(job.attempt, result):
+            if not damaged_files(job.attempt, result):
                 self._finish(job, result.status, result)
                 return
             job.over = job.over or "ended"  # its event files are not here yet, or have lost something
@@ -279,7 +279,7 @@ class WorkersExecutor:
 
 
 def _is_here(claim: Claim | None) -> bool:
-    return claim is not None and claim.host == socket.gethostname()
+    return claim is not None and is_here(claim)
 
 
 def _cancelled(job: _Job) -> Result:
@@ -294,7 +294,7 @@ def _may_live(job: _Job, *, is_late: bool) -> bool:
     if job.attempt is None or claim is None:
         return False
     if not _is_here(claim):
-        return not is_late and time.time() - claim.heartbeat < 3 * HEARTBEAT_S
+        return not is_late and is_living(job.attempt, claim, stale_s=3 * HEARTBEAT_S) is not False
     if is_alive(claim.pid, claim.birth):
         return True
     if claim.process is not None and is_alive(claim.process, claim.process_birth):

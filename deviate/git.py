@@ -1,0 +1,69 @@
+"""Git asked about a repository that a stranger may have set up: nothing that its settings name is run.
+
+A repository's own settings can name programs: a file system monitor, hooks, filters of files, programs that show
+differences, helpers that fetch what is missing. A look at a project must run none of them. What the user has set for
+all repositories counts as ever.
+
+Source: git-config(1); gitattributes(5), filter; git(1), GIT_ALLOW_PROTOCOL and GIT_NO_LAZY_FETCH.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+SAFE = (
+    "git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+    "-c", "core.untrackedCache=false", "-c", "core.quotePath=false", "-c", "submodule.recurse=false",
+)  # fmt: skip
+FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
+OF_THE_USER = frozenset({"system", "global"})
+
+
+def only_there() -> dict[str, str]:
+    """Variables with which git looks where it is told, and nowhere else."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+
+
+def git_environment() -> dict[str, str]:
+    """Variables with which git also fetches nothing."""
+    return {**only_there(), "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def safe_git(folder: Path) -> list[str]:
+    """The beginning of a command that asks git about the repository of a folder.
+
+    Raises:
+        OSError: git cannot be started.
+        subprocess.SubprocessError: git cannot read the settings, or a name in them cannot be overridden.
+    """
+    asked = subprocess.run(
+        [*SAFE, "config", "--null", "--show-scope", "--get-regexp", FILTERS],
+        cwd=folder, env=git_environment(), capture_output=True, check=False,
+    )  # fmt: skip
+    if asked.returncode not in {0, 1}:  # 1: there are none
+        raise subprocess.CalledProcessError(asked.returncode, "git config", asked.stdout, os.fsdecode(asked.stderr))
+    command = list(SAFE)
+    words = asked.stdout.split(b"\0")
+    for scope, setting in zip(words[::2], words[1::2], strict=False):
+        name = os.fsdecode(setting.partition(b"\n")[0])
+        if scope.decode("ascii", "replace") in OF_THE_USER:
+            continue
+        if not re.fullmatch(r"[^=\n]+", name):
+            raise subprocess.SubprocessError(f"the setting {name!r} of the repository cannot be overridden")
+        command += ["-c", f"{name}={'false' if name.endswith('.required') else ''}"]
+    return command
+
+
+def run_git(folder: Path, *arguments: str, text: str = "") -> str:
+    """What git says there.
+
+    Raises:
+        OSError: git cannot be started.
+        subprocess.SubprocessError: git has failed, or its settings cannot be read.
+    """
+    finished = subprocess.run(
+        [*safe_git(folder), *arguments], cwd=folder, env=git_environment(), input=text, text=True, capture_output=True,
+        check=True, errors="surrogateescape",
+    )  # fmt: skip
+    return finished.stdout

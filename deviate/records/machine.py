@@ -1,0 +1,59 @@
+"""The machine that a process runs on: as much of it as tells whether a process number means the same process here.
+
+Two machines, or two containers, can have one name and the same process numbers. What is compared is the name, the boot
+of the kernel and the namespace of process numbers.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import socket
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+SELF = Path("/proc/self")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where process numbers are those of one kernel.
+
+    Attributes:
+        boot: an id of the boot of the kernel, empty where the system has none.
+        namespace: of process numbers, empty where the system has none.
+    """
+
+    host: str
+    boot: str
+    namespace: str
+
+
+@functools.cache
+def this_machine() -> Machine:
+    """Where this process runs.
+
+    Source: random(4), boot_id; pid_namespaces(7). Where /proc shows the processes of another namespace, as after
+    `unshare --pid` without `--mount-proc`, no number can be looked up: the namespace is then one that nobody else has.
+    """
+    boot = namespace = ""
+    with contextlib.suppress(OSError):
+        boot = BOOT.read_text(encoding="ascii").strip()
+    with contextlib.suppress(OSError):
+        namespace = os.readlink(SELF / "ns/pid")  # noqa: PTH115
+        if os.readlink(SELF) != str(os.getpid()):  # noqa: PTH115
+            namespace = f"{namespace} {uuid.uuid4()}"
+    return Machine(socket.gethostname(), boot, namespace)
+
+
+def writer_name() -> str:
+    """A name that no other process writes under now: of the machine, a dash, and the number of the process."""
+    return f"{machine_name()}-{os.getpid()}"
+
+
+def machine_name() -> str:
+    machine = this_machine()
+    digest = hashlib.sha256(f"{machine.boot} {machine.namespace}".encode()).hexdigest()[:8]
+    return f"{machine.host}+{digest}"

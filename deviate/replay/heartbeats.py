@@ -1,0 +1,92 @@
+"""Whether executors of other machines live, by what they write while this process looks on.
+
+Clocks of machines differ, so that the age of a heartbeat tells little: an executor lives if its claim, or what its run
+writes, changes between two looks. How much time has passed between them is told by the clock of this process alone.
+"""
+
+import contextlib
+import time
+from pathlib import Path
+
+from deviate.records.attempts import STALE_S, Claim
+from deviate.records.layout import claim_file, event_files, log_files
+from deviate.records.machine import this_machine
+from deviate.replay.processes import is_alive
+
+CLOCKS_S = 900.0
+"""By how much clocks of machines may differ before one who only looks once is told something wrong."""
+ABANDONED_S = 86_400.0
+"""What was not written for so long by any clock, nobody writes any more: no clock that is only off is off by a day."""
+
+Written = tuple[bytes, tuple[tuple[str, int], ...]]
+
+
+class Heartbeats:
+    """What this process has seen of attempts: what stood there, since when it has, and whether it ever changed."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, tuple[Written, float, bool]] = {}
+
+    def look(self, attempt: Path) -> tuple[float, bool]:
+        """For how many seconds nothing was written, as far as this process has seen, and whether anything ever was."""
+        now = time.monotonic()
+        written = _written(attempt)
+        before, since, has_changed = self._seen.get(attempt, (written, now, False))
+        if before != written:
+            since, has_changed = now, True
+        self._seen[attempt] = written, since, has_changed
+        return now - since, has_changed
+
+
+heartbeats = Heartbeats()
+"""What this process has seen."""
+
+
+def is_here(claim: Claim) -> bool:
+    """Whether the process numbers of a claim can be looked up by this process."""
+    machine = this_machine()
+    return (claim.host, claim.boot, claim.namespace) == (machine.host, machine.boot, machine.namespace)
+
+
+def is_living(attempt: Path, claim: Claim | None, *, stale_s: float | None = None) -> bool | None:
+    """Whether the executor of an attempt without a result lives; None as long as that is open: look again.
+
+    Args:
+        claim: None where it is missing or cannot be read.
+        stale_s: after how many seconds without a change it is taken for dead, by default `STALE_S`.
+    """
+    if claim is not None and is_here(claim):
+        return is_alive(claim.pid, claim.birth)
+    if not claim_file(attempt).exists() or _is_abandoned(attempt, claim):
+        return False
+    still_s, has_changed = heartbeats.look(attempt)
+    if still_s >= (STALE_S if stale_s is None else stale_s):
+        return False
+    return True if has_changed else None
+
+
+def may_live(claim: Claim) -> bool:
+    """Whether an executor may live, for who looks once and changes nothing: certain on this machine alone."""
+    if is_here(claim):
+        return is_alive(claim.pid, claim.birth)
+    return abs(time.time() - claim.heartbeat) < CLOCKS_S
+
+
+def _is_abandoned(attempt: Path, claim: Claim | None) -> bool:
+    try:
+        written = claim_file(attempt).stat().st_mtime
+    except OSError:
+        return False
+    latest = written if claim is None else max(written, claim.heartbeat)
+    return time.time() - latest > ABANDONED_S
+
+
+def _written(attempt: Path) -> Written:
+    claim = b""
+    with contextlib.suppress(OSError):
+        claim = claim_file(attempt).read_bytes()
+    sizes = []
+    for path in (*event_files(attempt), *log_files(attempt)):
+        with contextlib.suppress(OSError):
+            sizes.append((path.name, path.stat().st_size))
+    return claim, tuple(sizes)

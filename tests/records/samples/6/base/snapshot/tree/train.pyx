@@ -1,0 +1,1 @@
+print(__deviate_log__(0, acc))

@@ -1,0 +1,242 @@
+"""A stranger's project that tries to run programs, or to have files removed, when somebody only looks at it."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from frozen import analysis_of
+from recorded import edit_record
+
+from deviate import pipeline
+from deviate.analysis.analyze import analyze
+from deviate.analysis.parsed import ParsedFiles, user_key
+from deviate.analysis.project_files import project_files
+from deviate.command import project_root
+from deviate.errors import RecordError
+from deviate.instrument.snapshot import freeze
+from deviate.model import Series
+from deviate.pipeline.sources import report_folder
+from deviate.pipeline.tidy import tidy, tidy_cache
+from deviate.records.imported import write_imported
+from deviate.records.importers.registry import Imported, ImportedRun
+from deviate.records.plans import read_plan
+
+TRAIN = "for epoch in range(2):\n    acc = epoch / 2\n    print('acc', acc)\n"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    names = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always")
+    subprocess.run(["git", *names, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Path:
+    """Where programs of the stranger's leave a mark when they are run."""
+    folder = tmp_path / "marks"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, marks: Path) -> Path:
+    """A repository whose own settings name a program wherever git takes one, and a submodule with the same."""
+    root = tmp_path / "stranger"
+    root.mkdir()
+    program = tmp_path / "program"
+    program.write_text(f'#!/bin/sh\ntouch "{marks}/$(basename "$0")-$1"\ncat\n')
+    program.chmod(0o755)
+    inner = tmp_path / "inner"
+    for folder in (inner, root):
+        folder.mkdir(exist_ok=True)
+        (folder / "train.py").write_text(TRAIN)
+        (folder / "data.bin").write_text("data")
+        (folder / ".gitattributes").write_text("*.bin filter=evil diff=evil\n*.py filter=other diff=evil\n")
+        git(folder, "init", "-q", "-b", "main")
+        git(folder, "add", ".")
+        git(folder, "commit", "-q", "-m", "first")
+    git(root, "submodule", "add", "-q", str(inner), "sub")
+    git(root, "commit", "-q", "-m", "second")
+    for folder in (root, root / "sub"):
+        settings = {
+            "core.fsmonitor": "fsmonitor", "core.hooksPath": "", "core.sshCommand": "ssh", "core.pager": "pager",
+            "filter.evil.clean": "clean", "filter.evil.smudge": "smudge", "filter.evil.process": "",
+            "filter.evil.required": "", "filter.other.process": "process", "filter.other.required": "",
+            "diff.external": "external", "diff.evil.command": "command", "diff.evil.textconv": "textconv",
+        }  # fmt: skip
+        for name, word in settings.items():
+            value = f"{program} {word}" if word else {"core.hooksPath": str(tmp_path / "hooks")}.get(name, "true")
+            if name == "filter.evil.process":
+                continue
+            git(folder, "config", name, value)
+        time.sleep(0.01)
+        for name in ("train.py", "data.bin"):  # what differs from the index is filtered to be compared
+            (folder / name).write_text((folder / name).read_text() + "\n")
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    for hook in ("post-index-change", "post-checkout", "pre-commit"):
+        shutil.copy(program, hooks / hook)
+    for path in marks.iterdir():
+        path.unlink()
+    return root
+
+
+def test_freezing_it_runs_no_program_that_its_settings_name(stranger: Path, marks: Path, tmp_path: Path) -> None:
+    for words in ("status", "diff"):
+        subprocess.run(["git", *words.split()], cwd=stranger, check=False, capture_output=True)
+    ran = {path.name for path in marks.iterdir()}
+    assert ran >= {"program-fsmonitor", "program-clean", "program-process"}
+    assert any(name.startswith("post-index-change") for name in ran)
+    for path in marks.iterdir():
+        path.unlink()
+    project_root(stranger)
+    project_files(stranger)
+    snapshot = freeze(analyze(stranger / "train.py", stranger), tmp_path / "snapshot")
+    assert list(marks.iterdir()) == []
+    document = json.loads((snapshot.folder / "manifest.json").read_text())
+    assert document["git"]["is_dirty"]
+    assert "+++ b/train.py" in (snapshot.folder / "git.diff").read_text()
+    assert not [it for it in document["warnings"] if "git history" in it]
+
+
+def test_settings_that_cannot_be_overridden_keep_git_out(stranger: Path, marks: Path, tmp_path: Path) -> None:
+    with (stranger / ".git/config").open("a") as file:
+        file.write(f'[filter "a=b"]\n\tclean = touch {marks}/unnamed\n')
+    (stranger / ".gitattributes").write_text("*.bin filter=a=b\n")
+    snapshot = freeze(analysis_of(stranger), tmp_path / "snapshot")
+    assert not (marks / "unnamed").exists()
+    assert json.loads((snapshot.folder / "manifest.json").read_text())["git"] is None
+
+
+SHADOW = "open({!r}, 'a').write(__name__)\nraise ImportError('of the project')\n"
+
+
+@pytest.mark.parametrize("path", ["", ".", "src:", ":"])
+def test_the_doctor_runs_nothing_of_the_folder_it_is_called_in(
+    tmp_path: Path,
+    marks: Path,
+    deviate_in: Callable[[Path], Callable[..., Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+) -> None:
+    project = tmp_path / "project"
+    (project / "src").mkdir(parents=True)
+    for name in ("json", "sys", "platform", "importlib", "sitecustomize", "usercustomize", "torch", "ctypes"):
+        for folder in (project, project / "src"):
+            (folder / f"{name}.py").write_text(SHADOW.format(str(marks / name)))
+    if path:
+        monkeypatch.setenv("PYTHONPATH", path)
+    from deviate.doctor.examine import _Asker
+
+    monkeypatch.chdir(project)
+    place = tmp_path / "asked"
+    place.mkdir()
+    first, _ = _Asker(sys.executable, place, 60.0, lambda *_: None).begin()
+    assert first.version[:2] == sys.version_info[:2]
+    assert list(marks.iterdir()) == []
+
+
+def test_a_tree_that_came_with_the_project_is_not_believed(tmp_path: Path) -> None:
+    text, other = "acc = 1\n", "acc = 2\n"
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    for root in (mine, theirs):
+        (root / ".deviate").mkdir(parents=True)
+    import libcst as cst
+
+    tree = cst.parse_module(text)
+    assert ParsedFiles(mine).keep(text, tree) is not None
+    assert ParsedFiles(mine).load(text) is not None
+    (kept,) = (mine / ".deviate/cache/parsed").iterdir()
+    ParsedFiles(mine).keep(other, cst.parse_module(other))
+    (another,) = set((mine / ".deviate/cache/parsed").iterdir()) - {kept}
+    folder = theirs / ".deviate/cache/parsed"
+    folder.mkdir(parents=True)
+    shutil.copy(another, folder / kept.name)  # the tree of another text under the name of this one
+    assert ParsedFiles(theirs).load(text) is None
+    data = kept.read_bytes()
+    forged = hashlib.blake2b(kept.name.encode() + data[32:], key=b"k" * 32, digest_size=32).digest()
+    (folder / kept.name).write_bytes(forged + data[32:])
+    assert ParsedFiles(theirs).load(text) is None
+    (folder / kept.name).write_bytes(data)
+    assert ParsedFiles(theirs).load(text) is not None
+
+
+def test_the_key_is_the_users_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert user_key(makes=False) is None
+    key = user_key(makes=True)
+    assert key is not None
+    assert user_key(makes=True) == key
+    place = tmp_path / "deviate/key"
+    assert place.stat().st_mode & 0o777 == 0o600
+    place.chmod(0o644)
+    assert user_key(makes=True) is None
+
+
+@pytest.fixture
+def shipped(tmp_path: Path) -> Path:
+    """The `.deviate/` folder of a project, with an experiment that came with it."""
+    run = ImportedRun("a", {"acc": Series((0,), (0.5,))})
+    write_imported(tmp_path / "project/.deviate", Imported("x", "csv", (tmp_path / "x.csv",), (run,)), "x")
+    return tmp_path / "project/.deviate"
+
+
+@pytest.mark.parametrize("name", ["../../outside", "/outside", "a/b", "..", ""])
+def test_an_experiment_cannot_be_called_like_a_path(shipped: Path, name: str) -> None:
+    edit_record(shipped / "experiments/x/experiment.json", name=name)
+    with pytest.raises(RecordError, match=r"experiment\.json is damaged"):
+        read_plan(shipped / "experiments/x")
+
+
+@pytest.mark.parametrize("name", ["../../outside", "/outside", "a/b", "..", ".", "", "a\0b"])
+def test_reports_stay_in_their_folder_whatever_experiments_are_called(shipped: Path, name: str) -> None:
+    folder = Path(os.path.normpath(report_folder(shipped, [name])))
+    assert folder.parent == shipped / "reports"
+
+
+@pytest.mark.parametrize("link", ["cache", "experiments/x", "experiments/x/runs", "experiments/x/runs/RUN"])
+def test_cleaning_removes_nothing_behind_a_link(shipped: Path, tmp_path: Path, link: str) -> None:
+    precious = tmp_path / "precious"
+    (run,) = (shipped / "experiments/x/runs").iterdir()
+    place = shipped / link.replace("RUN", run.name)
+    if place.exists():
+        place.rename(precious)
+    (precious / "attempt-1/work/thesis").mkdir(parents=True)
+    (precious / "work").mkdir(exist_ok=True)
+    for path in (precious, *precious.rglob("*")):
+        os.utime(path, (0, 0))
+    place.symlink_to(precious, target_is_directory=True)
+    before = sorted(precious.rglob("*"))
+    told = tidy_cache(shipped) if link == "cache" else tidy(shipped, ["x"])[0]
+    assert "link" in told.problem
+    assert sorted(precious.rglob("*")) == before
+
+
+def test_a_claim_can_name_no_folder_for_removal(shipped: Path, tmp_path: Path) -> None:
+    (attempt,) = (shipped / "experiments/x/runs").glob("*/attempt-1")
+    precious = tmp_path / "deviate-thesis"
+    precious.mkdir()
+    claim = {
+        "schema": 3, "host": os.uname().nodename, "pid": 1, "birth": "", "started": 0.0, "heartbeat": 0.0,
+        "process": None, "process_birth": "", "device": "", "temporary": str(precious), "continues": None,
+        "boot": "", "namespace": "",
+    }  # fmt: skip
+    (attempt / "claim.json").write_text("{}")
+    edit_record(attempt / "claim.json", **claim)
+    tidy(shipped, ["x"])
+    assert precious.is_dir()
+
+
+def test_the_records_of_a_stranger_name_no_file_outside(shipped: Path) -> None:
+    (attempt,) = (shipped / "experiments/x/runs").glob("*/attempt-1")
+    for name in ("../../../../../../../../etc/passwd", "/etc/passwd"):
+        edit_record(attempt / "result.json", files={name: [0, hashlib.sha256().hexdigest()]})
+        (experiment,) = pipeline.read(shipped, ["x"])
+        assert experiment.runs[0].reason.startswith("damaged: result.json")
