@@ -103,8 +103,12 @@ class Seeding:
         self.unseeded += 1
         return "none-%d" % self.unseeded
 
-    def record(self, call: str, asked: object) -> None:
-        """Tell which line of the project asked; a library between is passed over."""
+    def record(self, call: str, asked: object, *, is_replaced: bool = True) -> None:
+        """Tell which line of the project asked; a library between is passed over.
+
+        Args:
+            is_replaced: whether the seed is replaced where the variant replaces seeds.
+        """
         if self.is_silent:
             return
         try:
@@ -113,7 +117,7 @@ class Seeding:
             self.told[place] = told = self.told.get(place, 0) + 1
             if told > MOST_TOLD:
                 return
-            action = "replaced" if self.is_active else "kept"
+            action = "replaced" if self.is_active and is_replaced else "kept"
             self.recorder.event("seed", call, repr(asked)[:80], file, line, action)
         except Exception as error:
             self.recorder.fault(call, error)
