@@ -1,6 +1,6 @@
 """What is to be run and read: the user's choice, the frozen project, variants and specs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -100,6 +100,8 @@ class Spec:
             test-time augmentations with commas between, `profile` the steps of the main loop that are profiled, the
             first one and the first one after, as "1:11"; `trace` and what begins with it, which `deviate diverge` asks
             for: the level of a trace and its window, as docs/reference/traces.md has them. Empty: nothing.
+        varied: the streams whose seeds differ between replicates. The seeds follow from it, so it is no part of the
+            hash; the guest needs it to keep a division of the data that the script fixes by a seed, unless it varies.
     """
 
     sources_hash: str
@@ -113,6 +115,7 @@ class Spec:
     then: tuple[tuple[str, ...], ...] = ()
     wrap: tuple[str, ...] = ()
     capture: tuple[tuple[str, str], ...] = ()
+    varied: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

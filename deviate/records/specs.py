@@ -25,7 +25,8 @@ def run_id(spec: Spec) -> str:
 
 def write_spec(path: Path, spec: Spec) -> None:
     """Not waited for: a spec that a power cut takes is computed again from the plan."""
-    write_json(path, "spec", {**_document(spec), "spec_hash": spec_hash(spec)}, is_durable=False)
+    varied = {"varied": list(spec.varied)} if spec.varied else {}
+    write_json(path, "spec", {**_document(spec), **varied, "spec_hash": spec_hash(spec)}, is_durable=False)
 
 
 def keep_spec(path: Path, spec: Spec) -> None:
@@ -54,6 +55,7 @@ def read_spec(path: Path) -> Spec:
             then=tuple(tuple(map(str, command)) for command in document.get("then", [])),
             wrap=tuple(map(str, document.get("wrap", []))),
             capture=tuple((str(name), str(value)) for name, value in document.get("capture", {}).items()),
+            varied=tuple(map(str, document.get("varied", []))),
         )
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec, Variant
 from deviate.replay.trackers import OFFLINE
-from deviate.replay.variants import HASH, HELD, levels_of, seed_set
+from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
 
 THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
@@ -67,6 +67,7 @@ def plan(
                 then=tuple(tuple(words) for words in then),
                 wrap=tuple(wrap),
                 capture=tuple(capture),
+                varied=tuple(stream for stream in variant.varied if stream in STREAMS),
             )
         )
     return tuple(specs)

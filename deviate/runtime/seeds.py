@@ -111,51 +111,57 @@ class Seeding:
         self.unseeded += 1
         return "none-%d" % self.unseeded
 
-    def record(self, call: str, asked: object, *, is_kept: bool = False) -> None:
+    def record(self, call: str, asked: object, *, is_replaced: bool = True) -> None:
         """Tell which line of the project asked; a library between is passed over.
 
         Args:
-            is_kept: whether the seed stays the script's in every variant, for deviate does not vary what it is for.
+            is_replaced: whether the seed is replaced where the variant replaces seeds.
         """
         if self.is_silent:
             return
         try:
-            self._tell(call, asked, self.project.nearest(sys._getframe(1)), is_kept or not self.is_active)
+            action = "replaced" if self.is_active and is_replaced else "kept"
+            self._tell(call, asked, self.project.nearest(sys._getframe(1)), action)
         except Exception as error:
             self.recorder.fault(call, error)
-
-    def _tell(self, call: str, asked: object, place: tuple[str, int], is_kept: bool) -> None:
-        key = (call, *place)
-        self.told[key] = told = self.told.get(key, 0) + 1
-        if told <= MOST_TOLD:
-            self.recorder.event("seed", call, repr(asked)[:80], *place, "kept" if is_kept else "replaced")
 
     def observe(self, call: str, asked: object, frame: FrameType) -> None:
         """Tell of a generator that a library makes in this frame, for reasons of its own, while the project calls it.
 
         With a seed it is the same in every variant; without one it draws what nothing holds. Libraries whose draws are
-        routed in other ways, and what happens while a module is imported, are passed over.
+        routed in other ways are passed over.
+        """
+        library = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if library not in ROUTED_ELSEWHERE:
+            self.leave_free("%s (%s)" % (library, call), asked, frame)
+
+    def leave_free(self, call: str, asked: object, frame: FrameType) -> None:
+        """Tell of a seed that no variant replaces, or of draws without one that nothing holds.
+
+        What happens while a module is imported is passed over, and what no line of the project leads to.
         """
         try:
-            library = str(frame.f_globals.get("__name__")).partition(".")[0]
-            if library in ROUTED_ELSEWHERE or self.is_silent:
-                return
             caller: FrameType | None = frame
             while caller is not None and self.project.place(caller.f_code) is None:
                 if caller.f_code.co_filename.startswith("<frozen importlib"):
                     return
                 caller = caller.f_back
-            if caller is None:
+            if caller is None or self.is_silent:
                 return
             place = self.project.nearest(caller)
-            what = "%s (%s)" % (library, call)
             if asked is not None:
-                self._tell(what, asked, place, is_kept=True)
-            elif (what, *place) not in self.told:
-                self.told[what, place[0], place[1]] = 1
-                self.recorder.event("uncontrolled", "%s without a seed" % what, *place)
+                self._tell(call, asked, place, "fixed" if self.is_active else "kept")
+            elif self.is_active and (call, *place) not in self.told:
+                self.told[call, place[0], place[1]] = 1
+                self.recorder.event("uncontrolled", "%s without a seed" % call, *place)
         except Exception as error:
             self.recorder.fault(call, error)
+
+    def _tell(self, call: str, asked: object, place: tuple[str, int], action: str) -> None:
+        key = (call, *place)
+        self.told[key] = told = self.told.get(key, 0) + 1
+        if told <= MOST_TOLD:
+            self.recorder.event("seed", call, repr(asked)[:80], *place, action)
 
 
 def _is_no_seed(asked: object) -> bool:

@@ -55,7 +55,13 @@ class Drawers:
 
     def now(self) -> Any:
         """The generator of the stream that draws now."""
-        bits = self.bits.now()
+        return self._over(self.bits.now())
+
+    def of(self, stream: str) -> Any:
+        """The generator of a stream."""
+        return self._over(self.bits.of(stream))
+
+    def _over(self, bits: Any) -> Any:
         drawer = self.made.get(id(bits))
         if drawer is None:  # with the bit generator, so that its id is not used again
             drawer = self.made[id(bits)] = self.make(bits), bits
