@@ -35,6 +35,7 @@ from deviate.stats.breakdowns import breakdowns
 from deviate.stats.describe import describe_runs
 from deviate.stats.endings import ending_warnings
 from deviate.stats.failures import completion
+from deviate.stats.fixed_seeds import fixed_seed_warnings
 from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
 from deviate.stats.paired import pairing_warnings, partnered
@@ -138,6 +139,7 @@ def judge(
     warnings += ending_warnings(experiments, labels)
     warnings += silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
+    warnings += fixed_seed_warnings(experiments, labels)
     warnings += look_warnings(experiments, labels) if pairs else []
     warnings += metric_warnings(described, matches)
     warnings += tail_warnings(described, labels)
