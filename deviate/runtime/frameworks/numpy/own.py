@@ -326,7 +326,7 @@ class Own:
     # ------------------------------------------------------------ generators of old
 
     def _random_state(self, *args: Any, **kwargs: Any) -> Any:
-        asked = args[0] if args else kwargs.get("seed")
+        asked: Any = args[0] if args else kwargs.get("seed")
         if not self.is_own("RandomState", asked, _getframe(2)):
             return self.RandomState(*args, **kwargs)
         if hasattr(asked, "capsule") and not hasattr(asked, "_twins"):
