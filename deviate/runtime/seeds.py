@@ -18,9 +18,8 @@ MOST_TOLD = 100
 """Seeds that are recorded of one call in one line: some scripts make a generator for every example."""
 
 ROUTED_ELSEWHERE = frozenset((
-    "numpy", "random", "sklearn", "torch", "tensorflow", "keras", "tf_keras", "jax", "jaxlib", "flax", "haiku", "optax",
-    "transformers", "lightning", "pytorch_lightning", "accelerate", "joblib", "multiprocessing", "concurrent",
-    "tempfile", "_deviate_guest",
+    "numpy", "random", "sklearn", "torch", "tensorflow", "joblib", "multiprocessing", "concurrent", "tempfile",
+    "_deviate_guest",
 ))  # fmt: skip
 """Packages that make generators of what has been routed before, or of which nothing that is drawn reaches a result."""
 

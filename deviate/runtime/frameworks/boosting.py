@@ -30,6 +30,12 @@ def attach(module: Any, guest: Guest) -> None:
     if module.__name__ == CATBOOST:
         _attend(module._CatBoostBase, "_train", "catboost.random_seed", 3, "params", guest)
         _attend(module, "cv", "catboost.cv.random_seed", 1, "params", guest)
+        for owner, name in (
+            (module.CatBoost, "grid_search"),
+            (module.CatBoost, "randomized_search"),
+            (module.Pool, "quantize"),
+        ):
+            _attend_keywords(owner, name, "catboost.%s.%s" % (owner.__name__, name), guest)
     else:
         # What is made with data is trained; another one is read from a file.
         call = "%s.seed" % module.__name__.partition(".")[0]
@@ -52,8 +58,10 @@ def _attend(
 
     def train(*args: Any, **kwargs: Any) -> Any:
         try:
-            if data is None or _argument(args, kwargs, *data):
-                _tell(call, _argument(args, kwargs, place, keyword), guest, _getframe(1))
+            examples = data and _argument(args, kwargs, *data)
+            if data is None or examples:
+                parameters = dict(_argument(args, kwargs, place, keyword) or ())
+                _tell(call, {**parameters, **(getattr(examples, "params", None) or {})}, guest, _getframe(1))
         except Exception as error:
             guest.recorder.fault(call, error)
         return original(*args, **kwargs)
@@ -61,11 +69,25 @@ def _attend(
     setattr(owner, name, dress(train, original))
 
 
+def _attend_keywords(owner: Any, name: str, call: str, guest: Guest) -> None:
+    """Tell of the seeds that are given by name; the ones that the library has of its own divide examples alike."""
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+
+    def search(*args: Any, **kwargs: Any) -> Any:
+        for keyword, seed in _seeds(kwargs):
+            guest.seeding.leave_free("%s.%s" % (call, keyword), seed, _getframe(1))
+        return original(*args, **kwargs)
+
+    setattr(owner, name, dress(search, original))
+
+
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, keyword: str) -> Any:
     return args[place] if len(args) > place else kwargs.get(keyword)
 
 
-def _tell(call: str, parameters: Any, guest: Guest, frame: FrameType) -> None:
+def _tell(call: str, parameters: dict[str, Any], guest: Guest, frame: FrameType) -> None:
     library, found = call.partition(".")[0], list(_seeds(parameters))
     for name, seed in found:
         guest.seeding.leave_free("%s.%s" % (library, name), seed, frame)
@@ -73,10 +95,9 @@ def _tell(call: str, parameters: Any, guest: Guest, frame: FrameType) -> None:
         guest.seeding.leave_free(call, Default(), frame)
 
 
-def _seeds(parameters: Any) -> Iterator[tuple[str, Any]]:
-    """Name and value of each seed among parameters, which some give as pairs."""
-    pairs = parameters.items() if hasattr(parameters, "items") else parameters or ()
-    for name, value in pairs:
+def _seeds(parameters: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Name and value of each seed among parameters."""
+    for name, value in parameters.items():
         is_seed = str(name).endswith("seed") or name == "random_state"
         if is_seed and value is not None and not isinstance(value, bool):
             yield str(name), value

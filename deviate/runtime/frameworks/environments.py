@@ -1,4 +1,4 @@
-"""Environments of reinforcement learning: Gymnasium, and Gym before it. Their seeds are told; no variant replaces them."""
+"""Environments of reinforcement learning, of Gymnasium and of Gym: seeds are recorded, and no variant replaces them."""
 
 from __future__ import annotations
 

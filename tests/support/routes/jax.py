@@ -1,9 +1,8 @@
 """Routes of JAX and what is built on it."""
 
-import flax.linen as linen
 import jax
 import jax.numpy as jnp
-from flax import nnx
+from flax import linen, nnx
 from showing import show
 
 key = jax.random.PRNGKey(1)

@@ -29,5 +29,12 @@ show("Orthogonal", lambda: array(keras.initializers.Orthogonal()((3, 3))))
 show("Dropout(seed=3)", lambda: array(layers.Dropout(0.5, seed=3)(ONES, training=True)))
 show("GaussianNoise", lambda: array(layers.GaussianNoise(0.5)(ONES, training=True)))
 show("SpatialDropout2D", lambda: array(layers.SpatialDropout2D(0.5)(ops.ones((9, 9, 9, 9)), training=True)))
-show("RandomRotation", lambda: array(layers.RandomRotation(0.5)(ops.reshape(ops.arange(243.0), (1, 9, 9, 3)), training=True)))
+show(
+    "RandomRotation",
+    lambda: array(layers.RandomRotation(0.5)(ops.reshape(ops.arange(243.0), (1, 9, 9, 3)), training=True)),
+)
 show("RandomBrightness(seed=3)", lambda: array(layers.RandomBrightness(0.5, seed=3)(ONES * 99, training=True)))
+show(
+    "keras.ops.image.elastic_transform",
+    lambda: array(ops.image.elastic_transform(ops.reshape(ops.arange(243.0), (1, 9, 9, 3)), seed=3)),
+)

@@ -7,8 +7,9 @@ import uuid
 
 import catboost
 import gymnasium
+import keras
 import lightgbm
-import networkx
+import networkx as nx
 import numpy as np
 import xgboost
 
@@ -29,4 +30,5 @@ environment.reset(seed=3)
 environment.action_space.seed(4)
 environment.observation_space.sample()
 gymnasium.make_vec("CartPole-v1", 2).reset(seed=5)
-networkx.fast_gnp_random_graph(9, 0.5, seed=3)
+nx.fast_gnp_random_graph(9, 0.5, seed=3)
+keras.utils.timeseries_dataset_from_array(X, None, 3, shuffle=True, seed=113)

@@ -42,7 +42,10 @@ show("PCG64.random_raw", lambda: PCG64(4).random_raw())
 show("PCG64.jumped", lambda: PCG64(4).jumped().random_raw())
 show("PCG64.advance", lambda: PCG64(4).advance(7).random_raw())
 show("PCG64.spawn", lambda: [bits.random_raw() for bits in PCG64(4).spawn(2)])
-show("bit_generator.seed_seq", lambda: [default_rng(it).random() for it in default_rng(3).bit_generator.seed_seq.spawn(2)])
+show(
+    "bit_generator.seed_seq",
+    lambda: [default_rng(it).random() for it in default_rng(3).bit_generator.seed_seq.spawn(2)],
+)
 show("SeedSequence.generate_state", lambda: SeedSequence(3).generate_state(2))
 show("SeedSequence.spawn", lambda: [it.generate_state(1) for it in SeedSequence(3).spawn(2)])
 show("SeedSequence()", lambda: SeedSequence().generate_state(2))

@@ -3,13 +3,12 @@
 import warnings
 
 import numpy as np
-import scipy.linalg.interpolative as interpolative
 import scipy.sparse.linalg as sparse_linalg
-import scipy.stats.sampling as sampling
 from scipy import linalg, optimize, sparse, stats
 from scipy.cluster import vq
+from scipy.linalg import interpolative
 from scipy.spatial import transform
-from scipy.stats import qmc
+from scipy.stats import qmc, sampling
 from showing import show
 
 warnings.simplefilter("ignore")
@@ -62,8 +61,14 @@ show("bootstrap(rng=3)", lambda: stats.bootstrap((X,), np.mean, rng=3, n_resampl
 show("bootstrap(random_state=3)", lambda: stats.bootstrap((X,), np.mean, random_state=3, n_resamples=9).standard_error)
 show("permutation_test", lambda: stats.permutation_test((X, X + 1), difference, rng=3, n_resamples=9).null_distribution)
 show("monte_carlo_test", lambda: stats.monte_carlo_test(X, normal.rvs, np.mean, n_resamples=9).null_distribution)
-show("differential_evolution(rng=3)", lambda: optimize.differential_evolution(total, BOX, rng=3, maxiter=1, polish=False).x)
-show("differential_evolution(seed=3)", lambda: optimize.differential_evolution(total, BOX, seed=3, maxiter=1, polish=False).x)
+show(
+    "differential_evolution(rng=3)",
+    lambda: optimize.differential_evolution(total, BOX, rng=3, maxiter=1, polish=False).x,
+)
+show(
+    "differential_evolution(seed=3)",
+    lambda: optimize.differential_evolution(total, BOX, seed=3, maxiter=1, polish=False).x,
+)
 show("dual_annealing", lambda: optimize.dual_annealing(total, BOX, rng=3, maxiter=2, no_local_search=True).x)
 show("basinhopping", hops)
 show("sparse.random(rng=3)", lambda: sparse.random(5, 5, 0.3, rng=3))
@@ -78,7 +83,14 @@ show("svds(rng=3)", lambda: sparse_linalg.svds(MATRIX, 2, tol=0.5, rng=3)[0])
 show("svds(random_state=3)", lambda: sparse_linalg.svds(MATRIX, 2, tol=0.5, random_state=3)[0])
 show("interpolative", lambda: interpolative.estimate_spectral_norm(MATRIX, its=1, rng=3))
 show("Rotation.random", lambda: transform.Rotation.random(rng=3).as_quat())
-show("quadratic_assignment", lambda: optimize.quadratic_assignment(POINTS[:9] @ POINTS[:9].T, POINTS[9:18] @ POINTS[:9].T, options={"rng": 3, "P0": "randomized", "maxiter": 1}).col_ind)
+show(
+    "quadratic_assignment",
+    lambda: (
+        optimize.quadratic_assignment(
+            POINTS[:9] @ POINTS[:9].T, POINTS[9:18] @ POINTS[:9].T, options={"rng": 3, "P0": "randomized", "maxiter": 1}
+        ).col_ind
+    ),
+)
 show("NumericalInversePolynomial", lambda: sampling.NumericalInversePolynomial(stats.norm(), random_state=3).rvs(2))
 show("FastGeneratorInversion", lambda: sampling.FastGeneratorInversion(stats.norm(), random_state=3).rvs(2))
 show("Sobol(rng=3)", lambda: qmc.Sobol(2, rng=3).random(2))

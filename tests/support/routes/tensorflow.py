@@ -27,7 +27,9 @@ show("tf.random.stateless_normal", lambda: tf.random.stateless_normal((3,), seed
 show("tf.random.stateless_uniform", lambda: tf.random.stateless_uniform((3,), seed=(1, 2)))
 show("tf.nn.dropout", lambda: tf.nn.dropout(tf.ones(99), 0.5))
 show("tf.nn.dropout(seed=3)", lambda: tf.nn.dropout(tf.ones(99), 0.5, seed=3))
-show("tf.nn.experimental.stateless_dropout", lambda: tf.nn.experimental.stateless_dropout(tf.ones(99), 0.5, seed=(1, 2)))
+show(
+    "tf.nn.experimental.stateless_dropout", lambda: tf.nn.experimental.stateless_dropout(tf.ones(99), 0.5, seed=(1, 2))
+)
 show("tf.image.random_brightness", lambda: tf.image.random_brightness(IMAGE, 0.3))
 show("tf.image.stateless_random_brightness", lambda: tf.image.stateless_random_brightness(IMAGE, 0.3, (1, 2)))
 show("tf.image.random_crop", lambda: tf.image.random_crop(tf.reshape(tf.range(400), (20, 20)), (2, 2)))
@@ -37,3 +39,8 @@ show("Dataset.random", lambda: order(tf.data.Dataset.random(seed=3).take(2)))
 show("tf.Variable", lambda: tf.Variable(tf.random.normal((3,))))
 show("tf.initializers.GlorotUniform(seed=3)", lambda: tf.initializers.GlorotUniform(seed=3)((3, 3)))
 show("tf.function", lambda: tf.function(lambda: tf.random.normal((3,)))())
+show(
+    "tf.random.experimental.index_shuffle",
+    lambda: [tf.random.experimental.index_shuffle(k, [5, 8], 99) for k in range(5)],
+)
+show("tf.random.experimental.stateless_shuffle", lambda: tf.random.experimental.stateless_shuffle(tf.range(50), [1, 2]))
