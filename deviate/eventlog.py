@@ -14,6 +14,9 @@ grows only at its end, and may end in a torn line. Its name ends in CUT when the
                                              a value that a managed framework or `deviate.log` reports by name
     ["step", loop, step, seconds]            the main loop begins its step
     ["seed", call, value, file, line, action]
+                                             what the script asked for; action "replaced": by a seed of a stream;
+                                             "kept": by this variant; "fixed": by every variant, for deviate does not
+                                             vary what it seeds
     ["control", factor, call, value, file, line, action]
                                              action "set": by the guest; "overridden": a call of the script's that
                                              would have undone it, at that place
@@ -55,7 +58,7 @@ SCHEMA = 2
 # 2026-11-21  1  first format.
 # 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end,
 #                artifact, not captured.
-# 2026-11-23  2  signal.
+# 2026-11-23  2  signal; fixed, an action of seed.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""

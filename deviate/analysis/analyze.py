@@ -15,7 +15,7 @@ from deviate.model import Analysis, Loop, Metric, Rejected, Role, Site, Span
 from .calls import CallGraph, Way
 from .collect import Collector, Judged
 from .contexts import Context, contexts, reach
-from .effects import output_paths, seed_calls
+from .effects import output_paths
 from .hazards import find_hazards
 from .hazards.survey import Survey
 from .history import history_evidence, history_keys
@@ -29,6 +29,7 @@ from .parsed import ParsedFiles
 from .project import Project
 from .repeats import find_repeats
 from .reports import GRAPH_SUMMARY
+from .seeds import seed_calls
 from .side_effects import find_side_effects
 from .source import read_source
 from .titles import wanted

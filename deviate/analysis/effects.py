@@ -1,22 +1,13 @@
-"""What a run of the script does to itself: seeds that it sets, and fixed paths that it writes."""
+"""Fixed paths that a run of the script writes."""
 
 import libcst as cst
 
-from deviate.model import SeedCall
 from deviate.wording import listed
 
 from .calls import CallGraph
 from .index import Function
 from .tree import constant_text, keywords, last_name, positional, walk
 
-SEEDERS = listed(
-    "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
-    "torch.manual_seed torch.cuda.manual_seed torch.cuda.manual_seed_all torch.random.manual_seed "
-    "torch.Generator().manual_seed tensorflow.random.set_seed tensorflow.set_random_seed "
-    "tensorflow.compat.v1.set_random_seed tensorflow.random.set_random_seed tensorflow.keras.utils.set_random_seed "
-    "keras.utils.set_random_seed jax.random.PRNGKey jax.random.key transformers.set_seed accelerate.utils.set_seed "
-    "lightning.seed_everything pytorch_lightning.seed_everything"
-)
 WRITERS = {
     "torch.save": (1, "f"),
     "numpy.save": (0, "file"),
@@ -31,18 +22,6 @@ READERS = listed(
     "load load_model load_weights read_csv read_json restore from_pretrained exists isfile isdir load_state_dict "
     "loadtxt"
 )
-
-
-def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
-    """Calls that seed a generator, in source order. Generators made without a seed are none."""
-    found = []
-    order = {file: number for number, file in enumerate(graph.project.files())}
-    for call, function in graph.calls:
-        name = graph.resolver.qualified(call.func, function)
-        if name in SEEDERS and call.args:
-            argument = ", ".join(graph.nodes.code(value) for value in [*positional(call), *keywords(call).values()])
-            found.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
-    return tuple(sorted(found, key=lambda seed: (order[seed.file], seed.line)))
 
 
 def output_paths(graph: CallGraph) -> tuple[str, ...]:

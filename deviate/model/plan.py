@@ -1,6 +1,6 @@
 """What is to be run and read: the user's choice, the frozen project, variants and specs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -8,14 +8,14 @@ from deviate.model.analysis import Direction, Metric, Role
 
 Stream = Literal["init", "shuffle", "augment", "dropout", "split", "other"]
 """What random numbers are drawn for. `split`: which examples train and which test. `other`: what no stream explains."""
-STREAMS = 2
+STREAMS_NUMBER = 2
 """What belongs to which stream, as a number: with another one, "varied" and "held" mean something else. An experiment
 keeps the one that it began with, for its guest lies in its snapshot.
 
 2026-11-21  1  first division
 2026-11-23  2  draws of more libraries are divided, and examples that a function draws belong to `split`
 """
-SCORES = 1
+SCORES_NUMBER = 1
 """How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity.
 
 2026-11-21  1  first rule
@@ -112,7 +112,9 @@ class Spec:
             test-time augmentations with commas between, `profile` the steps of the main loop that are profiled, the
             first one and the first one after, as "1:11"; `trace` and what begins with it, which `deviate diverge` asks
             for: the level of a trace and its window, as docs/reference/traces.md has them. Empty: nothing.
-        streams, scores: as `STREAMS` and `SCORES` were when the experiment began.
+        streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when the experiment began.
+        varied: the streams whose seeds differ between replicates. The seeds follow from it, so it is no part of the
+            hash; the guest needs it to keep a division of the data that the script fixes by a seed, unless it varies.
     """
 
     sources_hash: str
@@ -128,6 +130,7 @@ class Spec:
     capture: tuple[tuple[str, str], ...] = ()
     streams: int = 1
     scores: int = 1
+    varied: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,18 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class SeedEvent:
-    """A seeding call that happened in a run: what the script asked for and what it got."""
+    """A seeding call that happened in a run: what the script asked for and what it got.
+
+    Attributes:
+        action: what became of the seed: `kept` in this variant; `replaced` by that of a stream; `fixed` in every
+            variant, for deviate does not vary what it seeds.
+    """
 
     call: str
     value: str
     file: str
     line: int
-    action: Literal["kept", "replaced"]
+    action: Literal["kept", "replaced", "fixed"]
 
 
 @dataclass(frozen=True, slots=True)

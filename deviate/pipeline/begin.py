@@ -12,7 +12,7 @@ from pathlib import Path
 from deviate import analysis, instrument, records, replay
 from deviate.errors import InputError
 from deviate.model import Settings, Snapshot, Variant
-from deviate.model.plan import SCORES, STREAMS
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.pipeline.carry import specs_of
 from deviate.pipeline.request import Begun, Request
 from deviate.prepare import Prepared
@@ -83,7 +83,7 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: S
     """Freeze the project into a new experiment. Its plan is written last: without it there is no experiment."""
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
-    streams = STREAMS
+    streams = STREAMS_NUMBER
     if like is not None:
         snapshot = instrument.take_over(like, records.snapshot_folder(place))
         streams = records.read_plan(like.folder.parent).streams or streams  # its guest divides the draws as it did then
@@ -112,7 +112,7 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: S
         capture=replay.whole_keeping(request.capture),
         sweep=request.sweep,
         streams=streams,
-        scores=SCORES,
+        scores=SCORES_NUMBER,
     )
     records.create_experiment(place, plan)
     return Begun(name, place, snapshot, plan)

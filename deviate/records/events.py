@@ -149,7 +149,7 @@ def _end(event: list[Any], log: ProcessLog) -> None:
 
 def _seed(event: list[Any], log: ProcessLog) -> None:
     _, call, value, file, line, action = event
-    if action not in {"kept", "replaced"}:
+    if action not in {"kept", "replaced", "fixed"}:
         raise ValueError("unknown action")
     log.seeds.append(SeedEvent(str(call), str(value), str(file), int(line), action))
 

@@ -70,7 +70,7 @@ class Plan:
         tasks: names of metrics that are one measure on several tasks or data sets.
         capture: what the runs keep beside their metrics, as in `Spec.capture`; empty for nothing.
         sweep: which value of which argument this is, where it is one of a sweep.
-        streams, scores: as `STREAMS` and `SCORES` were when it began; None where deviate did not run it.
+        streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when it began; None where deviate did not run it.
     """
 
     name: str

@@ -8,7 +8,7 @@ from typing import Any
 
 from deviate.errors import RecordError
 from deviate.model import SelectedMetric, Selection, Settings, Variant
-from deviate.model.plan import SCORES, STREAMS, SweptValue
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
 from deviate.records.manifest import metric_from
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
 
@@ -86,8 +86,8 @@ def from_document(document: dict[str, Any]) -> Plan:
         tasks=tuple(map(str, document.get("tasks", []))),
         capture=_levels_from(document.get("capture", {})),
         sweep=_swept_from(document.get("sweep")),
-        streams=_number_from(document, "streams", imported, STREAMS),
-        scores=_number_from(document, "scores", imported, SCORES),
+        streams=_number_from(document, "streams", imported, STREAMS_NUMBER),
+        scores=_number_from(document, "scores", imported, SCORES_NUMBER),
     )
 
 

@@ -19,7 +19,7 @@ SCHEMA: dict[FileFormat, int] = {
     # 2026-11-21  2  controls; left out when empty, as in the hash, so that specs without them keep their hashes
     # 2026-11-22  3  then, wrap; left out when empty, as controls are
     # 2026-11-22  4  capture; left out when empty, as controls are
-    # 2026-11-23  5  streams, scores; left out at 1; digest
+    # 2026-11-23  5  streams, scores; left out at 1; varied; left out when empty, and no part of the hash; digest
     "spec": 5,
     # 2026-11-21  1  first format
     # 2026-11-22  2  device, temporary, continues

@@ -25,7 +25,8 @@ def run_id(spec: Spec) -> str:
 
 def write_spec(path: Path, spec: Spec) -> None:
     """Not waited for: a spec that a power cut takes is computed again from the plan."""
-    write_json(path, "spec", {**_document(spec), "spec_hash": spec_hash(spec)}, is_durable=False)
+    varied = {"varied": list(spec.varied)} if spec.varied else {}
+    write_json(path, "spec", {**_document(spec), **varied, "spec_hash": spec_hash(spec)}, is_durable=False)
 
 
 def keep_spec(path: Path, spec: Spec) -> None:
@@ -56,6 +57,7 @@ def read_spec(path: Path) -> Spec:
             capture=tuple((str(name), str(value)) for name, value in document.get("capture", {}).items()),
             streams=int(document.get("streams", 1)),
             scores=int(document.get("scores", 1)),
+            varied=tuple(map(str, document.get("varied", []))),
         )
 
 

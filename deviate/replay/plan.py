@@ -5,9 +5,9 @@ from pathlib import PurePosixPath
 
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec, Variant
-from deviate.model.plan import SCORES, STREAMS
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.replay.trackers import OFFLINE
-from deviate.replay.variants import HASH, HELD, levels_of, seed_set
+from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
 
 THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
@@ -29,8 +29,8 @@ def plan(
     wrap: Sequence[str] = (),
     n_threads: int | None = None,
     capture: Sequence[tuple[str, str]] = (),
-    streams: int = STREAMS,
-    scores: int = SCORES,
+    streams: int = STREAMS_NUMBER,
+    scores: int = SCORES_NUMBER,
 ) -> tuple[Spec, ...]:
     """One spec per replicate, in order.
 
@@ -73,6 +73,7 @@ def plan(
                 capture=tuple(capture),
                 streams=streams,
                 scores=scores,
+                varied=tuple(stream for stream in variant.varied if stream in STREAMS),
             )
         )
     return tuple(specs)

@@ -151,7 +151,7 @@ def _side_effects(analysis: Analysis, width: int) -> str:
 def _rest(analysis: Analysis, width: int) -> str:
     lines = [f"Seed       {seed.file}:{seed.line}  {seed.call}({seed.argument})" for seed in analysis.seeds]
     if not lines:
-        lines = ["Seed       the script sets none"]
+        lines = ["Seed       no call that seeds was found"]
     if analysis.outputs:
         lines.append(f"Writes     {', '.join(analysis.outputs)}  (start empty in each run)")
     return "".join(_wrapped(line, width) for line in lines)

@@ -110,8 +110,9 @@ def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str]) -> bool |
     """Follow the names that a statement binds through the later statements of its function."""
     held = set(_bound(statement))
     is_returned = False
+    start = (getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
     for node in _within(scope):
-        if not held or node.lineno <= getattr(statement, "lineno", 0):
+        if not held or (node.lineno, node.col_offset) <= start:
             continue
         calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
         if any(held.intersection(_read(call)) for call in _named(calls, names)):

@@ -43,7 +43,7 @@ def start() -> None:
     watch = earlier.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
     guard = Guard(work, manifest["root"], folder, recorder, watch)
     taps.earlier = watch
-    streams = Streams(dict(spec.get("seeds") or {}), recorder)
+    streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
     route(streams)
     seeding = Seeding(streams, recorder, project)
     wanted = dict(spec.get("capture") or {})

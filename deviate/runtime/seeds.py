@@ -10,11 +10,18 @@ from .streams import Streams, spelled
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any, Callable
 
 
 MOST_TOLD = 100
 """Seeds that are recorded of one call in one line: some scripts make a generator for every example."""
+
+ROUTED_ELSEWHERE = frozenset((
+    "numpy", "random", "sklearn", "torch", "tensorflow", "joblib", "multiprocessing", "concurrent", "tempfile",
+    "_deviate_guest",
+))  # fmt: skip
+"""Packages that make generators of what has been routed before, or of which nothing that is drawn reaches a result."""
 
 
 class Seeding:
@@ -103,20 +110,57 @@ class Seeding:
         self.unseeded += 1
         return "none-%d" % self.unseeded
 
-    def record(self, call: str, asked: object) -> None:
-        """Tell which line of the project asked; a library between is passed over."""
+    def record(self, call: str, asked: object, *, is_replaced: bool = True) -> None:
+        """Tell which line of the project asked; a library between is passed over.
+
+        Args:
+            is_replaced: whether the seed is replaced where the variant replaces seeds.
+        """
         if self.is_silent:
             return
         try:
-            file, line = self.project.nearest(sys._getframe(1))
-            place = (call, file, line)
-            self.told[place] = told = self.told.get(place, 0) + 1
-            if told > MOST_TOLD:
-                return
-            action = "replaced" if self.is_active else "kept"
-            self.recorder.event("seed", call, repr(asked)[:80], file, line, action)
+            action = "replaced" if self.is_active and is_replaced else "kept"
+            self._tell(call, asked, self.project.nearest(sys._getframe(1)), action)
         except Exception as error:
             self.recorder.fault(call, error)
+
+    def observe(self, call: str, asked: object, frame: FrameType) -> None:
+        """Tell of a generator that a library makes in this frame, for reasons of its own, while the project calls it.
+
+        With a seed it is the same in every variant; without one it draws what nothing holds. Libraries whose draws are
+        routed in other ways are passed over.
+        """
+        library = str(frame.f_globals.get("__name__")).partition(".")[0]
+        if library not in ROUTED_ELSEWHERE:
+            self.leave_free("%s (%s)" % (library, call), asked, frame)
+
+    def leave_free(self, call: str, asked: object, frame: FrameType) -> None:
+        """Tell of a seed that no variant replaces, or of draws without one that nothing holds.
+
+        What happens while a module is imported is passed over, and what no line of the project leads to.
+        """
+        try:
+            caller: FrameType | None = frame
+            while caller is not None and self.project.place(caller.f_code) is None:
+                if caller.f_code.co_filename.startswith("<frozen importlib"):
+                    return
+                caller = caller.f_back
+            if caller is None or self.is_silent:
+                return
+            place = self.project.nearest(caller)
+            if asked is not None:
+                self._tell(call, asked, place, "fixed" if self.is_active else "kept")
+            elif self.is_active and (call, *place) not in self.told:
+                self.told[call, place[0], place[1]] = 1
+                self.recorder.event("uncontrolled", "%s without a seed" % call, *place)
+        except Exception as error:
+            self.recorder.fault(call, error)
+
+    def _tell(self, call: str, asked: object, place: tuple[str, int], action: str) -> None:
+        key = (call, *place)
+        self.told[key] = told = self.told.get(key, 0) + 1
+        if told <= MOST_TOLD:
+            self.recorder.event("seed", call, repr(asked)[:80], *place, action)
 
 
 def _is_no_seed(asked: object) -> bool:

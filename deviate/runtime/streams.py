@@ -52,10 +52,12 @@ class Streams:
 
     Args:
         seeds: stream to seed; empty when the variant leaves seeds alone. A stream without one has that of `other`.
+        varied: streams whose seeds differ between the runs of the variant.
     """
 
-    def __init__(self, seeds: dict[str, int], recorder: Recorder) -> None:
+    def __init__(self, seeds: dict[str, int], recorder: Recorder, varied: frozenset[str] = frozenset()) -> None:
         self.seeds = seeds
+        self.varied = varied
         self.recorder = recorder
         self.here = OTHER
         self.thread = get_ident()

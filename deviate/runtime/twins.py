@@ -31,7 +31,10 @@ class Twins:
 
     def now(self) -> Any:
         """The generator of the stream that draws now."""
-        stream = self.streams.now
+        return self.of(self.streams.now)
+
+    def of(self, stream: str) -> Any:
+        """The generator of a stream."""
         if stream not in self.made:
             self.made[stream] = self.make(self.streams.seed(self.library, self.key, stream))
             self.streams.tell_drawn(self.library, stream)

@@ -36,6 +36,7 @@ from deviate.stats.breakdowns import breakdowns
 from deviate.stats.describe import describe_runs
 from deviate.stats.endings import ending_warnings
 from deviate.stats.failures import completion
+from deviate.stats.fixed_seeds import fixed_seed_warnings
 from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
 from deviate.stats.non_finite import non_finite_warnings
@@ -141,6 +142,7 @@ def judge(
     warnings += non_finite_warnings(experiments, labels)
     warnings += silence_warnings(described, labels)
     warnings += evaluation_warnings(experiments, labels)
+    warnings += fixed_seed_warnings(experiments, labels)
     warnings += look_warnings(experiments, labels) if pairs else []
     warnings += rule_warnings(experiments, labels, is_paired=is_paired) if pairs else []
     warnings += metric_warnings(described, matches)

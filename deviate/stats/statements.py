@@ -110,15 +110,18 @@ def _beyond_control(study: Study) -> Iterator[str]:
 
 
 def _run_time_seeds(study: Study) -> Iterator[str]:
-    """Seeds that differ between runs although nothing that was varied can have made them differ."""
+    """Seeds that differ between runs: of variants that hold everything, where there are any.
+
+    What they are made from is not observed: the clock, a process number, a variable, the folder of the run.
+    """
     held = [it for it in study.experiments if it.held and set(it.varied).isdisjoint({*STREAMS, "hash"})]
     for experiment in held or study.experiments:
         if calls := _calls_with_other_values(experiment):
-            text = f"{_some(calls)}: the seed is made at run time and differs between runs of {experiment.variant}"
+            text = f"{_some(calls)}: the value of the seed differs between runs of {experiment.variant}"
             if held:
-                yield f"{text}; it cannot be held."
+                yield f"{text}; deviate does not hold it."
             elif experiment.held:
-                yield f"{text}; made from the clock, it cannot be held, and {CONTROL} would show it."
+                yield f"{text}; {CONTROL} would show whether that follows from what {experiment.variant} varies."
             else:
                 yield f"{text}."
 

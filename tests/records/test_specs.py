@@ -28,6 +28,15 @@ def test_controls_are_read_back_and_a_spec_without_them_has_none(tmp_path: Path)
     assert read_spec(tmp_path / "spec.json").controls == ()
 
 
+def test_the_streams_that_vary_are_read_back_and_change_no_hash(tmp_path: Path) -> None:
+    varied = dataclasses.replace(SPEC, varied=("split",))
+    write_spec(tmp_path / "spec.json", varied)
+    assert read_spec(tmp_path / "spec.json").varied == ("split",)
+    assert (spec_hash(varied), varied) == (spec_hash(SPEC), SPEC), "the seeds say the same"
+    write_spec(tmp_path / "spec.json", SPEC)
+    assert "varied" not in json.loads((tmp_path / "spec.json").read_text())
+
+
 def test_the_hash_never_changes_for_records_depend_on_it() -> None:
     assert spec_hash(SPEC) == "0e24fa53fbe7242f51125fff4021982e21496e33e9e72d30255a41090efede95"
     assert run_id(SPEC) == spec_hash(SPEC)[:16]

@@ -151,7 +151,7 @@ def test_loops_that_may_be_meant_are_listed_with_reasons() -> None:
 def test_nothing_found_is_said() -> None:
     text = render_analysis(Analysis(Path("p"), "train.py", None, (), (), (), ()), Selection(()), 100)
     assert "Metrics    none found\nNext       print the result" in text
-    assert "sets none" in text
+    assert "no call that seeds was found" in text
 
 
 def test_on_a_narrow_screen_the_reason_stands_below() -> None:

@@ -54,6 +54,7 @@ def load():
 loaded = load()
 for k in range(2):
     part = loaded.skip(k)
+start = value(); first = Variable(start)             # into Variable
 """
 
 

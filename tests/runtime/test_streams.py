@@ -266,9 +266,13 @@ def test_scikit_learn_draws_through_the_streams(tmp_path: Path, varied: str, req
     other = run(tmp_path / "other", SKLEARN, ("range(2)", 15), **{varied: 7})
     for purpose in ("split", "shuffle", "other"):
         assert (lines(base, purpose) == lines(other, purpose)) == (purpose != varied), purpose
-    assert [event[:2] for event in base.of("seed")] == [
-        ["sklearn.SGDClassifier.random_state", "0"],
-        ["sklearn.RandomForestClassifier.random_state", "0"],
+    assert [(call, value, action) for call, value, *_, action in base.of("seed")] == [
+        ("sklearn.make_classification.random_state", "1", "kept"),
+        ("sklearn.resample.random_state", "2", "kept"),
+        ("sklearn.SGDClassifier.random_state", "0", "replaced"),
+        ("sklearn.RandomForestClassifier.random_state", "0", "replaced"),
+        ("sklearn.resample.random_state", "0", "replaced"),
+        ("sklearn.resample.random_state", "1", "replaced"),
     ]
 
 

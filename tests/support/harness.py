@@ -132,6 +132,7 @@ class Child:
         controls: dict[str, str] | None = None,
         capture: dict[str, str] | None = None,
         environment: dict[str, str | None] | None = None,
+        varied: Sequence[str] = (),
         is_tapped: bool = True,
         is_cold: bool = False,
     ) -> Result:
@@ -160,7 +161,7 @@ class Child:
         }
         (guest / "manifest.json").write_text(json.dumps(manifest))
         spec = self.folder / "spec.json"
-        asked = {"seeds": seeds or {}, "controls": controls or {}, "capture": capture or {}}
+        asked = {"seeds": seeds or {}, "controls": controls or {}, "capture": capture or {}, "varied": list(varied)}
         spec.write_text(json.dumps({"schema": 1, **asked}))
         variables = {
             **os.environ,

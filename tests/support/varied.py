@@ -2,7 +2,7 @@
 
 import ast
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +36,17 @@ class Script:
                 child.loop(f"in «{self.main_loop}»:", loop.end_lineno or 0)
         return child
 
-    def run(self, folder: Path, seeds: dict[str, int] | None, *, is_cold: bool = False, **controls: str) -> Result:
+    def run(
+        self,
+        folder: Path,
+        seeds: dict[str, int] | None,
+        *,
+        varied: Sequence[str] = (),
+        is_cold: bool = False,
+        **controls: str,
+    ) -> Result:
         child = self.child(folder)
-        result = child.run(seeds=seeds, controls=controls, is_cold=is_cold)
+        result = child.run(seeds=seeds, controls=controls, varied=varied, is_cold=is_cold)
         assert (result.code, result.of("error")) == (0, []), result.stderr
         return result
 
@@ -54,7 +62,8 @@ def replicates(folder: Path, script: Script, n: int, streams: Iterable[str] = ST
 
     def run(plan: tuple[str, int]) -> Result:
         stream, k = plan
-        return script.run(folder / f"{stream or 'none'}-{k}", seeds(**({stream: k} if stream else {})))
+        varied = {stream: k} if stream else {}
+        return script.run(folder / f"{stream or 'none'}-{k}", seeds(**varied), varied=tuple(varied))
 
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(run, planned))

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.callables import CLOCKS
-from deviate.analysis.effects import SEEDERS
+from deviate.analysis.seeds import SEEDERS
 from deviate.analysis.tree import constant_text, last_name, positional, walk
 from deviate.wording import listed
 

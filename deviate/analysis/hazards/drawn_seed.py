@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.effects import SEEDERS
+from deviate.analysis.seeds import SEEDERS
 from deviate.analysis.tree import walk
 
 from .names import draws_from

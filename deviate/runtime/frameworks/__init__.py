@@ -27,5 +27,10 @@ PACKAGES = {
     "h5py": ("hdf5",),
     "deviate": ("own",),
     "safetensors": ("tensor_files",),
+    "lightgbm": ("boosting",),
+    "xgboost": ("boosting",),
+    "catboost": ("boosting",),
+    "gymnasium": ("environments",),
+    "gym": ("environments",),
 }
 """Adapters by the packages that their modules lie in."""

@@ -90,18 +90,26 @@ def _follow_forks(streams: Streams, generators: Generators) -> None:
 def _route_own(module: Any, guest: Guest) -> None:
     """Generators that the project makes are routed too, and those that no seed reaches are told."""
     streams, seeding, project = guest.streams, guest.seeding, guest.project
-    original, routed = module.Random.__init__, _routed_class(module, guest)
+    original, routed, begin_anew = module.Random.__init__, _routed_class(module, guest), module.Random.seed
 
     def __init__(self: Any, x: Any = None) -> None:  # noqa: N807
         original(self, x)
-        if not streams.is_home() or project.place(_getframe(1).f_code) is None:
+        if not streams.is_home():
             return
-        if type(self) is module.SystemRandom:
-            guest.recorder.event("uncontrolled", "random.SystemRandom", *project.nearest(_getframe(1)))
+        frame = _getframe(1)
+        if project.place(frame.f_code) is None:
+            if x is not None and type(self) is module.Random:
+                seeding.observe(OWN, x, frame)
+        elif isinstance(self, module.SystemRandom):
+            guest.recorder.event("uncontrolled", "random.SystemRandom", *project.nearest(frame))
         elif type(self) is module.Random:
             seeding.record(OWN, x)
             self._twins = Twins(streams, OWN, seeding.key(x), module.Random)
             self.__class__ = routed
+        else:  # a class of the project's, which may draw in ways of its own, has one state
+            seeding.record(OWN, x)
+            streams.tell_drawn(OWN, streams.now)
+            begin_anew(self, streams.seed(OWN, seeding.key(x)))
 
     module.Random.__init__ = dress(__init__, original)
 

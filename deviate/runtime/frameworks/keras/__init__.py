@@ -26,6 +26,7 @@ SEEDS = "keras.src.utils.rng_utils"
 STREAMS: dict[str, Callable[[Keras, Any], None]] = {
     "keras.src.random.seed_generator": lambda keras, module: keras.attend_generators(module),
     "keras.src.random.random": lambda keras, module: keras.attend_draws(module),
+    "keras.src.ops.image": lambda keras, module: keras.attend_images(module),
     "keras.src.backend.torch.random": lambda keras, module: keras.attend_torch(module),
     "keras.src.initializers.random_initializers": lambda keras, module: keras.attend_initialisers(module),
     "keras.src.layers.layer": lambda keras, module: keras.attend_layers(module),

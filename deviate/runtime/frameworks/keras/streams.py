@@ -126,6 +126,11 @@ class Keras:
         for name in (*DRAWS, SHUFFLE):
             setattr(module, name, self._draw(getattr(module, name), name))
 
+    def attend_images(self, module: Any) -> None:
+        """Module `keras.src.ops.image`, in which one function takes a seed."""
+        if hasattr(module, "elastic_transform"):
+            module.elastic_transform = self._draw(module.elastic_transform, "elastic_transform")
+
     def attend_torch(self, module: Any) -> None:
         """Module `keras.src.backend.torch.random`: seeds that Keras sets for each draw are none of the script's."""
         seeding, original = self.guest.seeding, module.torch_seed_generator

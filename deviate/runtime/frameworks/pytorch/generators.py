@@ -8,7 +8,7 @@ from sys import _getframe
 
 from ...parts import Guest
 from ...seeds import dress
-from ...streams import OTHER, Bank, Streams
+from ...streams import OTHER, Bank, Streams, spelled
 from .own import asked_seed, stand_in
 from .tensors import state_bytes
 
@@ -36,6 +36,7 @@ def route_generators(torch: Any, guest: Guest) -> None:
         for owner in (torch, torch.random):
             owner.initial_seed = _initial_seed(owner.initial_seed, generators)
         torch.Generator = stand_in(torch, guest)
+        _route_quasirandom(torch.quasirandom.SobolEngine, guest)
     for owner in (torch, torch.random):
         override(owner, "manual_seed", "torch.manual_seed", LIBRARY, internal=WORKERS)
         owner.seed = _seedable(owner.seed, torch)
@@ -222,6 +223,27 @@ def _seedable(original: Any, torch: Any) -> Any:
     made = dress(seed, original)
     del made.__deviate__  # it is still to be overridden
     return made
+
+
+def _route_quasirandom(engine: Any, guest: Guest) -> None:
+    """A scrambled sequence has a generator of its own where it is given a seed, else the global one."""
+    original, seeding = engine.__init__, guest.seeding
+
+    def __init__(self: Any, dimension: Any, scramble: Any = False, seed: Any = None) -> None:  # noqa: N807
+        frame = _getframe(1)
+        if seed is None or not scramble or seeding.is_passing():
+            original(self, dimension, scramble, seed)
+        elif guest.project.place(frame.f_code) is None:
+            seeding.observe("torch.quasirandom.SobolEngine", seed, frame)
+            original(self, dimension, scramble, seed)
+        else:
+            seeding.record("torch.quasirandom.SobolEngine", seed)
+            streams = guest.streams
+            streams.tell_drawn(LIBRARY, streams.now)
+            original(self, dimension, scramble, streams.seed("torch.quasirandom", spelled(seed)))
+            self.seed = seed  # which its text shows
+
+    engine.__init__ = dress(__init__, original)
 
 
 def _is_there(torch: Any, name: str) -> bool:

@@ -1,15 +1,17 @@
 """scikit-learn: it draws from NumPy's generators, or from those that an integer `random_state` makes.
 
 Such an integer fixes a seed like any seeding call of the script, so estimators get another; where it says which
-examples there are, train or test, it stays the script's.
+examples there are, train or test, it stays the script's unless the stream `split` varies.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 from sys import _getframe
 
 from ...parts import Guest
+from ...project import beyond
 from ...seeds import dress
 from ...split import Splitting
 from ...streams import spelled
@@ -23,10 +25,14 @@ VALIDATION = "sklearn.utils.validation"
 BASE = "sklearn.base"
 PARAMETERS = "sklearn.utils._param_validation"
 MODULES = ("sklearn", VALIDATION, BASE, PARAMETERS)
-DATA = ("sklearn.model_selection", "sklearn.datasets")
-"""What divides the examples, or makes them."""
-ORDER = ("sklearn.utils",)
-"""`shuffle` and `resample`."""
+DIVIDERS = ("sklearn.model_selection._split", "sklearn.model_selection._search_successive_halving", "sklearn.datasets")
+"""Modules of what divides the examples, or makes them; beginnings of their names."""
+LEARNING_CURVE = "learning_curve"
+"""The one function of `sklearn.model_selection._validation` whose seed chooses examples."""
+ORDERS = frozenset(("sklearn.utils", "sklearn.utils._indexing", "sklearn.utils.random"))
+"""Modules of `shuffle`, `resample` and `sample_without_replacement`."""
+BETWEEN = ("sklearn.model_selection", "sklearn.datasets", "sklearn.utils", "sklearn.base", __name__.partition(".")[0])
+"""Modules through which the project reaches a splitter, those of the guest included."""
 
 
 def attach(module: Any, guest: Guest) -> None:
@@ -93,30 +99,54 @@ class _Checking:
     def chosen(self, seed: Any, frame: FrameType) -> Any:
         """What scikit-learn is to make its generator of."""
         streams = self.guest.streams
-        is_number = hasattr(type(seed), "__index__")
-        if not streams.is_home() or not (seed is None or is_number):
+        if not streams.is_home():
             return seed
-        caller = _module(frame)
-        if caller.startswith(DATA):
-            return streams.next_seed("sklearn", stream="split") if seed is None and streams.is_active else seed
-        if caller.startswith(ORDER):
-            return self._ordered(seed, frame) if streams.is_active else seed
-        if seed is None:
-            return None  # the global generator, whose state follows the streams
+        module = _module(frame)
+        is_divider = module.startswith(DIVIDERS) or (
+            module == "sklearn.model_selection._validation" and frame.f_code.co_name == LEARNING_CURVE
+        )
+        if is_divider or module in ORDERS:
+            return self._chosen_for_data(seed, frame, None if is_divider else self._order(frame))
+        if not hasattr(type(seed), "__index__"):
+            return seed  # a generator of NumPy, whose state follows the streams; None is the global one
         self._record(seed, frame)
         return streams.seed("sklearn", spelled(seed)) if streams.is_active else seed
 
-    def _ordered(self, seed: Any, frame: FrameType) -> Any:
+    def _order(self, frame: FrameType) -> str:
+        """Stream of a permutation; empty where a library draws one for reasons of its own."""
         project = self.guest.project
         owner = project.innermost(frame)
-        stream = None if owner is None else Splitting(self.guest.streams, project).stream(owner)
-        if stream is None or (stream == "split" and seed is not None):
+        return "" if owner is None else Splitting(self.guest.streams, project).stream(owner) or ""
+
+    def _chosen_for_data(self, seed: Any, frame: FrameType, order: str | None) -> Any:
+        """The same for what chooses examples.
+
+        A division that the script fixes by a number stays what it is, for its results are compared with published ones;
+        where the stream varies, the number is a key like any other seed.
+
+        Args:
+            order: stream of a permutation; None for what divides.
+        """
+        streams, seeding = self.guest.streams, self.guest.seeding
+        stream = "split" if order is None else order
+        owner = beyond(BETWEEN, frame)
+        is_of_estimator = owner is not None and _module(owner).startswith("sklearn.")
+        if hasattr(type(seed), "__index__"):
+            is_replaced = bool(stream) and (stream != "split" or stream in streams.varied)
+            if is_of_estimator or not stream:
+                return seed
+            seeding.record("sklearn.%s.random_state" % _caller_name(frame), seed, is_replaced=is_replaced)
+            if not streams.is_active:
+                return seed
+            streams.tell_drawn("sklearn", stream)
+            return streams.seed("sklearn", spelled(seed), stream) if is_replaced else seed
+        if not streams.is_active or not stream:
             return seed
-        streams = self.guest.streams
-        if seed is None:
+        random = sys.modules["numpy"].random
+        if seed is None or seed is random or seed is random.mtrand._rand:
             return streams.next_seed("sklearn", stream=stream)
-        streams.tell_drawn("sklearn", stream)
-        return streams.seed("sklearn", spelled(seed), stream)
+        twins = getattr(seed, "_twins", None)
+        return seed if twins is None or is_of_estimator else twins.of(stream)
 
     def _record(self, seed: Any, frame: FrameType) -> None:
         """One record for each estimator and line; those that an ensemble makes have their seeds from it."""
@@ -138,3 +168,9 @@ class _Checking:
 
 def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__"))
+
+
+def _caller_name(frame: FrameType) -> str:
+    """Name of a function, or of the class whose method it is."""
+    own = frame.f_locals.get("self")
+    return frame.f_code.co_name if own is None else type(own).__name__

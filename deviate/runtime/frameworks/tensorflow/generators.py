@@ -28,6 +28,8 @@ STATELESS_MODULES = (
     "tensorflow.python.ops.nn_ops",
 )
 """Where they are; what makes seeds of seeds has other names, and need not be mixed."""
+INDEX_SHUFFLE = "index_shuffle"
+"""The one of them that is named otherwise."""
 BITS = 2**31 - 1
 
 
@@ -127,7 +129,8 @@ class Stateless:
         """Stand in for the functions that scripts call; the library's own calls of them pass."""
         for module in STATELESS_MODULES:
             for name, original in list(getattr(sys.modules.get(module), "__dict__", {}).items()):
-                if name.startswith("stateless_") and getattr(original, "__module__", "") == module:
+                is_stateless = name.startswith("stateless_") or name == INDEX_SHUFFLE
+                if is_stateless and getattr(original, "__module__", "") == module:
                     names.replace(original, self._stand_in(original))
 
     def _stand_in(self, original: Any) -> Any:

@@ -1,0 +1,110 @@
+"""Seeds that a script sets, as far as its source tells: calls whose name says that they seed, and seeds as arguments.
+
+What a library is called does not matter, so that one that nobody knows is listed too. Which of them a run replaces is
+another question: that is known of the libraries whose draws deviate routes.
+"""
+
+import libcst as cst
+
+from deviate.model import SeedCall
+from deviate.wording import listed, words
+
+from .calls import CallGraph
+from .index import Function
+from .things import Outside
+from .tree import keywords, last_name, positional
+
+SEEDERS = listed(
+    "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
+    "numpy.random.SeedSequence numpy.random.PCG64 numpy.random.PCG64DXSM numpy.random.Philox numpy.random.SFC64 "
+    "numpy.random.MT19937 "
+    "torch.manual_seed torch.cuda.manual_seed torch.cuda.manual_seed_all torch.random.manual_seed "
+    "torch.Generator().manual_seed tensorflow.random.set_seed tensorflow.set_random_seed "
+    "tensorflow.compat.v1.set_random_seed tensorflow.random.set_random_seed tensorflow.keras.utils.set_random_seed "
+    "keras.utils.set_random_seed jax.random.PRNGKey jax.random.key transformers.set_seed accelerate.utils.set_seed "
+    "lightning.seed_everything pytorch_lightning.seed_everything"
+)
+"""Functions whose first argument is a seed, by their full names."""
+MAKERS = listed(
+    "Random RandomState default_rng SeedSequence PCG64 PCG64DXSM Philox SFC64 MT19937 Rngs PRNGKey PRNGSequence "
+    "SeedGenerator SobolEngine"
+)
+"""The same by their last names, where these do not say that they seed."""
+ASKING = listed("get find load parse print log is has read show check initial derive hash")
+"""First words of functions that only speak of a seed."""
+RECORDING = listed(
+    "dict Namespace SimpleNamespace set_defaults add_argument format update replace _replace print log info debug "
+    "partial setattr"
+)
+"""Functions that put a seed down for later."""
+ROUTED = listed(
+    "random numpy pandas scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
+    "lightning pytorch_lightning autograd"
+)
+"""Packages whose seeds a run replaces."""
+EVERYTHING = listed("seed_everything manual_seed")
+"""Functions that seed one of these, whatever they are methods of."""
+DIVIDING = (
+    "sklearn.model_selection",
+    "sklearn.datasets",
+    "sklearn.utils",
+    "keras.datasets",
+    "tensorflow.keras.datasets",
+)
+"""What says which examples there are: its seeds stand where the split is held."""
+
+
+def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
+    """Calls that seed a generator, in source order. Generators made without a seed are none."""
+    found = []
+    order = {file: number for number, file in enumerate(graph.project.files())}
+    for call, function in graph.calls:
+        argument = _argument(call, function, graph)
+        if argument is not None:
+            name = _name(call, function, graph)
+            found.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
+    return tuple(sorted(found, key=lambda seed: (order[seed.file], seed.line)))
+
+
+def is_replaced(seed: SeedCall) -> bool:
+    """Whether it is known before a run that variants replace the seed, or hold it."""
+    package, _, _ = seed.call.partition(".")
+    if seed.call.rpartition(".")[2] in EVERYTHING:
+        return True
+    return package in ROUTED and not seed.call.startswith(DIVIDING)
+
+
+def _argument(call: cst.Call, function: Function, graph: CallGraph) -> str | None:
+    """The seeds among the arguments of a call, as they are written; None where there are none."""
+    if not call.args:
+        return None
+    last, named = last_name(call.func), keywords(call)
+    is_seeding = _says_that_it_seeds(last) or graph.resolver.qualified(call.func, function) in SEEDERS
+    seeds = {} if last in RECORDING else {name: value for name, value in named.items() if _is_seed(name, value)}
+    if not (is_seeding or seeds) or _is_of_project(call, function, graph):
+        return None
+    if is_seeding:
+        return ", ".join(graph.nodes.code(value) for value in [*positional(call), *named.values()])
+    return ", ".join(f"{name}={graph.nodes.code(value)}" for name, value in seeds.items())
+
+
+def _says_that_it_seeds(name: str) -> bool:
+    if name in MAKERS:
+        return True
+    found = words(name)
+    return bool({"seed", "seeds"} & set(found)) and found[0] not in ASKING
+
+
+def _is_seed(name: str, value: cst.BaseExpression) -> bool:
+    is_nothing = isinstance(value, cst.Name) and value.value in ("None", "True", "False")
+    return not is_nothing and (name == "random_state" or words(name)[-1:] == ["seed"])
+
+
+def _is_of_project(call: cst.Call, function: Function, graph: CallGraph) -> bool:
+    """Whether a function of the project is called: what it hands the seed to is listed."""
+    return any(not isinstance(thing, Outside) for thing in graph.resolver.of(call.func, function))
+
+
+def _name(call: cst.Call, function: Function, graph: CallGraph) -> str:
+    name = graph.resolver.qualified(call.func, function)
+    return name or " ".join(graph.nodes.code(call.func).split())

@@ -1,0 +1,103 @@
+"""Boosting libraries: their generators are out of reach in C++, so the seeds that they are given are told.
+
+A library that is given none has one of its own, which is the same in all runs.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+
+from ..parts import Guest
+from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Iterator
+
+LIGHTGBM, XGBOOST, CATBOOST = "lightgbm.basic", "xgboost.core", "catboost.core"
+MODULES = (LIGHTGBM, XGBOOST, CATBOOST)
+
+
+class Default:
+    """Stands for the seed that a library has of its own."""
+
+    def __repr__(self) -> str:
+        return "default"
+
+
+def attach(module: Any, guest: Guest) -> None:
+    if module.__name__ == CATBOOST:
+        _attend(module._CatBoostBase, "_train", "catboost.random_seed", 3, "params", guest)
+        _attend(module, "cv", "catboost.cv.random_seed", 1, "params", guest)
+        for owner, name in (
+            (module.CatBoost, "grid_search"),
+            (module.CatBoost, "randomized_search"),
+            (module.Pool, "quantize"),
+        ):
+            _attend_keywords(owner, name, "catboost.%s.%s" % (owner.__name__, name), guest)
+    else:
+        # What is made with data is trained; another one is read from a file.
+        call = "%s.seed" % module.__name__.partition(".")[0]
+        is_lightgbm = module.__name__ == LIGHTGBM
+        _attend(module.Booster, "__init__", call, 1, "params", guest, (2, "train_set" if is_lightgbm else "cache"))
+
+
+def _attend(
+    owner: Any, name: str, call: str, place: int, keyword: str, guest: Guest, data: tuple[int, str] | None = None
+) -> None:
+    """Tell of the seeds among the parameters of a call that trains.
+
+    Args:
+        place, keyword: of the parameters among its arguments.
+        data: the same for an argument without which it does not train.
+    """
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+
+    def train(*args: Any, **kwargs: Any) -> Any:
+        try:
+            examples = data and _argument(args, kwargs, *data)
+            if data is None or examples:
+                parameters = dict(_argument(args, kwargs, place, keyword) or ())
+                _tell(call, {**parameters, **(getattr(examples, "params", None) or {})}, guest, _getframe(1))
+        except Exception as error:
+            guest.recorder.fault(call, error)
+        return original(*args, **kwargs)
+
+    setattr(owner, name, dress(train, original))
+
+
+def _attend_keywords(owner: Any, name: str, call: str, guest: Guest) -> None:
+    """Tell of the seeds that are given by name; the ones that the library has of its own divide examples alike."""
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+
+    def search(*args: Any, **kwargs: Any) -> Any:
+        for keyword, seed in _seeds(kwargs):
+            guest.seeding.leave_free("%s.%s" % (call, keyword), seed, _getframe(1))
+        return original(*args, **kwargs)
+
+    setattr(owner, name, dress(search, original))
+
+
+def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, keyword: str) -> Any:
+    return args[place] if len(args) > place else kwargs.get(keyword)
+
+
+def _tell(call: str, parameters: dict[str, Any], guest: Guest, frame: FrameType) -> None:
+    library, found = call.partition(".")[0], list(_seeds(parameters))
+    for name, seed in found:
+        guest.seeding.leave_free("%s.%s" % (library, name), seed, frame)
+    if not found:
+        guest.seeding.leave_free(call, Default(), frame)
+
+
+def _seeds(parameters: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Name and value of each seed among parameters."""
+    for name, value in parameters.items():
+        is_seed = str(name).endswith("seed") or name == "random_state"
+        if is_seed and value is not None and not isinstance(value, bool):
+            yield str(name), value

@@ -1,0 +1,405 @@
+"""Generators of NumPy that the project makes: one for each stream, all keyed by the seed that the script gave.
+
+A generator draws from a bit generator, and that begins with a seed or a seed sequence. Whichever of the three the
+script makes itself, what it gets looks as it would, and stands for one for each stream. Generators that SciPy and
+pandas make of a seed which the project handed to them are the project's too. Other libraries get what they ask for, and
+the line of the project that led there is recorded: such a seed is fixed in every variant.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe, modules
+
+from ...parts import Guest
+from ...project import beyond
+from ...seeds import dress
+from ...streams import derive, spelled
+from ...twins import Twins
+from . import LIBRARY, attend_permutations
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any, Callable
+
+BIT_GENERATORS = {
+    "PCG64": "numpy.default_rng",
+    "PCG64DXSM": "numpy.PCG64DXSM",
+    "Philox": "numpy.Philox",
+    "SFC64": "numpy.SFC64",
+    "MT19937": "numpy.MT19937",
+}
+"""Each with the name that its seeds are derived from. `default_rng(3)` draws what `Generator(PCG64(3))` does."""
+FOR_THE_PROJECT = ("scipy.", "pandas.")
+"""Libraries that make generators of the seeds which their caller hands to them."""
+FOR_ITSELF = ("scipy.optimize._numdiff",)
+"""A module of these that makes a generator of a seed of its own."""
+WORD = 32
+WORDS = 4
+POOL_SIZE = 4
+"""Size of the pool of a `SeedSequence` that is not told otherwise. Source: `DEFAULT_POOL_SIZE`, numpy/random."""
+
+
+class Drawers:
+    """Generators over the bit generators behind one of the project's.
+
+    Args:
+        bits: the bit generators, one for each stream.
+        make: makes a generator of a bit generator.
+    """
+
+    def __init__(self, bits: Twins, make: Callable[[Any], Any]) -> None:
+        self.bits = bits
+        self.make = make
+        self.made: dict[int, tuple[Any, Any]] = {}
+
+    def now(self) -> Any:
+        """The generator of the stream that draws now."""
+        return self._over(self.bits.now())
+
+    def of(self, stream: str) -> Any:
+        """The generator of a stream."""
+        return self._over(self.bits.of(stream))
+
+    def _over(self, bits: Any) -> Any:
+        drawer = self.made.get(id(bits))
+        if drawer is None:  # with the bit generator, so that its id is not used again
+            drawer = self.made[id(bits)] = self.make(bits), bits
+        return drawer[0]
+
+
+class Own:
+    """Stands in for what the project can make of NumPy."""
+
+    def __init__(self, guest: Guest, random: Any) -> None:
+        self.guest = guest
+        self.random = random
+        self.SeedSequence = random.SeedSequence
+        self.BitGenerator = random.BitGenerator
+        self.Generator = random.Generator
+        self.RandomState = random.RandomState
+        self.RoutedSequence = self._routed_sequence()
+        self.RoutedGenerator = self._routed(random.Generator)
+        self.RoutedRandomState = self._routed(random.RandomState)
+        self.routed_bits: dict[str, Any] = {}
+
+    def attend(self) -> None:
+        random = self.random
+        random.SeedSequence = stand_in(self.SeedSequence, self._sequence)
+        for name, library in BIT_GENERATORS.items():
+            original = getattr(random, name, None)
+            if original is not None:
+                self.routed_bits[name] = self._routed_bit_generator(original, library)
+                setattr(random, name, stand_in(original, self._bits_of(original, name)))
+        random.Generator = stand_in(self.Generator, self._generator)
+        random.RandomState = stand_in(self.RandomState, self._random_state, self._begin_derived)
+        random.default_rng = self._default_rng(random.default_rng)
+        if hasattr(random, "set_bit_generator"):
+            random.set_bit_generator = self._set_bit_generator(random.set_bit_generator)
+
+    # ------------------------------------------------------------ who asks
+
+    def is_own(self, call: str, asked: Any, frame: FrameType) -> bool:
+        """Whether the project asks in this frame, or a library on its behalf; what another one fixes is recorded."""
+        seeding, project = self.guest.seeding, self.guest.project
+        if seeding.is_passing():
+            return False
+        if project.place(frame.f_code) is not None:
+            return True
+        name = str(frame.f_globals.get("__name__"))
+        if name.startswith(FOR_THE_PROJECT) and not name.startswith(FOR_ITSELF):
+            caller = beyond(FOR_THE_PROJECT, frame)
+            if caller is not None and project.place(caller.f_code) is not None:
+                return True
+        if not self._is_told(asked):
+            seeding.observe("numpy.random.%s" % call, self._text(asked), frame)
+        return False
+
+    def _is_told(self, asked: Any) -> bool:
+        """What the script has been given before, and all that it draws is known; or a seed that is told elsewhere."""
+        return isinstance(asked, (self.SeedSequence, self.BitGenerator, self.Generator, self.RandomState))
+
+    def key(self, asked: Any) -> str:
+        """What a seed, or a seed sequence, is called in seeds of ours."""
+        if not isinstance(asked, self.SeedSequence):
+            return self.guest.seeding.key(asked)
+        text = spelled(asked.entropy)
+        if not asked.spawn_key and asked.pool_size == POOL_SIZE:
+            return text
+        return "%s/%s/%d" % (text, "/".join(map(str, asked.spawn_key)), asked.pool_size)
+
+    def _record(self, call: str, asked: Any) -> None:
+        """Record a seed; a seed sequence has been recorded when it was made."""
+        if not self._is_told(asked):
+            self.guest.seeding.record("numpy.random.%s" % call, asked)
+
+    def _text(self, asked: Any) -> Any:
+        return self.key(asked) if isinstance(asked, self.SeedSequence) else asked
+
+    # ------------------------------------------------------------ seed sequences
+
+    def _sequence(self, *args: Any, **kwargs: Any) -> Any:
+        asked = args[0] if args else kwargs.get("entropy")
+        if not self.is_own("SeedSequence", asked, _getframe(2)):
+            return self.SeedSequence(*args, **kwargs)
+        self._record("SeedSequence", asked)
+        if asked is None:
+            kwargs["entropy"], args = self._entropy(), ()
+        return self.RoutedSequence(*args, **kwargs)
+
+    def _entropy(self) -> int:
+        """In place of what the system would give."""
+        seed = self.guest.streams.seed("numpy.SeedSequence", self.guest.seeding.key(None))
+        return sum(derive(seed, word) << (WORD * word) for word in range(WORDS))
+
+    def _routed_sequence(self) -> Any:
+        """A class like `SeedSequence`: its entropy is what the script said, and the words that follow from it vary.
+
+        What it spawns is of its own type.
+        """
+        own, original = self, self.SeedSequence
+
+        def generate_state(self: Any, *args: Any, **kwargs: Any) -> Any:
+            twins = self.__dict__.get("_twins")
+            if twins is None:
+                pool = self.pool_size
+                twins = self._twins = Twins(
+                    own.guest.streams, "numpy.SeedSequence", own.key(self), lambda seed: original(seed, pool_size=pool)
+                )
+            return twins.now().generate_state(*args, **kwargs)
+
+        def __reduce__(self: Any) -> Any:  # noqa: N807
+            plain = original(
+                self.entropy,
+                spawn_key=self.spawn_key,
+                pool_size=self.pool_size,
+                n_children_spawned=self.n_children_spawned,
+            )
+            return plain.__reduce__()
+
+        members = {"generate_state": generate_state, "__reduce__": __reduce__}
+        return _like(original, members)
+
+    # ------------------------------------------------------------ bit generators
+
+    def _bits_of(self, original: Any, name: str) -> Callable[..., Any]:
+        def make(*args: Any, **kwargs: Any) -> Any:
+            asked = args[0] if args else kwargs.get("seed")
+            if not self.is_own(name, asked, _getframe(2)):
+                return original(*args, **kwargs)
+            others = {key: value for key, value in kwargs.items() if key != "seed" and value is not None}
+            others.update(zip(("counter", "key"), args[1:]))  # of Philox
+            self._record(name, others["key"] if asked is None and "key" in others else asked)
+            key = self.key(asked) if asked is not None or "key" not in others else ""
+            key += "".join(" %s=%s" % (word, spelled(value)) for word, value in sorted(others.items()))
+            original(*args, **kwargs)  # raises where the script was wrong
+            return self._new_bits(name, key, asked)
+
+        return make
+
+    def _new_bits(self, name: str, key: str, asked: Any) -> Any:
+        """A bit generator of the project's.
+
+        Args:
+            asked: the seed sequence that the script made it of, or its seed.
+        """
+        routed = self.routed_bits[name]
+        bits = routed(0)
+        bits._twins = Twins(self.guest.streams, BIT_GENERATORS[name], key, routed.__base__)
+        bits._sequence = asked if isinstance(asked, self.SeedSequence) else None
+        bits._asked = asked
+        return bits
+
+    def _routed_bit_generator(self, original: Any, library: str) -> Any:
+        """A class like the original whose instances stand for one bit generator for each stream."""
+        own, name = self, original.__name__
+
+        def delegated(attribute: str) -> Any:
+            return property(lambda self: getattr(self._twins.now(), attribute))
+
+        def seed_seq(self: Any) -> Any:
+            if self._sequence is None:
+                asked = self._asked
+                entropy = own._entropy() if asked is None else asked
+                self._sequence = own.RoutedSequence(entropy)
+            return self._sequence
+
+        def spawn(self: Any, n_children: int) -> list[Any]:
+            return [own._new_bits(name, own.key(child), child) for child in self.seed_seq.spawn(n_children)]
+
+        def jumped(self: Any, jumps: int = 1) -> Any:
+            return own._new_bits(name, "%s jumped %d" % (self._twins.key, jumps), self._asked)
+
+        def advance(self: Any, delta: int) -> Any:
+            self._twins.now().advance(delta)
+            return self
+
+        def legacy(self: Any, seed: Any) -> None:
+            self._twins.begin(own.guest.seeding.key(seed))
+
+        members: dict[str, Any] = {
+            attribute: delegated(attribute) for attribute in ("capsule", "cffi", "ctypes", "lock")
+        }
+        members["state"] = property(
+            lambda self: self._twins.now().state, lambda self, state: setattr(self._twins.now(), "state", state)
+        )
+        members["seed_seq"] = members["_seed_seq"] = property(seed_seq)
+        members["spawn"] = spawn
+        members["_legacy_seeding"] = legacy
+        members["__reduce__"] = lambda self: self._twins.now().__reduce__()
+        members["__getstate__"] = lambda self: self._twins.now().__getstate__()
+        some = {"jumped": jumped, "advance": advance}
+        members.update((attribute, some[attribute]) for attribute in some if hasattr(original, attribute))
+        members["random_raw"] = lambda self, *args, **kwargs: self._twins.now().random_raw(*args, **kwargs)
+        return _like(original, members)
+
+    def _set_bit_generator(self, original: Any) -> Any:
+        """The global generator begins anew, keyed by what the script puts behind it."""
+
+        def set_bit_generator(bitgen: Any) -> None:
+            if not hasattr(bitgen, "_twins") or self.guest.seeding.is_passing():
+                original(bitgen)
+                return
+            key = "%s %s" % (bitgen._twins.library, bitgen._twins.key)
+            streams = self.guest.streams
+            seed = self.random.mtrand._rand.seed
+            streams.reseed(LIBRARY, key, lambda: seed(streams.seed(LIBRARY, key)))
+
+        return dress(set_bit_generator, original)
+
+    # ------------------------------------------------------------ generators
+
+    def _routed(self, original: Any) -> Any:
+        """A class like the original whose methods draw from a twin for the stream that draws now."""
+        own = self
+
+        def method(name: str) -> Any:
+            def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+                return getattr(self._twins.now(), name)(*args, **kwargs)
+
+            return draw
+
+        names = [name for name in dir(original) if not name.startswith("_") and callable(getattr(original, name))]
+        members: dict[str, Any] = {name: method(name) for name in names}
+        members["_bit_generator"] = property(lambda self: self._twins.now()._bit_generator)
+        members["__reduce__"] = lambda self: self._twins.now().__reduce__()
+        members["__getstate__"] = lambda self: self._twins.now().__getstate__()
+        if "spawn" in members:
+            members["spawn"] = lambda self, n_children: [
+                own.over(bits) for bits in self.bit_generator.spawn(n_children)
+            ]
+        if hasattr(original, "bit_generator"):
+            members["bit_generator"] = property(lambda self: self._bits)
+        else:
+            members["seed"] = self._begin_anew
+        routed = _like(original, members)
+        attend_permutations(routed, self.guest)
+        return routed
+
+    def over(self, bits: Any) -> Any:
+        """A generator of the project's over one of its bit generators."""
+        made = self.RoutedGenerator(bits)
+        made._bits = bits
+        made._twins = Drawers(bits._twins, self.Generator)
+        return made
+
+    def _generator(self, *args: Any, **kwargs: Any) -> Any:
+        bits: Any = args[0] if args else kwargs.get("bit_generator")
+        is_routed = isinstance(bits, self.BitGenerator) and hasattr(bits, "_twins")
+        if is_routed and self.is_own("Generator", bits, _getframe(2)):
+            return self.over(bits)
+        return self.Generator(*args, **kwargs)
+
+    def _default_rng(self, original: Any) -> Any:
+        def default_rng(seed: Any = None) -> Any:
+            frame = _getframe(1)
+            if isinstance(seed, (self.Generator, self.RandomState)) or not self.is_own("default_rng", seed, frame):
+                return original(seed)
+            if isinstance(seed, self.BitGenerator):
+                return self.over(seed) if hasattr(seed, "_twins") else original(seed)
+            original(seed)  # raises where the script was wrong
+            self._record("default_rng", seed)
+            return self.over(self._new_bits("PCG64", self.key(seed), seed))
+
+        return dress(default_rng, original)
+
+    # ------------------------------------------------------------ generators of old
+
+    def _random_state(self, *args: Any, **kwargs: Any) -> Any:
+        asked: Any = args[0] if args else kwargs.get("seed")
+        if not self.is_own("RandomState", asked, _getframe(2)):
+            return self.RandomState(*args, **kwargs)
+        if hasattr(asked, "capsule") and not hasattr(asked, "_twins"):
+            return self.RandomState(*args, **kwargs)
+        made = self.RoutedRandomState(*args, **kwargs)
+        if hasattr(asked, "capsule"):
+            made._twins = Drawers(asked._twins, self.RandomState)
+        else:
+            self._record("RandomState", asked)
+            made._twins = self._states(asked)
+        return made
+
+    def _states(self, asked: Any) -> Twins:
+        return Twins(self.guest.streams, "numpy.RandomState", self.guest.seeding.key(asked), self.RandomState)
+
+    @property
+    def _begin_anew(self) -> Callable[..., None]:
+        """`RandomState.seed`."""
+        own = self
+
+        def seed(self: Any, seed: Any = None) -> None:
+            own.guest.seeding.record("numpy.random.RandomState.seed", seed)
+            self._twins = own._states(seed)
+
+        return seed
+
+    def _begin_derived(self, made: Any, seed: Any = None) -> None:
+        """The constructor for classes that are derived: those of the project get another seed, and one state."""
+        file = getattr(modules.get(type(made).__module__), "__file__", None)
+        is_own = file is not None and self.guest.project.file(file) is not None
+        if hasattr(seed, "capsule") or not is_own or self.guest.seeding.is_passing():
+            self.RandomState.__init__(made, seed)
+            return
+        self._record("RandomState", seed)
+        streams, key = self.guest.streams, self.guest.seeding.key(seed)
+        streams.tell_drawn("numpy.RandomState", streams.now)
+        self.RandomState.__init__(made, streams.seed("numpy.RandomState", key))
+
+
+def stand_in(original: Any, make: Callable[..., Any], begin: Callable[..., None] | None = None) -> Any:
+    """A class in place of one that others look at: what it makes is made by `make`, instances are of the original.
+
+    Args:
+        begin: the constructor of classes that are derived from it, called with the instance first.
+    """
+
+    class Meta(type):
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            return make(*args, **kwargs) if cls is standing else type.__call__(cls, *args, **kwargs)
+
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, original) if cls is standing else type.__instancecheck__(cls, instance)
+
+        def __subclasscheck__(cls, subclass: type) -> bool:
+            return issubclass(subclass, original) if cls is standing else type.__subclasscheck__(cls, subclass)
+
+    members: dict[str, Any] = {
+        "__doc__": original.__doc__,
+        "__module__": "numpy.random",  # where pickle finds it, with the guest and without
+        "__qualname__": original.__qualname__,
+        "__wrapped__": original,
+    }
+    if begin is not None:
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            begin(self, *args, **kwargs)
+
+        members["__init__"] = __init__
+    standing: Any = Meta(original.__name__, (original,), members)
+    return standing
+
+
+def _like(original: Any, members: dict[str, Any]) -> Any:
+    """A class derived from the original that goes by its name."""
+    named = {"__module__": original.__module__, "__qualname__": original.__qualname__, "__doc__": original.__doc__}
+    return type(original.__name__, (original,), {**members, **named})
