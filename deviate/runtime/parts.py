@@ -17,6 +17,8 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
 
+    from .split import EarlyDraws
+
 
 class Guest:
     """The guest of this process, part by part.
@@ -46,6 +48,7 @@ class Guest:
         self.guard = guard
         self.controls = controls
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
+        self.early_draws: EarlyDraws | None = None
         self.has_looked = False
         recorder.at_main_step.append(self._at_first_step)
         self.capture = capture

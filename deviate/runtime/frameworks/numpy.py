@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import _getframe
 
 from ..parts import Guest
-from ..split import Splitting
+from ..split import Splitting, early_draws_of
 from ..streams import Bank, Streams
 from ..twins import Twins
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MODULES = ("numpy",)
 LIBRARY = "numpy"
 PERMUTATIONS = ("permutation", "permuted", "shuffle")
+NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator", "choice", *PERMUTATIONS))
+"""Methods of generators that draw nothing, and those that are attended to as permutations."""
 
 
 def attach(module: Any, guest: Guest) -> None:
@@ -23,7 +25,7 @@ def attach(module: Any, guest: Guest) -> None:
     guest.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
         Generators(streams, random)
-        _attend(random, guest)
+        _attend(random, guest, dir(random.RandomState))
     guest.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     own = Own(guest, random) if streams.is_active else None
     guest.seeding.override(
@@ -38,10 +40,13 @@ def attach(module: Any, guest: Guest) -> None:
         random.RandomState = own.stand_in()
 
 
-def _attend(owner: Any, guest: Guest) -> None:
+def _attend(owner: Any, guest: Guest, methods: list[str]) -> None:
+    """Attend to the functions of a module, or to the methods of a class, that are those of a generator."""
     splitting = Splitting(guest.streams, guest.project)
     splitting.attend(owner, PERMUTATIONS)
     splitting.attend(owner, ("choice",), is_permutation=_is_subset)
+    draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
+    early_draws_of(guest).attend(owner, draws, "numpy.random")
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:
@@ -102,7 +107,7 @@ class Own:
         members["__getstate__"] = lambda self: self._twins.now().__getstate__()
         members.update(__module__=original.__module__, __qualname__=original.__qualname__, __doc__=original.__doc__)
         routed = type(original.__name__, (original,), members)
-        _attend(routed, self.guest)
+        _attend(routed, self.guest, names)
         return routed
 
     def generator(self, made: Any, key: str) -> Any:
