@@ -21,12 +21,16 @@ grows only at its end, and may end in a torn line. Its name ends in CUT when the
                                              action "set": by the guest; "overridden": a call of the script's that
                                              would have undone it, at that place
     ["draws", library, [stream, ...]]        last thing of all: the streams from which numbers were drawn
+    ["drawn", call, stream, file, line]      a draw outside of the main loop: what for, and where the project asked
     ["uncontrolled", what, file, line]       drawn or chosen beyond all control (file may be "")
     ["operation", name, file, line]          used though it has no deterministic version
     ["weights", moment, framework, digest, n_parameters]
                                              SHA-256 of the weights; moment: "loop" (the main loop ended) or "exit"
-    ["evaluation", framework, digest, n_examples]
-                                             hash of the examples of the first evaluation, whatever their order
+    ["evaluation", framework, digest, n_examples, evidence]
+                                             hash of the examples of the first evaluation, whatever their order;
+                                             evidence that they are examples: "loader", "labels" (`evaluate`,
+                                             `score`), "repeated" (the next evaluation was given the same), "names"
+                                             (then `framework` is the names of the arrays), or none, "inputs"
     ["flip", framework, parameter, [index, ...], before, after]
                                              one bit of one weight, before the first training step
     ["artifact", kind, name, step, framework, file, n]
@@ -58,7 +62,7 @@ SCHEMA = 2
 # 2026-11-21  1  first format.
 # 2026-11-21  2  control, draws, uncontrolled, operation, weights, evaluation, flip; later n_bytes of end,
 #                artifact, not captured.
-# 2026-11-23  2  signal; fixed, an action of seed.
+# 2026-11-23  2  signal, drawn; fixed, an action of seed; evidence of evaluation, which older files lack.
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""

@@ -66,7 +66,7 @@ def test_each_variant_varies_what_it_names_and_nothing_else(project: Path, study
     assert set(plain).isdisjoint(loss["control"]), "a controlled run has not the numbers of a plain run"
     assert loss["shuffle"] == loss["init+shuffle"], "nothing is drawn for init, and the shuffles are the same"
     assert document["noise"]["control"] == "intact"
-    assert "Nothing was drawn from init, augment and dropout" in out
+    assert "No draw from init, augment and dropout was observed" in out
     assert "impl: no implementation noise observed, 3 runs bitwise equal" in out
 
 

@@ -13,7 +13,7 @@ from deviate.cli.publish import Documents, publish
 from deviate.errors import InputError
 from deviate.model import Settings
 from deviate.pipeline import Begun, Judging
-from deviate.replay import Listeners, Order, Outcome
+from deviate.replay import Listeners, Order, Outcome, RunUpdate
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,14 @@ def carry_out(
             shown.expect(len(outcomes) + len(orders))
             return orders
 
-        listeners = Listeners(shown.show, shown.notice, further)
+        data = pipeline.SameData(begun)
+
+        def show(update: RunUpdate) -> None:
+            shown.show(update)
+            if text := data.take(update):
+                shown.notice(text)
+
+        listeners = Listeners(show, shown.notice, further)
         outcomes = pipeline.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
     reused = sum(outcome.is_reused for outcome in outcomes.values())
     if reused:

@@ -99,7 +99,9 @@ if TYPE_CHECKING:
     from deviate.model.planning import PlanningRow as PlanningRow
     from deviate.model.records import IMPORTED_AS as IMPORTED_AS
     from deviate.model.records import ControlEvent as ControlEvent
+    from deviate.model.records import DrawEvent as DrawEvent
     from deviate.model.records import EvaluationData as EvaluationData
+    from deviate.model.records import Evidence as Evidence
     from deviate.model.records import Experiment as Experiment
     from deviate.model.records import Flip as Flip
     from deviate.model.records import InjectedCode as InjectedCode
@@ -241,7 +243,9 @@ load_on_first_use(
         "deviate.model.records": (
             "IMPORTED_AS",
             "ControlEvent",
+            "DrawEvent",
             "EvaluationData",
+            "Evidence",
             "Experiment",
             "Flip",
             "InjectedCode",

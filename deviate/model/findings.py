@@ -46,8 +46,9 @@ class PairFindings:
     completion: CompletionComparison | Unavailable = NOT_ASKED
 
 
-Agreement = Literal["equal", "differ", "not seen"]
-"""Whether the runs were tested on the same examples, by a hash of the evaluation data; "not seen" in at least one."""
+Agreement = Literal["equal", "differ", "undecided", "not seen"]
+"""Whether the runs were tested on the same examples, by a hash of the evaluation data; "not seen" in at least one.
+"undecided": other inputs, of which nothing shows that they are examples and not what the model computed itself."""
 WeightsAgreement = Literal["equal", "differ", "not reached"]
 
 

@@ -74,13 +74,34 @@ class Weights:
     n_parameters: int
 
 
+Evidence = Literal["loader", "labels", "repeated", "names", "inputs"]
+"""What shows that the inputs of an evaluation are examples, and nothing that the model computed itself: a loader
+yielded them; they were handed to `evaluate` or `score`; the next evaluation after further training was given the same;
+the script calls them test data. Nothing shows it: `inputs`."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationData:
-    """The examples of the first evaluation of a run as a hash that does not depend on their order."""
+    """The examples of the first evaluation of a run as a hash that does not depend on their order.
+
+    Attributes:
+        framework: that ran the evaluation; the names of the arrays where the evidence is their names.
+    """
 
     framework: str
     digest: str
     n_examples: int
+    evidence: Evidence = "inputs"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawEvent:
+    """A call outside of the main loop that drew numbers, with the line of the project that asked for them."""
+
+    call: str
+    stream: str
+    file: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +127,7 @@ class Run:
         controls: factor to level, as asked for.
         control_events: what was done to the factors, and what of the script's was overridden.
         draws: library to the streams from which numbers were drawn; empty when the run was cut off.
+        drawn: draws outside of the main loop whose values may be data, each line once.
         weights: in order of time; empty where no adapter could reach them.
         operations: operations without a deterministic version that were used all the same.
         uncontrolled: what was drawn or chosen beyond all control, a phrase each with its place.
@@ -134,6 +156,7 @@ class Run:
     controls: dict[str, str] = field(default_factory=dict)
     control_events: tuple[ControlEvent, ...] = ()
     draws: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    drawn: tuple[DrawEvent, ...] = ()
     weights: tuple[Weights, ...] = ()
     evaluation: tuple[EvaluationData, ...] = ()
     flips: tuple[Flip, ...] = ()

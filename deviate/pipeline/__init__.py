@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from deviate.pipeline.request import Begun as Begun
     from deviate.pipeline.request import Growth as Growth
     from deviate.pipeline.request import Request as Request
+    from deviate.pipeline.same_data import SameData as SameData
     from deviate.pipeline.scores import experiment_of_scores as experiment_of_scores
     from deviate.pipeline.sources import published_table as published_table
     from deviate.pipeline.sources import read as read
@@ -112,6 +113,7 @@ load_on_first_use(
             "report_path",
         ),
         "deviate.pipeline.stability": ("captured_of",),
+        "deviate.pipeline.same_data": ("SameData",),
         "deviate.pipeline.standing": (
             "Mean",
             "Scores",

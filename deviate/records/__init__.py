@@ -6,6 +6,7 @@ from deviate.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.records.environment import Platform as Platform
+    from deviate.records.events import evaluation_of as evaluation_of
     from deviate.records.files import locked as locked
     from deviate.records.imported import experiment_of as experiment_of
     from deviate.records.imported import write_imported as write_imported
@@ -45,6 +46,7 @@ load_on_first_use(
     __name__,
     {
         "deviate.records.environment": ("Platform",),
+        "deviate.records.events": ("evaluation_of",),
         "deviate.records.files": ("locked",),
         "deviate.records.imported": (
             "experiment_of",

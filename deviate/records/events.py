@@ -4,14 +4,27 @@ A file is read piece by piece and folded at once, so memory grows with the numbe
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
 from deviate.eventlog import SCHEMA, decode, number
-from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Stream, Weights
+from deviate.model import (
+    Artifact,
+    ControlEvent,
+    DrawEvent,
+    EvaluationData,
+    Evidence,
+    Flip,
+    Place,
+    SeedEvent,
+    Stream,
+    Weights,
+)
 from deviate.records.columns import NO_STEP
 from deviate.records.json_lines import BAD, json_lines
+from deviate.records.layout import event_files
 from deviate.records.process_log import Points, ProcessLog, Source
 
 UNKNOWN_MAIN = -1
@@ -176,8 +189,18 @@ def _weights(event: list[Any], log: ProcessLog) -> None:
 
 
 def _evaluation(event: list[Any], log: ProcessLog) -> None:
-    _, framework, digest, n_examples = event
-    log.evaluation.append(EvaluationData(str(framework), str(digest), int(n_examples)))
+    _, framework, digest, n_examples, *rest = event
+    evidence: Evidence = rest[0] if rest else "inputs"  # before 2026-11-23 nothing told which evaluations had examples
+    if evidence not in get_args(Evidence):
+        raise ValueError("unknown evidence")
+    log.evaluation.append(EvaluationData(str(framework), str(digest), int(n_examples), evidence))
+
+
+def _drawn(event: list[Any], log: ProcessLog) -> None:
+    _, call, stream, file, line = event
+    if stream not in get_args(Stream):
+        raise ValueError("unknown stream")
+    log.drawn.append(DrawEvent(str(call), stream, str(file), int(line)))
 
 
 def _flip(event: list[Any], log: ProcessLog) -> None:
@@ -243,6 +266,7 @@ RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
     "seed": _seed,
     "control": _control,
     "draws": _draws,
+    "drawn": _drawn,
     "uncontrolled": _uncontrolled,
     "operation": _operation,
     "weights": _weights,
@@ -257,3 +281,25 @@ RARE: Mapping[str, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
     "environment": _environment,
 })  # fmt: skip
 """What reads the events that come a few times per run, by kind; a kind that is not here is a bad line."""
+DATA: Mapping[bytes, Callable[[list[Any], ProcessLog], None]] = MappingProxyType({
+    b'["evaluation"': _evaluation,
+    b'["drawn"': _drawn,
+})  # fmt: skip
+"""What reads the events that tell of the data, by how their lines begin."""
+
+
+def evaluation_of(attempt: Path) -> tuple[tuple[EvaluationData, ...], tuple[DrawEvent, ...]]:
+    """The data that an attempt was tested on and what it drew outside of the main loop; all else is passed over.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    log = ProcessLog()
+    for path in event_files(attempt):
+        with path.open("rb") as file:
+            for line in file:
+                for begin, read in DATA.items():
+                    if line.startswith(begin):
+                        with suppress(*BAD):
+                            read(decode(line), log)
+    return tuple(dict.fromkeys(log.evaluation)), tuple(dict.fromkeys(log.drawn))

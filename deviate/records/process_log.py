@@ -3,7 +3,7 @@
 from array import array
 from dataclasses import dataclass, field
 
-from deviate.model import Artifact, ControlEvent, EvaluationData, Flip, Place, SeedEvent, Weights
+from deviate.model import Artifact, ControlEvent, DrawEvent, EvaluationData, Flip, Place, SeedEvent, Weights
 from deviate.records.columns import NO_STEP
 
 
@@ -70,6 +70,7 @@ class ProcessLog:
         points: by name of the metric.
         checkpoints: files of an earlier training that the run started from, each with what told so.
         draws: library to the streams from which numbers were drawn.
+        drawn: draws outside of the main loop whose values may be data.
         operations, uncontrolled: phrases, each with its place.
         artifacts: files with outputs and weights, with their names alone as paths.
         not_captured: what was to be kept and could not be, a sentence each.
@@ -92,6 +93,7 @@ class ProcessLog:
     environment: dict[str, str] = field(default_factory=dict)
     controls: list[ControlEvent] = field(default_factory=list)
     draws: dict[str, list[str]] = field(default_factory=dict)
+    drawn: list[DrawEvent] = field(default_factory=list)
     weights: list[Weights] = field(default_factory=list)
     evaluation: list[EvaluationData] = field(default_factory=list)
     flips: list[Flip] = field(default_factory=list)

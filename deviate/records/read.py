@@ -302,6 +302,7 @@ def _read_run(found: _Found, main_loop: int | None, catalog: Catalog) -> Run:
         controls=dict(spec.controls),
         control_events=told_by_all(logs, lambda log: log.controls),
         draws=draws(logs),
+        drawn=told_by_all(logs, lambda log: log.drawn),
         weights=told_by_one(logs, lambda log: log.weights),
         evaluation=told_by_one(logs, lambda log: log.evaluation),
         flips=told_by_one(logs, lambda log: log.flips),

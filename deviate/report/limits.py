@@ -15,6 +15,10 @@ from deviate.report.format import (
 
 SAME_SPLIT = {
     "not seen": "That all runs were tested on the same examples was not checked: the evaluation data were not seen.",
+    "undecided": (
+        "That all runs were tested on the same examples is not verified: what the model was called with differs, and "
+        "nothing shows whether that are examples or what the model computed itself."
+    ),
     "differ": "The runs were not tested on the same data, by a hash of it: a part of the spread may be the test set's.",
 }
 
@@ -37,7 +41,7 @@ SEPARATING = frozenset({"algo", "impl"})
 
 
 def scope(findings: Findings) -> str:
-    return f"Scope: {'these splits' if findings.evaluation == 'differ' else 'this split'}, hardware, software."
+    return f"Scope: {'this split' if findings.evaluation == 'equal' else 'these test data'}, hardware, software."
 
 
 def limits(findings: Findings) -> tuple[str, ...]:
@@ -50,9 +54,9 @@ def limits(findings: Findings) -> tuple[str, ...]:
     is_comparison = bool(findings.pairs)
     has_failures = any(description.missing for description in descriptions)
     has_best = any(description.metric.aggregate == "best" for description in descriptions)
-    split = "This split of the data"
+    split = "The test data of these runs"
     if findings.evaluation == "equal":
-        split += " (the same in all runs, by a hash of the evaluation data)"
+        split = "This split of the data (the same in all runs, by a hash of the evaluation data)"
     sentences = [
         f"{split}, this hardware and this software: another test set or machine is another question.",
         *([SAME_SPLIT[findings.evaluation]] if findings.evaluation in SAME_SPLIT else []),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 
 from .project import Project
 
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Iterator
 
+DATA = re.compile(r"(?:set|data|frame|series|loader|array|tensor)s?$", re.IGNORECASE)
+"""How the names of classes end whose objects hold examples."""
+DATA_KEYWORDS = frozenset(("x", "X", "y", "data", "dataset", "validation_data", "eval_set", "train_data", "valid_data"))
+"""Keywords for examples and labels, in calls that take settings too."""
+KEEPING = frozenset(("append", "extend", "insert", "add", "update"))
+"""Methods by which a container keeps what it is given."""
 BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """What these give is used by the frame that calls them."""
 
@@ -26,10 +33,17 @@ class Flows:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.files: dict[str, ast.Module | None] = {}
-        self.known: dict[tuple[str, str, int, frozenset[str]], bool | None] = {}
+        self.known: dict[tuple[str, str, int, frozenset[str], frozenset[str]], bool | None] = {}
         self.codes: dict[int, tuple[CodeType, bool]] = {}
 
-    def reach(self, frame: FrameType | None, names: frozenset[str], calls: frozenset[str] = frozenset()) -> bool:
+    def reach(
+        self,
+        frame: FrameType | None,
+        names: frozenset[str],
+        calls: frozenset[str] = frozenset(),
+        *,
+        as_data: bool = False,
+    ) -> bool:
         """Whether the value that is computed in this frame now goes into a call of one of these names.
 
         It is followed through the names of its function, and through `return` to the callers.
@@ -38,13 +52,15 @@ class Flows:
             frame: frames of libraries are passed over.
             names: last parts of the names of functions, as `Variable` of `tf.Variable`.
             calls: names of the call that computes the value, where they are known: a line may have several calls.
+            as_data: only as examples among the arguments, not through the object whose method is called, and not by
+                way of objects that are no data, such as a model with first values of its weights.
         """
         while frame is not None:
             code, line = frame.f_code, frame.f_lineno
             if self.is_of_project(code):
-                key = (code.co_filename, code.co_name, line, names)
+                key = (code.co_filename, code.co_name, line, names, calls)
                 if key not in self.known:
-                    self.known[key] = self._look(code.co_filename, line, names, calls)
+                    self.known[key] = self._look(code.co_filename, line, names, calls, as_data)
                 found = self.known[key]
                 if found is not None and (found or code.co_name not in BY_CALLER):
                     return found
@@ -58,7 +74,7 @@ class Flows:
             known = self.codes[id(code)] = (code, self.project.place(code) is not None)
         return known[1]
 
-    def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str]) -> bool | None:
+    def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str], as_data: bool) -> bool | None:
         """Whether a value computed in this line reaches such a call; None when the function returns it."""
         tree = self._tree(file)
         if tree is None:
@@ -67,11 +83,13 @@ class Flows:
         calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
         here = [call for call in calls if line in (call.lineno, call.func.end_lineno)]
         here = list(_named(here, called)) if called else here
-        if any(call is not outer and call in ast.walk(outer) for outer in _named(calls, names) for call in here):
-            return True
+        for outer in _named(calls, names):
+            parts = _data_of(outer) if as_data else [outer]
+            if any(call is not outer and call in ast.walk(part) for part in parts for call in here):
+                return True
         if isinstance(statement, ast.Return):
             return None
-        return _follow(scope, statement, names)
+        return _follow(scope, statement, names, as_data)
 
     def _tree(self, file: str) -> ast.Module | None:
         if file not in self.files:
@@ -106,20 +124,40 @@ def _inner(node: ast.AST) -> Iterator[ast.stmt]:
             yield from _inner(child)
 
 
-def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str]) -> bool | None:
+def _data_of(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call that may be examples."""
+    return [*call.args, *(it.value for it in call.keywords if it.arg in DATA_KEYWORDS)]
+
+
+def _makes_no_data(statement: ast.AST) -> bool:
+    """Whether a statement binds an object of a class that holds no examples, by its name."""
+    value = getattr(statement, "value", None)
+    if not isinstance(value, ast.Call):
+        return False
+    name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+    return name[:1].isupper() and not DATA.search(name)
+
+
+def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: bool) -> bool | None:
     """Follow the names that a statement binds through the later statements of its function."""
     held = set(_bound(statement))
+    if as_data:
+        held = set() if _makes_no_data(statement) else held | set(_kept(statement))
     is_returned = False
     start = (getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
     for node in _within(scope):
         if not held or (node.lineno, node.col_offset) <= start:
             continue
         calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
-        if any(held.intersection(_read(call)) for call in _named(calls, names)):
-            return True
+        for call in _named(calls, names):
+            if any(held.intersection(_read(part)) for part in (_data_of(call) if as_data else [call])):
+                return True
         if held.intersection(_read(node)):
             is_returned = is_returned or isinstance(node, ast.Return)
-            held.update(_bound(node))
+            if not as_data:
+                held.update(_bound(node))
+            elif not _makes_no_data(node):
+                held.update((*_bound(node), *_kept(node)))
     return None if is_returned else False
 
 
@@ -151,6 +189,17 @@ def _bound(statement: ast.AST) -> Iterator[str]:
             yield target.id
         elif isinstance(target, ast.Attribute):
             yield _dotted(target)
+
+
+def _kept(statement: ast.AST) -> Iterator[str]:
+    """The container that a statement adds to."""
+    call = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in KEEPING:
+        owner = call.func.value
+        if isinstance(owner, ast.Name):
+            yield owner.id
+        elif isinstance(owner, ast.Attribute):
+            yield _dotted(owner)
 
 
 def _read(node: ast.AST) -> set[str]:

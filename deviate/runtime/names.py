@@ -120,7 +120,7 @@ def beside(frame: FrameType | None, project: Project, is_it: Callable[[Any], boo
     while frame is not None:
         if project.place(frame.f_code) is not None:
             names = variables(frame)
-            for around in (names, *(_attributes(value) for value in names.values())):
+            for around in (names, *(attributes(value) for value in names.values())):
                 for name, value in list(around.items()):
                     parts = (
                         value if around is names and type(value) in (tuple, list) and len(value) <= MOST_PARTS else ()
@@ -156,7 +156,7 @@ def _held(frame: FrameType, is_it: Callable[[Any], bool]) -> Iterator[str]:
                 if _is(is_it, item):
                     yield key
     for own, value in names.items():
-        for name, item in _attributes(value).items():
+        for name, item in attributes(value).items():
             if _is(is_it, item):
                 yield name if isinstance(name, str) and set_name(name) else own
 
@@ -170,7 +170,7 @@ def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield name, item
 
 
-def _attributes(value: Any) -> dict[str, Any]:
+def attributes(value: Any) -> dict[str, Any]:
     """What an object keeps in a dictionary of its own; no code of its class is run for it."""
     if isinstance(value, (type, type(sys))):
         return {}

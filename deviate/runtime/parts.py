@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from .bits import Moment
 from .capture import Capture
 from .files import Guard
@@ -10,6 +12,12 @@ from .recorder import Recorder
 from .seeds import Seeding
 from .streams import Streams
 from .trace import Trace
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .split import EarlyDraws
 
 
 class Guest:
@@ -40,5 +48,24 @@ class Guest:
         self.guard = guard
         self.controls = controls
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
+        self.early_draws: EarlyDraws | None = None
+        self.has_looked = False
+        recorder.at_main_step.append(self._at_first_step)
         self.capture = capture
         self.trace = trace
+
+    def _at_first_step(self, step: int) -> None:
+        self.recorder.at_main_step.remove(self._at_first_step)
+        self.look_for_held_out(sys._getframe(1))
+
+    def look_for_held_out(self, frame: FrameType) -> None:
+        """Training begins: record the hash of the test data that the script holds by then, once."""
+        if self.has_looked:
+            return
+        self.has_looked = True
+        from .held_out import record_held_out  # most processes train nothing
+
+        try:
+            record_held_out(self.recorder, self.project, frame)
+        except Exception as error:
+            self.recorder.fault("held-out data", error)

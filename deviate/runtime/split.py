@@ -1,25 +1,36 @@
-"""Which examples train and which test: what is shuffled outside the training is the same in every run.
+"""Which examples train and which test: what is shuffled or made up outside the training is the same in every run.
 
 Runs that are compared must be tested on the same data, so the `split` stream is held in every built-in variant but the
 one of that name. A permutation that the project draws outside its main loop is taken for one that divides the data, one
 inside for the order of the examples. Whether a draw is inside is told by the lines of the frames, so that it does not
-depend on taps.
+depend on taps. Other draws before the main loop divide nothing, but where the text of the project shows that their
+values become the examples of a loader, of `fit` or of an evaluation, they are what the examples are made of. Where it
+does not, they stay what they are, and are recorded with their place: a hash of the test data shows whether they matter.
 """
 
 from __future__ import annotations
 
 import sys
+from types import ModuleType
 
 from .project import Project, beyond
 from .seeds import dress
-from .streams import Streams
+from .streams import OTHER, Streams
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Callable
+    from types import CodeType, FrameType
+    from typing import Any, Callable, Iterable
 
+    from .parts import Guest
 
+SPLIT = "split"
+
+EXAMPLES = frozenset((
+    "DataLoader", "TensorDataset", "ArrayDataset", "from_tensor_slices", "from_tensors", "train_test_split",
+    "fit", "partial_fit", "train_on_batch", "fit_generator", "evaluate", "score", "predict", "test_on_batch",
+))  # fmt: skip
+"""Calls whose arguments are examples."""
 BETWEEN = ("pandas.",)
 """Libraries that draw permutations on behalf of their caller: `DataFrame.sample`."""
 
@@ -54,14 +65,93 @@ class Splitting:
             if original is None:
                 continue
 
-            def draw(*args: Any, _original: Any = original, **kwargs: Any) -> Any:
+            def draw(*args: Any, _original: Any = original, _name: str = name, **kwargs: Any) -> Any:
                 chosen = self.stream(sys._getframe(1)) if is_permutation(*args, **kwargs) else None
                 if chosen is None:
                     return _original(*args, **kwargs)
+                if not self.streams.recorder.has_stepped:
+                    call = "%s.%s" % (getattr(owner, "__module__", None) or owner.__name__, _name)
+                    self.streams.record_draw(call, chosen, *self.project.nearest(sys._getframe(1)))
                 before = self.streams.enter(chosen)
                 try:
                     return _original(*args, **kwargs)
                 finally:
                     self.streams.leave(before)
 
-            setattr(owner, name, dress(draw, original))
+            setattr(owner, name, _dressed(draw, original, owner, name))
+
+
+class EarlyDraws:
+    """Draws outside of the main loop: those of which examples are made draw from `split`; all are recorded by place."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.streams = guest.streams
+        self.project = guest.project
+        self.recorder = guest.recorder
+        self.purposes: dict[tuple[str, int, int, int, int], tuple[tuple[CodeType, ...], str]] = {}
+        self.flows: Any = None
+
+    def attend(self, owner: Any, names: Iterable[str], library: str, *, is_passing: Callable[[], bool] = bool) -> None:
+        """Attend to functions of `owner` that draw numbers.
+
+        Args:
+            library: what the names follow in the record.
+            is_passing: where it is true, the call is none of the program's.
+        """
+        streams, recorder = self.streams, self.recorder
+        for name in names:
+            original = getattr(owner, name)
+
+            def draw(*args: Any, _original: Any = original, _call: str = library + "." + name, **kwargs: Any) -> Any:
+                if is_passing() or recorder.has_stepped or streams.here != OTHER or not streams.is_home():
+                    return _original(*args, **kwargs)
+                if self.stream(sys._getframe(1), _call) != SPLIT:
+                    return _original(*args, **kwargs)
+                before = streams.enter(SPLIT)
+                try:
+                    return _original(*args, **kwargs)
+                finally:
+                    streams.leave(before)
+
+            setattr(owner, name, _dressed(draw, original, owner, name))
+
+    def stream(self, frame: FrameType, call: str) -> str | None:
+        """What is drawn for in a frame; None where the project does not ask itself."""
+        code, caller = frame.f_code, frame.f_back
+        around = (code,) if caller is None else (code, caller.f_code)
+        key = (call, id(code), frame.f_lineno, id(around[-1]), 0 if caller is None else caller.f_lineno)
+        known = self.purposes.get(key)
+        if known is None:
+            stream = self._find(frame, call.rpartition(".")[2])
+            known = self.purposes[key] = (around, stream)  # the codes keep their ids from being reused
+            if stream:
+                self.streams.record_draw(call, stream, *self.project.nearest(frame))
+        return known[1] or None
+
+    def _find(self, frame: FrameType, name: str) -> str:
+        if self.project.place(frame.f_code) is None:
+            return ""
+        if self.flows is None:
+            from .flows import Flows  # not at the start of every process: it brings `ast` along
+
+            self.flows = Flows(self.project)
+        try:
+            return SPLIT if self.flows.reach(frame, EXAMPLES, frozenset((name,)), as_data=True) else OTHER
+        except Exception as error:
+            self.recorder.fault("purpose of a draw", error)
+            return OTHER
+
+
+def _dressed(draw: Any, original: Any, owner: Any, name: str) -> Any:
+    """The wrapper like the original; a function of a module is pickled by the name that it has there."""
+    dress(draw, original)
+    if isinstance(owner, ModuleType):
+        draw.__module__, draw.__qualname__ = owner.__name__, name
+    return draw
+
+
+def early_draws_of(guest: Guest) -> EarlyDraws:
+    """Those of a guest, which all its adapters share."""
+    if guest.early_draws is None:
+        guest.early_draws = EarlyDraws(guest)
+    return guest.early_draws

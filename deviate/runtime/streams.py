@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .visits import Visits
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
+MOST_PLACES = 50
+"""Lines that draw outside of the main loop, of which a process tells."""
 OTHER = "other"
 """Where a process starts, and what no region explains."""
 
@@ -65,6 +67,7 @@ class Streams:
         self.banks: list[Bank] = []
         self.counts: dict[tuple[str, ...], int] = {}
         self.drawn: dict[str, set[str]] = {}
+        self.places: set[tuple[str, str, int]] = set()
         self.visits: Visits | None = None
 
     @property
@@ -166,6 +169,13 @@ class Streams:
 
     def tell_drawn(self, library: str, stream: str) -> None:
         self.drawn.setdefault(library, set()).add(stream)
+
+    def record_draw(self, call: str, stream: str, file: str, line: int) -> None:
+        """Record a draw outside of the main loop, the first time that this line makes it."""
+        place = (call, file, line)
+        if place not in self.places and len(self.places) < MOST_PLACES:
+            self.places.add(place)
+            self.recorder.event("drawn", call, stream, file, line)
 
     def report(self) -> None:
         """Tell from which streams was drawn; the last thing of a process."""

@@ -7,7 +7,6 @@ from deviate.stats.aggregate import NEVER
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.paired import differing_rules
 from deviate.stats.primary import is_on_test_data
-from deviate.stats.proof import evaluation_agreement
 from deviate.stats.sample import count
 from deviate.stats.standing import n_counted
 
@@ -43,18 +42,6 @@ def metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[st
             if other is not None:
                 warnings += _disagreements(metric, other, findings.experiment.name)
     return warnings
-
-
-def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    """Runs that were not tested on the same examples although the split was not varied."""
-    within = [label for it, label in zip(experiments, labels, strict=True) if evaluation_agreement([it]) == "differ"]
-    if within:
-        told = f"The runs of {', '.join(within)} were not tested on the same data, which is part of the spread."
-        return [f"{told} Read the data from files, or hold the stream that draws them."]
-    if evaluation_agreement(experiments) == "differ":
-        told = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
-        return [f"{told}: other examples, or the same prepared differently. Give all the same test set."]
-    return []
 
 
 RULES = {

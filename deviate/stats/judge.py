@@ -19,7 +19,6 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.advice import (
-    evaluation_warnings,
     experiment_warnings,
     look_warnings,
     margin_warnings,
@@ -35,6 +34,7 @@ from deviate.stats.bootstrap import Resamples
 from deviate.stats.breakdowns import breakdowns
 from deviate.stats.describe import describe_runs
 from deviate.stats.endings import ending_warnings
+from deviate.stats.evaluation import evaluation_warnings
 from deviate.stats.failures import completion
 from deviate.stats.fixed_seeds import fixed_seed_warnings
 from deviate.stats.many import compare_many

@@ -22,7 +22,7 @@ def row_notes(study: Study, index: int, description: Description | None, values:
     if len(values) > 1 and (reason := spread_refusal(values)):
         notes.append(reason.reason if proof.is_equal is None else f"{reason.reason}, the runs are not: {where(proof)}")
     if proof.is_equal is False and _draws_nothing(study, index):
-        notes.append(f"nothing drawn from {_these(study, index)}, yet the runs differ")
+        notes.append(f"no draw observed from {_these(study, index)}, yet the runs differ")
     if len(values) < description.n_runs:
         notes.append(f"{len(values)} of {count(description.n_runs, 'run')} gave a score")
     return notes
@@ -41,7 +41,7 @@ def equal_note(study: Study, index: int) -> str:
         case "configuration":
             return f"no effect of the configuration observed, {words}"
     if _draws_nothing(study, index):
-        return f"nothing drawn from {_these(study, index)}, {words}"
+        return f"no draw observed from {_these(study, index)}, {words}"
     return f"{NO_EFFECT}, {words}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from deviate.model import Absorption, Agreement, Experiment, Parting, Repeatability, Run, Series
+from deviate.model import Absorption, Agreement, EvaluationData, Experiment, Parting, Repeatability, Run, Series
 from deviate.model.findings import WeightsAgreement
 
 Place = tuple[bool, int]
@@ -79,19 +79,27 @@ def weights_agreement(runs: Sequence[Run]) -> WeightsAgreement:
 def evaluation_agreement(experiments: Sequence[Experiment]) -> Agreement:
     """Whether the completed runs were tested on the same examples; those that vary the split are left out.
 
-    Hashes of different frameworks say nothing about each other: one that all runs used must be there.
+    Hashes of different frameworks say nothing about each other: one that all runs used must be there. Other inputs are
+    other examples only where the record shows that they are examples; else they are "undecided".
     """
-    runs = [run for it in experiments if "split" not in it.varied for run in completed(it)]
-    if not runs:
+    return agreement([run.evaluation for it in experiments if "split" not in it.varied for run in completed(it)])
+
+
+def agreement(evaluations: Sequence[Sequence[EvaluationData]]) -> Agreement:
+    """The same for the data of these runs, whatever varies."""
+    if not evaluations:
         return "not seen"
-    common = set.intersection(*({it.framework for it in run.evaluation} for run in runs))
+    common = set.intersection(*({it.framework for it in run} for run in evaluations))
     if not common:
         return "not seen"
-    seen = {
-        tuple(sorted((it.framework, it.digest, it.n_examples) for it in run.evaluation if it.framework in common))
-        for run in runs
-    }
-    return "equal" if len(seen) == 1 else "differ"
+    differing = []
+    for framework in common:
+        runs = [[it for it in run if it.framework == framework] for run in evaluations]
+        if len({tuple(sorted((it.digest, it.n_examples) for it in run)) for run in runs}) > 1:
+            differing.append(all(it.evidence != "inputs" for run in runs for it in run))
+    if not differing:
+        return "equal"
+    return "differ" if any(differing) else "undecided"
 
 
 def absorption(flipped: Experiment, control: Experiment | None) -> Absorption:

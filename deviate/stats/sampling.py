@@ -47,7 +47,8 @@ def examples_of(metric: SelectedMetric, values: Values, runs: Sequence[Run]) -> 
     """
     if metric.n_examples is not None:
         return metric.n_examples
-    seen = {data.n_examples for run in runs for data in run.evaluation}
+    hashes = [data for run in runs for data in run.evaluation]
+    seen = {data.n_examples for data in hashes if data.evidence != "names"} or {data.n_examples for data in hashes}
     whole = whole_of(metric, values) if values and not refusal(1, values) else None
     if len(seen) != 1 or not all(run.evaluation for run in runs) or whole is None or not is_proportion(metric):
         return None

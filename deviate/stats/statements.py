@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.model import Absorption, Experiment, Repeatability
+from deviate.stats.evaluation import evaluation_statements
 from deviate.stats.notes import NO_EFFECT, equal_note, equal_words, where
-from deviate.stats.proof import completed, evaluation_agreement
+from deviate.stats.proof import completed
 from deviate.stats.sample import count
 from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, drawn, isolates, leaves_other_out
 
@@ -19,7 +20,7 @@ def statements(study: Study) -> tuple[str, ...]:
         *_beyond_control(study),
     ]
     if not study.is_single:
-        told += [*_draws(study), *_evaluation(study)]
+        told += [*_draws(study), *evaluation_statements(study.experiments)]
     return tuple(told)
 
 
@@ -63,7 +64,7 @@ def _of_variant(study: Study, index: int) -> Iterator[str]:
     elif proof.is_equal is False and kind == "implementation":
         yield f"{name}: the runs part with all seeds held, {where(proof)}."
     if name == SCRIPT and not study.is_single:
-        yield f"{name} is the script as the script leaves it: no source of its spread is separated."
+        yield f"{name} is the script as it stands: the sources of its spread are not separated."
     if kind == "configuration":
         yield f"{name} changes how numbers are rounded (threads, oneDNN): another configuration, not noise."
     if (flips := study.absorbed[index]) is not None:
@@ -143,21 +144,25 @@ def _calls_with_other_values(experiment: Experiment) -> list[str]:
 
 
 def _draws(study: Study) -> Iterator[str]:
+    """What was drawn, as far as deviate watches: what it does not watch is not denied."""
     found = drawn(study.experiments)
     if found is None:
-        yield "From which streams numbers were drawn is not on record."
+        yield "From which streams numbers were drawn is not recorded."
+        return
+    if not found:
+        yield "No random draw was observed from the generators that deviate watches."
         return
     named = ("init", "shuffle", "augment", "dropout")
     if unused := [stream for stream in named if stream not in found]:
+        text = f"No draw from {_listed(unused)} was observed from the generators that deviate watches"
         if "other" in found:
-            meant = "what the script draws for such a purpose in ways of its own is among other"
-        else:
-            meant = "no source of spread in this script"
-        yield f"Nothing was drawn from {_listed(unused)} in any run: {meant}."
-    if "split" in found and not any("split" in it.varied for it in study.experiments):
-        yield "What divides the data, or is shuffled before the main loop as if it did, is held in all variants here."
+            text += "; what the script draws for such a purpose in ways of its own is among other"
+        yield f"{text}."
+    holding = [it for it in study.experiments if "split" in it.held]
+    if "split" in found and holding and len(holding) == len(study.experiments):
+        yield "What divides the data, or is shuffled before the main loop, has the same seed in all runs here."
     if "other" not in found:
-        yield "Every draw belonged to a stream: nothing was drawn from other."
+        yield "Every draw that was observed belonged to a stream: none was from other."
         return
     varying = [it.variant for it in study.experiments if "other" in it.varied]
     sentence = "Some draws belong to no stream (other)"
@@ -170,21 +175,6 @@ def _draws(study: Study) -> Iterator[str]:
         sentence += f". {whose} {_listed(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not given"
         sentence += ": add other to --variants"
     yield f"{sentence}."
-
-
-def _evaluation(study: Study) -> Iterator[str]:
-    varying = [it.variant for it in study.experiments if "split" in it.varied]
-    n = sum(len(completed(it)) for it in study.experiments if "split" not in it.varied)
-    agreement = evaluation_agreement(study.experiments)
-    which = f"all {n} runs" if not varying else f"all {n} runs that hold the split"
-    if agreement == "equal":
-        yield f"Same split: {which} were tested on the same examples, by a hash of the evaluation data."
-    elif agreement == "differ":
-        yield f"Not the same split: not {which} were tested on the same data, by a hash of it."
-    elif n:
-        yield f"That {which} were tested on the same examples is not verified: the evaluation data were not seen."
-    if varying:
-        yield f"{_listed(varying)} {_verb(varying, 'varies', 'vary')} which examples are tested."
 
 
 def _verb(subjects: Sequence[str], one: str, several: str) -> str:

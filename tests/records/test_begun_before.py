@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from deviate.model.plan import STREAMS
+from deviate.model.plan import STREAMS_NUMBER
 from deviate.pipeline import specs_of
 from deviate.pipeline.carry import open_experiment
 from deviate.records.plans import read_plan
@@ -78,12 +78,12 @@ def test_it_is_resumed_grown_compared_and_reported(old: Path, deviate_in: Callab
     done = deviate("run", "train.py", "--runs", "6", "--name", "new", "--python", "python")
     assert done.code == 0, done.both
     new = old.with_name("new")
-    assert read_plan(new).streams == STREAMS
+    assert read_plan(new).streams == STREAMS_NUMBER
     (fresh,) = read_experiment(new)
-    assert json.loads((fresh.runs[0].folder.parent / "spec.json").read_text())["streams"] == STREAMS
+    assert json.loads((fresh.runs[0].folder.parent / "spec.json").read_text())["streams"] == STREAMS_NUMBER
 
     text = json.dumps(json.loads(deviate("compare", "old", "new", "--paired", "--json", "-").out))
-    assert f"(streams 1 and {STREAMS})" in text
+    assert f"(streams 1 and {STREAMS_NUMBER})" in text
     assert "They are not compared as pairs." in text
     assert '"is_paired": false' in text
     assert '"is_paired": true' not in text

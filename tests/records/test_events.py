@@ -193,7 +193,7 @@ def test_what_the_guest_tells_of_randomness_is_kept(tmp_path: Path) -> None:
     assert log.flips == [Flip("torch", "0.weight", (3, 1), 0.1, 0.10000000149011612)]
     assert log.uncontrolled == ["os.urandom (train.py:12)", "draws of native threads"]
     assert log.operations == ["put_ (train.py:14)"]
-    assert log.evaluation == [EvaluationData("torch", "cd" * 32, 397)]
+    assert log.evaluation == [EvaluationData("torch", "cd" * 32, 397)], "older guests tell no evidence"
     assert log.weights == [Weights("loop", "torch", "ab" * 32, 650), Weights("exit", "torch", "ef" * 32, 650)]
     assert log.draws == {"torch": ["init", "shuffle"], "numpy": []}
     assert log.n_bad == 0

@@ -171,18 +171,18 @@ def test_the_excess_needs_the_three_variants_and_keeps_its_sign() -> None:
 
 def test_a_stream_from_which_nothing_was_drawn_is_not_called_without_effect() -> None:
     augment = _row("augment", *usual(), equal("augment", 5))
-    assert augment.note == "nothing drawn from this stream, 5 runs bitwise equal"
+    assert augment.note == "no draw observed from this stream, 5 runs bitwise equal"
     init = _row("init", *usual(), equal("init", 5))
     assert init.note == "did not vary anything, 5 runs bitwise equal"
     assert "init did not vary anything, 5 runs bitwise equal." in _noise(*usual(), equal("init", 5)).statements
     both = equal("augment", 5)
     pair = dataclasses.replace(both, variant="augment+split", varied=("augment", "split"))
-    assert _row("augment+split", *usual(), pair).note == "nothing drawn from these streams, 5 runs bitwise equal"
+    assert _row("augment+split", *usual(), pair).note == "no draw observed from these streams, 5 runs bitwise equal"
 
 
 def test_runs_that_differ_though_nothing_was_drawn_from_what_varies_are_pointed_out() -> None:
     row = _row("augment", *usual(), spread("augment", _scores(5, 1)))
-    assert row.note == "nothing drawn from this stream, yet the runs differ"
+    assert row.note == "no draw observed from this stream, yet the runs differ"
 
 
 def test_without_a_record_of_draws_nothing_is_said_about_them() -> None:

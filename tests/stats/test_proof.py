@@ -136,7 +136,7 @@ def test_weights_of_every_framework_and_every_model_count() -> None:
 
 
 def test_evaluation_data_are_equal_only_if_every_run_shows_the_same_hash() -> None:
-    other = (EvaluationData("torch", "f" * 64, 100),)
+    other = (EvaluationData("torch", "f" * 64, 100, "loader"),)
     assert evaluation_agreement([equal("algo", 2), equal("impl", 2)]) == "equal"
     assert evaluation_agreement([equal("algo", 2), equal("impl", 2, evaluation=other)]) == "differ"
     assert evaluation_agreement([equal("algo", 2), equal("impl", 2, evaluation=())]) == "not seen"
@@ -145,7 +145,7 @@ def test_evaluation_data_are_equal_only_if_every_run_shows_the_same_hash() -> No
 
 
 def test_hashes_of_different_frameworks_say_nothing_about_each_other() -> None:
-    keras = (EvaluationData("keras", "f" * 64, 100),)
+    keras = (EvaluationData("keras", "f" * 64, 100, "loader"),)
     assert evaluation_agreement([equal("algo", 2), equal("impl", 2, evaluation=keras)]) == "not seen"
 
 

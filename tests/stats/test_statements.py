@@ -4,7 +4,7 @@ import numpy as np
 from experiments import run, with_moments
 from studies import equal, noisy_run, spread, study, usual, variant
 
-from deviate.model import EvaluationData, Experiment, SeedEvent
+from deviate.model import DrawEvent, EvaluationData, Experiment, SeedEvent
 from deviate.stats import judge
 
 
@@ -54,7 +54,7 @@ def test_what_escapes_control_is_listed_once_with_its_place() -> None:
 
 
 def test_same_split_is_said_only_when_every_hash_agrees() -> None:
-    other = (EvaluationData("torch", "f" * 64, 100),)
+    other = (EvaluationData("torch", "f" * 64, 100, "loader"),)
     assert "Same split: all 30 runs were tested on the same examples" in _told(*usual())
     assert "Not the same split" in _told(*usual()[:3], equal("control", 5, evaluation=other))
     unseen = _told(*usual()[:3], equal("control", 5, evaluation=()))
@@ -63,14 +63,13 @@ def test_same_split_is_said_only_when_every_hash_agrees() -> None:
 
 
 def test_a_variant_that_varies_the_split_is_left_out_of_the_question() -> None:
-    other = (EvaluationData("torch", "f" * 64, 100),)
+    other = (EvaluationData("torch", "f" * 64, 100, "loader"),)
     told = _told(*usual(), equal("split", 5, evaluation=other))
-    assert "Same split: all 30 runs that hold the split were tested on the same examples" in told
-    assert "split varies which examples are tested." in told
+    assert "Same split: all 30 runs that do not vary the split were tested on the same examples" in told
 
 
 def test_runs_of_a_variant_that_were_tested_on_other_data_are_warned_of() -> None:
-    datas = [(EvaluationData("torch", letter * 64, 100),) for letter in "ab"]
+    datas = [(EvaluationData("torch", letter * 64, 100, "loader"),) for letter in "ab"]
     runs = [noisy_run(i, (50.0, 93.0 + i), "x", evaluation=data) for i, data in enumerate(datas)]
     findings = study(variant("algo", runs), equal("control", 2))
     assert findings.evaluation == "differ"
@@ -78,10 +77,8 @@ def test_runs_of_a_variant_that_were_tested_on_other_data_are_warned_of() -> Non
 
 
 def test_experiments_that_were_tested_on_other_data_are_warned_of() -> None:
-    sides = [
-        dataclasses.replace(equal("algo+impl", 5, evaluation=(EvaluationData("torch", letter * 64, 9),)), name=letter)
-        for letter in "ab"
-    ]
+    datas = {letter: (EvaluationData("torch", letter * 64, 9, "loader"),) for letter in "ab"}
+    sides = [dataclasses.replace(equal("algo+impl", 5, evaluation=it), name=name) for name, it in datas.items()]
     findings = judge(sides)
     assert findings.evaluation == "differ"
     assert any(text.startswith("a, b were not tested on the same data") for text in findings.warnings)
@@ -91,15 +88,15 @@ def test_experiments_that_were_tested_on_other_data_are_warned_of() -> None:
 def test_the_script_as_it_stands_is_named_so() -> None:
     told = _told(equal("as-is", 4), equal("control", 2))
     assert "as-is: as the script leaves it, 4 runs bitwise equal." in told
-    assert "as-is is the script as the script leaves it: no source of its spread is separated." in told
+    assert "as-is is the script as it stands: the sources of its spread are not separated." in told
 
 
 def test_streams_that_nothing_drew_from_are_named_and_other_too() -> None:
     told = _told(*usual())
-    assert "Nothing was drawn from augment in any run: no source of spread in this script." in told
-    assert "Every draw belonged to a stream: nothing was drawn from other." in told
+    assert "No draw from augment was observed from the generators that deviate watches." in told
+    assert "Every draw that was observed belonged to a stream: none was from other." in told
     silent = [dataclasses.replace(it, runs=tuple(dataclasses.replace(r, draws={}) for r in it.runs)) for it in usual()]
-    assert "From which streams numbers were drawn is not on record." in _told(*silent)
+    assert "From which streams numbers were drawn is not recorded." in _told(*silent)
 
 
 def test_runs_of_control_that_did_not_complete_are_said_to_be_missing_from_the_proof() -> None:
@@ -113,3 +110,63 @@ def test_noise_of_the_implementation_is_located() -> None:
     scores = with_moments(5, 93.4, 0.1, np.random.default_rng(0))
     told = _told(*usual()[:2], spread("impl", scores), equal("control", 3))
     assert "impl: the runs part with all seeds held, test_acc differs at main-loop step 1: " in told
+
+
+def _tested(variant_name: str, *evaluations: EvaluationData, drawn: tuple[DrawEvent, ...] = ()) -> Experiment:
+    runs = [noisy_run(i, (50.0, 93.0 + i), "x", evaluation=(it,), drawn=drawn) for i, it in enumerate(evaluations)]
+    return variant(variant_name, runs)
+
+
+def test_inputs_that_differ_and_may_be_the_models_own_are_not_verified_and_never_called_other_data() -> None:
+    inputs = [EvaluationData("torch", letter * 64, 24, "inputs") for letter in "ab"]
+    findings = study(_tested("algo", *inputs), equal("control", 2, evaluation=(inputs[0],)))
+    assert findings.evaluation == "undecided"
+    assert findings.noise is not None
+    assert any("is not verified: what the model was called with differs" in it for it in findings.noise.statements)
+    assert not any("not tested on the same data" in it for it in findings.warnings)
+    assert not any("ame split" in it for it in findings.noise.statements)
+
+
+def test_what_a_variant_of_the_split_tested_is_said_as_it_was_observed() -> None:
+    data = [EvaluationData("sklearn", letter * 64, 24, "labels") for letter in "abc"]
+    inputs = [EvaluationData("sklearn", letter * 64, 24, "inputs") for letter in "abc"]
+    told = _told(*usual(), _tested("split", *data))
+    assert "split varied which examples were tested: not the same in 3 runs, by a hash of the evaluation data." in told
+    told = _told(*usual(), _tested("split", data[0], data[0]))
+    assert "split did not vary which examples were tested: the same in 2 runs" in told
+    told = _told(*usual(), _tested("split", *inputs))
+    assert "that other examples were tested is not verified: what the model was called with differs" in told
+    told = _told(*usual(), equal("split", 2, evaluation=()))
+    assert "that other examples were tested is not verified: the evaluation data were not seen." in told
+
+
+def test_other_test_data_are_told_with_what_drew_them_and_the_cure() -> None:
+    names = [EvaluationData("test_x, test_y", letter * 64, 24, "names") for letter in "ab"]
+    drawn = tuple(DrawEvent("numpy.random.rand", it, "data.py", n) for n, it in enumerate(("split", "other")))
+    findings = study(_tested("algo", *names, drawn=drawn), equal("control", 2, evaluation=(names[0],)))
+    assert findings.noise is not None
+    [told] = [it for it in findings.noise.statements if it.startswith("Not the same split")]
+    assert told == (
+        "Not the same split: not all 4 runs were tested on the same data, by a hash of test_x, test_y as training "
+        "began. Drawn outside of the main loop, in streams that vary: numpy.random.rand (data.py:1, other). "
+        "Read the data from files, or hold other: --variants init+shuffle+augment+dropout."
+    )
+
+
+def _drawing(*streams: str) -> list[Experiment]:
+    return [
+        dataclasses.replace(it, runs=tuple(dataclasses.replace(run, draws={"numpy": streams}) for run in it.runs))
+        for it in usual()
+    ]
+
+
+def test_where_nothing_was_drawn_no_source_of_spread_is_denied() -> None:
+    told = _told(*_drawing())
+    assert "No random draw was observed from the generators that deviate watches." in told
+    assert "no source" not in told
+
+
+def test_the_split_is_said_to_be_held_only_where_every_variant_holds_it() -> None:
+    held = "What divides the data, or is shuffled before the main loop, has the same seed in all runs here."
+    assert held in _told(*_drawing("split"))
+    assert held not in _told(*_drawing("split"), equal("as-is", 2))

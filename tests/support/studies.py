@@ -24,7 +24,7 @@ VARIED = {
     **{stream: (stream,) for stream in STREAMS},
 }
 DRAWS = {"torch": ("init", "shuffle", "dropout")}
-EVALUATION = (EvaluationData("torch", "e" * 64, 100),)
+EVALUATION = (EvaluationData("torch", "e" * 64, 100, "loader"),)
 
 
 def curve(*values: float) -> Series:

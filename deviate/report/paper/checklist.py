@@ -33,6 +33,10 @@ EXAMPLES = {
         "no error bar."
     ),
     "differ": "Not all runs were tested on the same examples, by a hash of the evaluation data.",
+    "undecided": (
+        "Whether all runs were tested on the same examples is not known: what the model was called with differs, and "
+        "nothing shows whether that are examples or what the model computed itself."
+    ),
     "not seen": "Whether all runs were tested on the same examples is not known: the evaluation data were not seen.",
 }
 BEFORE = "that it was chosen before the runs is yours to confirm"

@@ -7,7 +7,7 @@ from sys import _getframe
 
 from ..parts import Guest
 from ..seeds import dress
-from ..split import Splitting
+from ..split import Splitting, early_draws_of
 from ..streams import OTHER, Bank, Streams
 from ..twins import Twins
 
@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 MODULES = ("random",)
 LIBRARY, OWN = "random", "random.Random"
+DRAWS = (
+    "random", "uniform", "triangular", "randint", "randrange", "choice", "choices", "gauss", "normalvariate",
+    "lognormvariate", "expovariate", "vonmisesvariate", "gammavariate", "betavariate", "paretovariate",
+    "weibullvariate", "binomialvariate", "getrandbits", "randbytes",
+)  # fmt: skip
+"""Functions that draw, those for permutations left out."""
 
 
 def attach(module: Any, guest: Guest) -> None:
@@ -27,6 +33,8 @@ def attach(module: Any, guest: Guest) -> None:
             if getattr(getattr(module, name), "__self__", None) is module._inst:
                 setattr(module, name, generators.routed(name))
         Splitting(streams, guest.project).attend(module, ("shuffle", "sample"))
+        names = [name for name in DRAWS if hasattr(module, name)]
+        early_draws_of(guest).attend(module, names, LIBRARY)
         _follow_forks(streams, generators)
     guest.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
     if streams.is_active:
@@ -147,4 +155,5 @@ def _routed_class(module: Any, guest: Guest) -> Any:
 
     Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
     Splitting(streams, guest.project).attend(Routed, ("shuffle", "sample"))
+    early_draws_of(guest).attend(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
     return Routed

@@ -13,7 +13,8 @@ from weakref import ref
 
 from ...arrays import array_of
 from ...bits import flipped, places
-from ...hashing import Examples, weights_digest
+from ...evaluations import Evaluations
+from ...hashing import weights_digest
 from ...parts import Guest
 from .programs import Program, Programs
 from .trees import buffer, found, is_concrete, is_tree, named, part_of, replaced, shape_of
@@ -165,9 +166,13 @@ class Evaluation:
     def __init__(self, guest: Guest, programs: Programs) -> None:
         self.recorder = guest.recorder
         self.programs = programs
-        self.examples = Examples()
+        self.data = Evaluations(guest.recorder, FRAMEWORK)
         self.has_trained = False
-        self.is_over = False
+        guest.recorder.at_close.append(self.data.close)
+
+    @property
+    def is_over(self) -> bool:
+        return self.data.is_over
 
     def forward(self, weights: Any, inputs: Any, options: dict[str, Any]) -> None:
         """A model is called."""
@@ -179,7 +184,7 @@ class Evaluation:
             elif all(is_concrete(leaf) for _, leaf in named(weights)):
                 self._add([leaf for _, leaf in named(inputs) if getattr(leaf, "shape", ())])
         except Exception as error:
-            self.is_over = True
+            self.data.is_over = True
             self.recorder.fault("examples of the evaluation", error)
 
     def look(self, program: Program, args: Any, kwargs: Any) -> None:
@@ -191,7 +196,7 @@ class Evaluation:
         for shape in filter(None, program.inputs[0][1]):
             array = next((leaf for leaf in given if tuple(leaf.shape) == shape), None)
             if array is None:
-                self.is_over = True  # the function prepares the examples: what they are cannot be told
+                self.data.is_over = True  # the function prepares the examples: what they are cannot be told
                 return
             arrays.append(array)
         self._add(arrays)
@@ -199,16 +204,15 @@ class Evaluation:
     def _add(self, arrays: list[Any]) -> None:
         n = arrays[0].shape[0] if arrays else 0
         if self.has_trained and n and all(is_concrete(array) and array.shape[0] == n for array in arrays):
-            self.examples.add([(str(array.dtype), array.shape, buffer(array)) for array in arrays])
+            self.data.add([(str(array.dtype), array.shape, buffer(array)) for array in arrays])
 
     def trained(self) -> None:
         self.has_trained = True
         self.end()
+        self.data.train()
 
     def end(self) -> None:
-        if self.examples.count and not self.is_over:
-            self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), self.examples.count)
-            self.is_over = True
+        self.data.end()
 
 
 def is_training(options: dict[str, Any]) -> bool:

@@ -26,6 +26,7 @@ TRAINERS = {
     "keras.src.backend.torch.trainer": "TorchTrainer",
     "keras.src.backend.jax.trainer": "JAXTrainer",
 }
+TRAINING = ("fit", "train_on_batch")
 DRIVEN = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 
 
@@ -130,7 +131,7 @@ class Watch:
                 is_training = _is_taped()
             if is_training is True:
                 if not self.evaluation.is_over:
-                    self.evaluation.end()
+                    self.evaluation.train()
                 if layer.trainable_variables or not layer.built:
                     self.proof.train(layer)
             elif not self.evaluation.is_over and args and not is_training and hasattr(layer, "make_train_function"):
@@ -165,13 +166,16 @@ class Watch:
 
     def _evaluated(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
         """`predict` counts once there was training: before, it may compute what to train on."""
-        if self.evaluation.is_over or name not in ("evaluate", "predict"):
+        if self.evaluation.is_over or name not in ("evaluate", "predict", *TRAINING):
             return
         try:
+            if name in TRAINING:
+                self.evaluation.train()
+                return
             if name == "evaluate" or self.proof.is_trained(model):
                 data = args[0] if args else kwargs.get("x")
                 targets = (args[1] if len(args) > 1 else kwargs.get("y")) if name == "evaluate" else None
-                self.evaluation.whole(data, targets)
+                self.evaluation.whole(data, targets, is_labelled=name == "evaluate")
         except Exception as error:
             self.recorder.fault("data of the evaluation", error)
 

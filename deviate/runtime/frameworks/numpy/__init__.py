@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...parts import Guest
-from ...split import Splitting
+from ...split import Splitting, early_draws_of
 from ...streams import Bank, Streams
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MODULES = ("numpy",)
 LIBRARY = "numpy"
 PERMUTATIONS = ("permutation", "permuted", "shuffle")
+NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator", "choice", *PERMUTATIONS))
+"""Methods of generators that draw nothing, and those that are attended to as permutations."""
 
 
 def attach(module: Any, guest: Guest) -> None:
@@ -20,7 +22,7 @@ def attach(module: Any, guest: Guest) -> None:
     guest.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
         Generators(streams, random)
-        attend_permutations(random, guest)
+        attend_draws(random, guest, dir(random.RandomState))
     guest.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
         from .own import Own
@@ -30,10 +32,13 @@ def attach(module: Any, guest: Guest) -> None:
         guest.seeding.override(random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False)
 
 
-def attend_permutations(owner: Any, guest: Guest) -> None:
+def attend_draws(owner: Any, guest: Guest, methods: list[str]) -> None:
+    """Attend to the functions of a module, or to the methods of a class, that are those of a generator."""
     splitting = Splitting(guest.streams, guest.project)
     splitting.attend(owner, PERMUTATIONS)
     splitting.attend(owner, ("choice",), is_permutation=_is_subset)
+    draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
+    early_draws_of(guest).attend(owner, draws, "numpy.random")
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:

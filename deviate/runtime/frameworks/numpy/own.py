@@ -15,7 +15,7 @@ from ...project import beyond
 from ...seeds import dress
 from ...streams import derive, spelled
 from ...twins import Twins
-from . import LIBRARY, attend_permutations
+from . import LIBRARY, attend_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ class Own:
         else:
             members["seed"] = self._begin_anew
         routed = _like(original, members)
-        attend_permutations(routed, self.guest)
+        attend_draws(routed, self.guest, names)
         return routed
 
     def over(self, bits: Any) -> Any:

@@ -10,14 +10,14 @@ import weakref
 from collections import deque
 from itertools import count
 
-from ...hashing import Examples
-from ...recorder import Recorder
+from ...evaluations import INPUTS, LOADER, Evaluations
 from .tensors import buffer, kind
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
+    from ...recorder import Recorder
     from .proof import Trained
 
 FRAMEWORK = "torch"
@@ -32,7 +32,7 @@ class Evaluation:
     def __init__(self, torch: Any, trained: Trained, recorder: Recorder) -> None:
         self.tensor = torch.Tensor
         self.trained = trained
-        self.recorder = recorder
+        self.data = Evaluations(recorder, FRAMEWORK)
         # What loaders yielded since the last forward pass: some look one batch ahead, to know which is the last.
         self.batches: deque[tuple[int, Any]] = deque(maxlen=2)
         self.passes = count()
@@ -41,7 +41,7 @@ class Evaluation:
 
     def _begin(self) -> None:
         self.module: Any = None
-        self.examples = Examples()
+        self.data.drop()
         self.waiting: list[tuple[int | None, list[Any]]] = []
         self.waiting_bytes = 0
         self.is_loaded = False
@@ -69,7 +69,12 @@ class Evaluation:
             self._take((args, kwargs), None, most=1)
 
     def is_over_before_training(self) -> bool:
-        """A training pass begins: whether there was an evaluation before it."""
+        """A training pass begins: whether there was an evaluation before it that told of its examples."""
+        is_over = self._is_over()
+        self.data.train()
+        return is_over
+
+    def _is_over(self) -> bool:
         is_new = bool(self._drawn())
         if self.module is None:
             return False
@@ -79,16 +84,21 @@ class Evaluation:
         return self.end()
 
     def end(self) -> bool:
-        """Tell of the examples; gives whether this was the one."""
+        """End the evaluation; gives whether no other one is to be waited for."""
         if self.is_unread:
+            self.data.drop()
+            self.data.close()
             return True
         for of_pass, arrays in self.waiting:
             self._add(arrays, of_pass)
-        n_examples = self.examples.count
-        if n_examples:
-            self.recorder.event("evaluation", FRAMEWORK, self.examples.digest(), n_examples)
+        is_over = self.data.end(LOADER if self.is_loaded else INPUTS)
         self._begin()
-        return bool(n_examples)
+        return is_over
+
+    def close(self) -> None:
+        """The process ends."""
+        if not self.end():
+            self.data.close()
 
     def _drawn(self) -> list[tuple[int, Any]]:
         batches = list(self.batches)
@@ -124,7 +134,7 @@ class Evaluation:
             self.waiting.append((of_pass, kept))
 
     def _add(self, arrays: list[Any], of_pass: int | None) -> None:
-        self.examples.add(
+        self.data.add(
             [
                 (kind(array), array.shape, buffer(array) if isinstance(array, self.tensor) else array.tobytes())
                 for array in arrays

@@ -102,7 +102,7 @@ class Proof:
         if self.bit is not None:
             self.bit.give_up()
         if self.evaluation is not None:
-            self.evaluation.end()
+            self.evaluation.close()
         self.tell("exit")
 
 

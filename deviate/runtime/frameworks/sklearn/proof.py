@@ -8,6 +8,7 @@ import weakref
 from ...hashing import weights_digest
 from ...parts import Guest
 from ...seeds import dress
+from .evaluation import Evaluation
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ class Proof:
     """Estimators that the script has fitted, as long as they are there; not those that are parts of another one."""
 
     def __init__(self, guest: Guest) -> None:
+        self.guest = guest
         self.recorder = guest.recorder
+        self.evaluation = Evaluation(guest, self)
         self.capture: Any = None
         self.tracing: Any = None
         if guest.trace.asked:
@@ -48,6 +51,9 @@ class Proof:
             def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
                 if self.capture is not None and not self.inside:
                     self.recorder.tell([self.capture.fits])
+                if not self.inside:
+                    self.guest.look_for_held_out(sys._getframe(1))
+                    self.evaluation.train()
                 self.inside += 1
                 try:
                     if self.tracing is None or self.inside > 1:
@@ -58,6 +64,7 @@ class Proof:
                     self.inside -= 1
                     if not self.inside:
                         self._note(estimator)
+                        self.evaluation.attend(type(estimator))
                     if self.capture is not None:
                         self.recorder.tell([lambda: self.capture.fitted(estimator)])
 

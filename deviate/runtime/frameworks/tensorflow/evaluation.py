@@ -10,7 +10,7 @@ import sys
 import weakref
 from threading import get_ident
 
-from ...hashing import Examples
+from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
 from ...parts import Guest
 from .proof import Proof
 
@@ -43,22 +43,30 @@ class Evaluation:
     def __init__(self, guest: Guest, proof: Proof) -> None:
         self.recorder = guest.recorder
         self.proof = proof
-        self.is_over = False
-        self.examples = Examples()
+        self.examples = Evaluations(guest.recorder, "keras")
         self.model: Any = lambda: None
         self.step: tuple[tuple[int, int], ...] = ()
         self.recorder.at_main_end.append(self.end)
-        self.recorder.at_close.append(self.end)
+        self.recorder.at_close.append(self.examples.close)
 
-    def whole(self, data: Any, targets: Any) -> None:
-        """All data of an evaluation at once: arrays, or a dataset."""
+    @property
+    def is_over(self) -> bool:
+        return self.examples.is_over
+
+    def whole(self, data: Any, targets: Any, *, is_labelled: bool) -> None:
+        """All data of an evaluation at once: arrays, or a dataset.
+
+        Args:
+            is_labelled: whether the method compares outputs with true labels: nobody hands it what a model made.
+        """
         self.end()
         arrays = list(_arrays((data, targets)))
+        evidence = LABELS if is_labelled else INPUTS
         if not arrays:
-            arrays = list(_sources(data) or ())
+            arrays, evidence = list(_sources(data) or ()), LOADER
         if not self.is_over and arrays:
             self._add(arrays)
-            self.end()
+            self.examples.end(evidence)
 
     def call(self, model: Any, value: Any) -> None:
         """A model that was trained is called for inference, by no other one."""
@@ -71,11 +79,14 @@ class Evaluation:
                 self.model, self.step = weakref.ref(model), step
                 self._add(arrays)
 
+    def train(self) -> None:
+        """A training step follows."""
+        self.end()
+        self.examples.train()
+
     def end(self) -> None:
-        """Tell of the examples, if there were any: a training step follows, or another evaluation."""
-        if not self.is_over and self.examples.count:
-            self.is_over = True
-            self.recorder.event("evaluation", "keras", self.examples.digest(), self.examples.count)
+        """Another evaluation follows, or training."""
+        self.examples.end()
 
     def _add(self, arrays: list[Any]) -> None:
         rows = arrays[0].shape[0]

@@ -103,7 +103,7 @@ def test_streams_of_linen_are_apart(tmp_path: Path, require) -> None:  # type: i
                 ["numpy", ["shuffle"]],
                 ["random", []],
             ]
-            [[_, digest, n_examples]] = result.of("evaluation")
+            [[_, digest, n_examples, _]] = result.of("evaluation")
             assert n_examples == 16, "one pass over the test data, and no call before the training"
             assert (digest == runs[""][0].of("evaluation")[0][1]) == (result not in runs["split"])
     told = runs[""][0].of("weights")

@@ -30,7 +30,12 @@ def splitters(random_state):
             chosen = {"n_splits": 2, "shuffle": True, "random_state": random_state}
             yield name, made(**{key: value for key, value in chosen.items() if key in known})
 
-seeds = {"number": lambda: 42, "state": lambda: np.random.RandomState(42), "none": lambda: None, "global": lambda: np.random.mtrand._rand}
+seeds = {
+    "number": lambda: 42,
+    "state": lambda: np.random.RandomState(42),
+    "none": lambda: None,
+    "global": lambda: np.random.mtrand._rand,
+}
 for kind, make in seeds.items():
     tell("train_test_split." + kind, *selection.train_test_split(x, y, random_state=make()))
     tell("make_classification." + kind, *make_classification(random_state=make()))
@@ -39,7 +44,8 @@ for kind, make in seeds.items():
     for name, splitter in splitters(make()):
         tell("%s.%s" % (name, kind), *(rows for pair in splitter.split(x, y, groups) for rows in pair))
 state = np.random.RandomState(7)
-tell("one state for two", *selection.train_test_split(x, random_state=state), *next(selection.KFold(shuffle=True, random_state=state).split(x)))
+folds = selection.KFold(shuffle=True, random_state=state)
+tell("one state for two", *selection.train_test_split(x, random_state=state), *next(folds.split(x)))
 print("drawn", state.rand())
 for step in range(2):
     pass
@@ -108,7 +114,8 @@ from sklearn.model_selection import RandomizedSearchCV
 x, y = np.arange(120.0).reshape(60, 2), np.arange(60) % 2
 net = SGDClassifier(early_stopping=True, random_state=np.random.RandomState(3), max_iter=5, tol=None).fit(x, y)
 print("net", hashlib.sha256(net.coef_.tobytes()).hexdigest())
-search = RandomizedSearchCV(SGDClassifier(random_state=0), {"alpha": np.linspace(1, 2, 999)}, n_iter=1, cv=2, random_state=0)
+net, rates = SGDClassifier(random_state=0), {"alpha": np.linspace(1, 2, 999)}
+search = RandomizedSearchCV(net, rates, n_iter=1, cv=2, random_state=0)
 print("chosen", search.fit(x, y).best_params_["alpha"])
 """
     script = Script(text, "")

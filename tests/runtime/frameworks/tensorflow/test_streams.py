@@ -199,7 +199,7 @@ def test_what_is_told_of_a_run(runs: dict[str, list[Result]]) -> None:
     examples = {
         tuple(event[1:]) for results in runs.values() for result in results for event in result.of("evaluation")
     }
-    assert [count for _, count in examples] == [6]
+    assert [count for _, count, _ in examples] == [6]
     assert all(result.of("uncontrolled") == [] for results in runs.values() for result in results)
 
 

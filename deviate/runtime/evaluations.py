@@ -1,0 +1,87 @@
+"""Data of evaluations as a hash, by which runs show that they were tested on the same examples: for every framework.
+
+Adapters hand in the arrays that a model was given outside of training. Nothing in an array tells whether it came from
+the data or from the model itself, as the states of a solver, a sampler or an agent do. So the hash is recorded with the
+evidence for it. Equal hashes always mean equal inputs; different ones mean different examples only where the evidence
+shows that they are examples.
+"""
+
+from __future__ import annotations
+
+from .hashing import Examples
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Sequence
+
+    from .hashing import Array
+    from .recorder import Recorder
+
+LOADER = "loader"
+"""A loader or a dataset yielded them."""
+LABELS = "labels"
+"""They were handed over for an evaluation, with or without true labels beside them: `evaluate`, `score`."""
+REPEATED = "repeated"
+"""The next evaluation, after further training, was given the same: what a model computes would have changed."""
+NAMES = "names"
+"""Arrays that the script calls test or validation data."""
+INPUTS = "inputs"
+"""The model was called with them, and nothing else is known."""
+
+
+class Evaluations:
+    """The evaluations of one framework, up to the first that tells of its examples.
+
+    An evaluation of bare inputs is kept until the next one shows whether it was given the same.
+
+    Attributes:
+        is_over: whether the examples have been recorded.
+    """
+
+    def __init__(self, recorder: Recorder, framework: str) -> None:
+        self.recorder = recorder
+        self.framework = framework
+        self.examples = Examples()
+        self.is_over = False
+        self.has_trained = False
+        self.first: tuple[str, int] | None = None
+
+    def add(self, batch: Sequence[Array], of_pass: object = None) -> None:
+        """Add a batch of the evaluation that is going on; arrays and pass as of `Examples.add`."""
+        if not self.is_over and (self.first is None or self.has_trained):
+            self.examples.add(batch, of_pass)
+
+    def train(self) -> None:
+        """Training goes on, so that what a model computes afterwards is something else."""
+        self.has_trained = True
+
+    def drop(self) -> None:
+        """Forget the evaluation that is going on."""
+        self.examples = Examples()
+
+    def end(self, evidence: str = INPUTS) -> bool:
+        """End the evaluation that is going on, if there is one; gives whether its examples were recorded."""
+        n_examples = self.examples.count
+        if self.is_over or not n_examples:
+            return False
+        digest = self.examples.digest()
+        self.drop()
+        if evidence == INPUTS:
+            if self.first is None:
+                self.first, self.has_trained = (digest, n_examples), False
+                return False
+            if self.first == (digest, n_examples):
+                evidence = REPEATED
+            digest, n_examples = self.first
+        self._record(digest, n_examples, evidence)
+        return True
+
+    def close(self) -> None:
+        """Record what has not been recorded: the process ends."""
+        self.end()
+        if self.first is not None and not self.is_over:
+            self._record(*self.first, INPUTS)
+
+    def _record(self, digest: str, n_examples: int, evidence: str) -> None:
+        self.is_over = True
+        self.recorder.event("evaluation", self.framework, digest, n_examples, evidence)

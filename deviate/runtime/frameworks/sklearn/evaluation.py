@@ -1,0 +1,121 @@
+"""Data of the first evaluation in scikit-learn as a hash: what fitted estimators predict for, or are scored on."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from threading import get_ident
+
+from ...arrays import array_of
+from ...evaluations import INPUTS, LABELS, Evaluations
+from ...parts import Guest
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...hashing import Array
+    from .proof import Proof
+
+SCORE = "score"
+METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")
+
+
+class Evaluation:
+    """Watches the methods of the classes that were fitted. What one of them calls in turn is its own affair."""
+
+    def __init__(self, guest: Guest, proof: Proof) -> None:
+        self.recorder = guest.recorder
+        self.thread = guest.streams.thread
+        self.proof = proof
+        self.data = Evaluations(guest.recorder, "sklearn")
+        self.watched: set[tuple[type, str]] = set()
+        self.inside = 0
+        self.latest: Any = _nothing
+        self.evidence = LABELS
+        guest.recorder.at_close.append(self.close)
+
+    def attend(self, kind: type) -> None:
+        """A class has been fitted."""
+        for name in METHODS if not self.data.is_over else ():
+            owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), object)
+            method = owner.__dict__.get(name)
+            if method is None or (owner, name) in self.watched:
+                continue
+            self.watched.add((owner, name))
+            if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
+                setattr(owner, name, type(method)(self._watching(name, method.fn), method.check, method.attribute_name))
+            elif callable(method):
+                setattr(owner, name, self._watching(name, method))
+
+    def _watching(self, name: str, original: Any) -> Any:
+        @functools.wraps(original)
+        def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+            is_asked = not (self.inside or self.data.is_over or self.proof.inside) and get_ident() == self.thread
+            if not is_asked:
+                return original(estimator, *args, **kwargs)
+            try:
+                self._take(name, args, kwargs)
+            except Exception as error:
+                self.recorder.fault("data of %s" % name, error)
+            self.inside += 1
+            try:
+                return original(estimator, *args, **kwargs)
+            finally:
+                self.inside -= 1
+
+        return method
+
+    def _take(self, name: str, args: Any, kwargs: Any) -> None:
+        """One call is one pass. The same array at once, for classes and for their probabilities, counts once."""
+        given = [args[0] if args else kwargs.get("X")]
+        if name == SCORE:
+            given.append(args[1] if len(args) > 1 else kwargs.get("y"))
+        if self.latest() is given[0]:
+            return
+        try:
+            self.latest = weakref.ref(given[0])
+        except TypeError:  # a list
+            pass
+        if len(given) < 2 or given[1] is None:
+            self.evidence = INPUTS
+        arrays = [_array(value) for value in given if value is not None]
+        if arrays and all(array[1][0] == arrays[0][1][0] for array in arrays):
+            self.data.add(arrays)
+
+    def train(self) -> None:
+        """An estimator is about to be fitted: the evaluation is over."""
+        self._end()
+        self.data.train()
+
+    def close(self) -> None:
+        """The process ends."""
+        self._end()
+        self.data.close()
+
+    def _end(self) -> None:
+        self.data.end(self.evidence)
+        self.latest = _nothing
+        self.evidence = LABELS
+
+
+def _nothing() -> None:
+    """What there was before the first data."""
+
+
+def _array(value: Any) -> Array:
+    """Rows of numbers or texts; of sparse matrices and tables, those of their contents."""
+    if hasattr(value, "tocsr"):
+        value = value.tocsr()
+        value.sort_indices()
+        numpy = sys.modules["numpy"]
+        rows = [
+            repr((value.indices[first:last].tolist(), value.data[first:last].tolist()))
+            for first, last in zip(value.indptr, value.indptr[1:])
+        ]
+        texts = numpy.array(rows)
+        return texts.dtype.str, texts.shape, texts.tobytes()
+    if hasattr(value, "to_numpy"):
+        value = value.to_numpy()
+    return array_of(value)

@@ -1,0 +1,122 @@
+"""Test and validation data by the names that the script gives them, as they are when the first training begins.
+
+What is in no loader and is handed to no `evaluate` is seen here: the arrays of scripts that compute by hand. The names
+are part of the record, so that a report says which arrays it speaks of.
+"""
+
+from __future__ import annotations
+
+import re
+
+from . import names
+from .arrays import array_of
+from .evaluations import NAMES, Evaluations
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+    from .hashing import Array
+    from .project import Project
+    from .recorder import Recorder
+
+SETS = re.compile(r"test|testing|te|val|valid|validation|dev|eval|evaluation|hold_?out|held_?out|unseen")
+"""What sets of examples are called that are not for training."""
+BARE = frozenset(("test", "testing", "holdout", "hold_out", "held_out", "heldout"))
+"""Those that need no further word to be examples: `val` may be a value, `eval` a function."""
+LABELS = re.compile(r"(?<![a-z])(?:ys?|labels?|targets?|truths?)(?![a-z])")
+"""Words for true labels, in the place of a word for inputs."""
+FRAME_READERS = frozenset(("locals", "vars", "dir", "eval", "exec"))
+"""What hands a function its own names: a dictionary that reading them would change."""
+LARGEST = 1 << 28
+"""Bytes of the arrays together; more are not hashed."""
+MOST_ITEMS = 10000
+"""Rows of a list; longer ones are not hashed."""
+MOST_CELLS = 1000000
+"""Cells of a table, whose columns may be objects; larger ones are not hashed."""
+LIBRARIES = frozenset(("numpy", "torch", "tensorflow", "jax", "jaxlib", "keras", "pandas"))
+"""Whose arrays are read: others may compute or load when they are asked for their contents."""
+
+
+def record_held_out(recorder: Recorder, project: Project, frame: FrameType | None) -> None:
+    """Record the hash of what this frame and its callers hold."""
+    found: dict[str, Array] = {}
+    size = 0
+    while frame is not None and size <= LARGEST:
+        if project.place(frame.f_code) is not None:
+            for name, value in _held(frame):
+                array = None if name in found else _array(value)
+                if array is not None:
+                    found[name] = array
+                    size += memoryview(array[2]).nbytes
+        frame = frame.f_back
+    if size > LARGEST or all(_is_of_labels(name) for name in found):
+        return
+    sets: dict[tuple[str, int], list[str]] = {}  # arrays of one set with as many rows are parts of its examples
+    for name in sorted(found):
+        sets.setdefault((_set_of(name), found[name][1][0]), []).append(name)
+    data = Evaluations(recorder, ", ".join(sorted(found)))
+    for key, members in sets.items():
+        data.add([found[name] for name in members], of_pass=key)
+    data.end(NAMES)
+
+
+def _held(frame: FrameType) -> list[tuple[str, Any]]:
+    """Names of held-out data and their values: variables, items of dictionaries, attributes of `self`."""
+    code = frame.f_code
+    if code.co_flags & names.IS_OPTIMIZED and not FRAME_READERS.isdisjoint(code.co_names):
+        return []
+    held = names.variables(frame)
+    if len(held) > names.MOST_NAMES:
+        return []
+    own = names.attributes(held["self"]) if "self" in held else {}
+    around = [held, own, *(value for value in held.values() if type(value) is dict and len(value) <= names.MOST_PARTS)]
+    items = [item for those in around for item in list(those.items())]
+    return [(name, value) for name, value in items if isinstance(name, str) and _set_of(name)]
+
+
+def _set_of(name: str) -> str:
+    """The name of a set that is not for training, in that of its inputs or labels; "" for every other name.
+
+    >>> [_set_of(name) for name in ("x_test", "testX", "test_labels", "val_images", "data_val", "test")]
+    ['test', 'test', 'test', 'val', 'val', 'test']
+    >>> [_set_of(name) for name in ("val", "test_acc", "test_losses", "x_train", "evaluate", "latest_x", "y")]
+    ['', '', '', '', '', '', '']
+    """
+    plain = _plain(name)
+    found = names.set_name(LABELS.sub("x", plain))
+    return found if SETS.fullmatch(found) and (found != plain or found in BARE) else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[a-z]{2})", "_", name).lower().strip("_")
+
+
+def _is_of_labels(name: str) -> bool:
+    return LABELS.search(_plain(name)) is not None
+
+
+def _array(value: Any) -> Array | None:
+    """The array behind a value that lies in the memory of the host; None for what is no set of several examples."""
+    try:
+        if isinstance(value, (list, tuple)):
+            is_read = 1 < len(value) <= MOST_ITEMS
+        else:
+            is_read = _is_on_host(value) and bool(len(value.shape)) and value.shape[0] > 1
+            is_read = is_read and getattr(value, "nbytes", 0) <= LARGEST
+            is_read = is_read and (not hasattr(value, "iloc") or value.size <= MOST_CELLS)
+        if not is_read:
+            return None
+        array = array_of(value)
+    except Exception:  # rows of different lengths, values of others' classes
+        return None
+    return array if len(array[1]) and array[1][0] > 1 else None
+
+
+def _is_on_host(value: Any) -> bool:
+    """Whether a value is an array that can be read without waiting for an accelerator."""
+    if type(value).__module__.partition(".")[0] not in LIBRARIES or not hasattr(value, "shape"):
+        return False
+    device = getattr(value, "device", "cpu")
+    return "cpu" in str(getattr(device, "platform", getattr(device, "type", device))).lower()
