@@ -117,7 +117,10 @@ def test_one_run_is_shown_with_its_attempts_files_and_why_it_failed(project: Pat
     assert deviate("run", "train.py", "-q", "-r", "2", "-j", "2", "--env", "FAIL=1", "--env", "LR=1").code == 3
     answer = deviate("show", "train", "--run", "1")
     assert answer.code == 0, answer.both
-    assert answer.out.startswith("Run         train:algo+impl replicate 1\nState       failed: crashed, ValueError: bad luck\n")
+    assert answer.out.splitlines()[:2] == [
+        "Run         train:algo+impl replicate 1",
+        "State       failed: crashed, ValueError: bad luck",
+    ]
     assert re.search(r"^Variables .*\bLR=1\b", answer.out, re.MULTILINE)
     assert re.search(r"^1 +crashed +20.*UTC +\S+ s +\S+ +ValueError: bad luck +exit$", answer.out, re.MULTILINE)
     assert "  ValueError: bad luck\n" in answer.out
