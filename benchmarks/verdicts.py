@@ -151,7 +151,7 @@ def rejected(baseline: Scores, candidate: Scores, **asked: object) -> np.ndarray
     has_spread = (np.ptp(baseline, axis=1) > 0) | (np.ptp(candidate, axis=1) > 0)
     decided = np.zeros(len(baseline), dtype=bool)
     alpha = asked.pop("alpha", ALPHA)
-    answer = ask(baseline[has_spread], candidate[has_spread], alpha=alpha, **asked)  # type: ignore[arg-type]
+    answer = ask(baseline[has_spread], candidate[has_spread], alpha=alpha, is_decision_only=True, **asked)  # type: ignore[arg-type]
     decided[has_spread] = answer.p_upper < alpha
     return decided
 
@@ -220,7 +220,8 @@ def family(
             baseline = first if shares_baseline or member == 0 else draw(rng, (n_trials, sizes[0]))
             candidate = draw(rng, (n_trials, sizes[1]))
             has_spread = (np.ptp(baseline, axis=1) > 0) | (np.ptp(candidate, axis=1) > 0)
-            p_values[has_spread, member] = ask(baseline[has_spread], candidate[has_spread], alpha=ALPHA).p_upper
+            answer = ask(baseline[has_spread], candidate[has_spread], alpha=ALPHA, is_decision_only=True)
+            p_values[has_spread, member] = answer.p_upper
         wrong = [min(it for it in holm(row) if not isinstance(it, Unavailable)) < ALPHA for row in p_values.tolist()]
         return {"wrong": float(np.mean(wrong))}
 
@@ -260,7 +261,7 @@ def power(sizes: tuple[int, int], *, is_paired: bool) -> Callable[[Generator, in
         baseline, candidate = rng.normal(0, 1, (n_trials, sizes[0])), rng.normal(1.5, 1, (n_trials, sizes[1]))
         if is_paired:
             baseline = np.zeros_like(baseline)
-        answer = ask(baseline, candidate, alpha=ALPHA, is_paired=is_paired)
+        answer = ask(baseline, candidate, alpha=ALPHA, is_paired=is_paired, is_decision_only=True)
         return {"both": float((answer.p_upper < ALPHA).mean()), "welch": float((answer.welch < ALPHA).mean())}
 
     return simulate

@@ -91,7 +91,9 @@ def ask_fit(
             "Sign flips" if is_paired else "Permutation t",
             t,
             never_zero(permutation),
-            note=", ".join(filter(None, (_how(len(baseline), len(candidate), permutation, error, is_paired), note))),
+            note=", ".join(
+                filter(None, (_how(len(baseline), len(candidate), permutation, error, is_paired=is_paired), note))
+            ),
             p_error=error,
         ),
         float(answer.sign[0]),
@@ -180,7 +182,7 @@ def _rows(*samples: Values) -> list[Vector]:
     return [np.asarray(values, dtype=np.float64)[None, :] for values in samples]
 
 
-def _how(n_baseline: int, n_candidate: int, p_value: float, error: float, is_paired: bool) -> str:
+def _how(n_baseline: int, n_candidate: int, p_value: float, error: float, *, is_paired: bool) -> str:
     if is_exact(n_baseline, n_candidate, is_paired=is_paired):
         return "exact permutation"
     few = N_ERRORS * math.sqrt(p_value * (1 - p_value) / N_RESAMPLES)

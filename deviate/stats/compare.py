@@ -190,7 +190,7 @@ def refined(comparison: Comparison) -> Comparison:
 
 
 def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
-    """Scores of the baseline and of the candidate that the tests of a verdict take: those of pairs where it is paired."""
+    """Scores of baseline and candidate that the tests of a verdict take: those of the pairs where runs are paired."""
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         return b, a

@@ -117,7 +117,7 @@ def against_baseline(
 
 
 def all_pairs(samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95) -> tuple[Contrast, ...]:
-    """All against all: both tests with Holm over the pairs; the intervals cover all pairs together by Bonferroni's bound.
+    """All against all: both tests, Holm over the pairs; the intervals cover all pairs together by Bonferroni's bound.
 
     Holm rejects all that Bonferroni rejects and at times more, so that a p below alpha can stand beside an interval
     that holds 0, but never the other way round. No common variance is assumed.

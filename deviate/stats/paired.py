@@ -87,7 +87,7 @@ def mean_difference(baseline: Values, candidate: Values) -> Estimate:
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", is_paired=True)
 def paired_t(baseline: Values, candidate: Values) -> Test | Unavailable:
-    """Paired t-test of the mean difference; with the sign flips it decides where runs were paired before they were made.
+    """Paired t-test of the mean difference; with the sign flips it decides where runs were paired beforehand.
 
     Source: Student (1908).
     """

@@ -1,10 +1,10 @@
 """The two tests behind every decision, Welch's and the studentized permutation test, and the interval of both.
 
-Neither is enough alone. The permutation test is exact where runs are exchangeable under the null; Welch's is right where
-the sides spread unequally and scores are near normal. Welch alone calls equal methods different in a third of the
-comparisons of 5 with 40 runs of which a tenth collapses, the permutation test alone in 9 % of 5 with 20 runs whose SDs
-are 3 and 1. So a value is rejected only if both reject it, the p of a comparison is the larger one, and the interval
-holds all values that not both reject.
+Neither is enough alone. The permutation test is exact where runs are exchangeable under the null; Welch's is right
+where the sides spread unequally and scores are near normal. Welch alone calls equal methods different in a third of
+the comparisons of 5 with 40 runs of which a tenth collapses, the permutation test alone in 9 % of 5 with 20 runs whose
+SDs are 3 and 1. So a value is rejected only if both reject it, the p of a comparison is the larger one, and the
+interval holds all values that not both reject.
 
 Functions take many comparisons at once, one per row, so that a simulation asks the very code that decides a verdict.
 Arrangements depend on the numbers of runs alone: no decision depends on the analysis seed.
@@ -83,6 +83,7 @@ def ask(
     alpha: float,
     side: Side = "both",
     is_paired: bool = False,
+    is_decision_only: bool = False,
 ) -> Answer:
     """Ask both tests whether the difference of means, candidate minus baseline, is the null value.
 
@@ -92,12 +93,17 @@ def ask(
             exchanged.
         alpha: p-values that cannot be told from it by 9,999 arrangements get 99,999.
         is_paired: whether runs in the same column are pairs.
+        is_decision_only: leaves the permutation test out where Welch's does not reject, for then both do not. Its p is
+            then Welch's. Most of many comparisons under the null need no permutation so.
     """
     nulls = np.broadcast_to(np.asarray(null, dtype=np.float64), (len(candidate),))
     sides = _sides(np.asarray(baseline, dtype=np.float64), np.asarray(candidate, dtype=np.float64), is_paired=is_paired)
     t = sides.t(nulls)
     p_welch = _t_tail(t, sides.df, side)
-    p_value, error = sides.permutation(nulls, side, N_RESAMPLES)
+    p_value, error = p_welch.copy(), np.zeros(len(p_welch))
+    is_asked = p_welch < alpha if is_decision_only else np.ones(len(p_welch), dtype=np.bool_)
+    if is_asked.any():
+        p_value[is_asked], error[is_asked] = sides.chosen(is_asked).permutation(nulls[is_asked], side, N_RESAMPLES)
     is_open = (p_value - error < alpha) & (p_value + error >= alpha) & (p_welch < alpha)
     if (error > 0).any() and is_open.any():
         near = sides.chosen(is_open)
@@ -144,7 +150,8 @@ def is_exact(n_baseline: int, n_candidate: int, *, is_paired: bool = False) -> b
 
 def _sides(baseline: Vector, candidate: Vector, *, is_paired: bool) -> "_Runs | _Pairs":
     if is_paired:
-        return _Pairs(candidate - baseline)
+        largest = np.maximum(np.abs(baseline).max(axis=1), np.abs(candidate).max(axis=1))
+        return _Pairs(candidate - baseline, 4 * np.spacing(largest))
     return _Runs(baseline, candidate)
 
 
@@ -157,6 +164,7 @@ class _Runs:
     def __init__(self, baseline: Vector, candidate: Vector) -> None:
         self.n_b, self.n_a = baseline.shape[1], candidate.shape[1]
         b, a = np.sort(baseline, axis=1), np.sort(candidate, axis=1)
+        finest = 2 * np.spacing(np.maximum(np.abs(b).max(axis=1), np.abs(a).max(axis=1)))
         mean_b, mean_a = b.mean(axis=1), a.mean(axis=1)
         b, a = b - mean_b[:, None], a - mean_a[:, None]
         self.scale = np.maximum(np.abs(b).max(axis=1), np.abs(a).max(axis=1))
@@ -166,6 +174,7 @@ class _Runs:
         variance_b = self.square_b / (self.n_b * (self.n_b - 1))
         variance_a = self.square_a / (self.n_a * (self.n_a - 1))
         self.se = np.sqrt(variance_a + variance_b)
+        self.rounding = ROUNDING + (self.n_a + self.n_b) * finest / self.scale / self.se
         share = variance_a / (variance_a + variance_b)
         self.df = 1 / (share**2 / (self.n_a - 1) + (1 - share) ** 2 / (self.n_b - 1))
 
@@ -173,7 +182,7 @@ class _Runs:
         """Some of the comparisons."""
         other = object.__new__(_Runs)
         other.n_a, other.n_b = self.n_a, self.n_b
-        for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df"):
+        for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding"):
             setattr(other, name, getattr(self, name)[which])
         return other
 
@@ -191,10 +200,11 @@ class _Runs:
         total = self.square_a + self.square_b + distance**2 * n_a * n_b / n
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
         t = np.abs(distance) / self.se
-        least = np.maximum(t - ROUNDING * np.maximum(1.0, t), 0.0)
+        least = np.maximum(t - self.rounding * np.maximum(1.0, t), 0.0)
         needed, beyond_a, beyond_total = _studentized(n_a, n_b, least)
         above, below = (np.zeros(len(t), dtype=np.int64) for _ in range(2))
         squares = pooled**2 if n_a != n_b else pooled
+        nothing = np.maximum(NO_SPREAD, self.rounding * self.se)
         for ways, where in _blocks(rows, len(t)):
             sums = ways @ pooled[where].T
             counted = needed[where] * sums**2
@@ -202,7 +212,7 @@ class _Runs:
                 counted -= beyond_a[where] * (ways @ squares[where].T)
             is_beyond = counted >= (beyond_total * total)[where] * (1 - 1e-13)
             # A side sum that is only rounding is a t of 0, whatever is left of the variances.
-            is_beyond &= (np.abs(sums) > NO_SPREAD) | (least[where] == 0)
+            is_beyond &= (np.abs(sums) > nothing[where]) | (least[where] == 0)
             above[where] += (is_beyond & (sums > 0)).sum(axis=0)
             below[where] += (is_beyond & (sums <= 0)).sum(axis=0)
         return _shares(above, below, distance, side, len(rows), is_exact=is_exact, is_mirrored=n_a == n_b)
@@ -259,12 +269,12 @@ class _Runs:
         n_own = rows[:, :n_a].sum(axis=1, dtype=np.float64)
         moved, crossed = n_own - share * n_a, own_sums - share * sums
         spread = n_own * (1 - 2 * share) + share**2 * n_a
-        total = float(self.square_a[0] + self.square_b[0])
+        total, rounding = float(self.square_a[0] + self.square_b[0]), float(self.rounding[0])
 
         def p_at(distance: float) -> float:
             shift = direction * distance
             t = distance / se
-            needed, beyond_a, beyond_total = _studentized(n_a, n_b, np.array([t - ROUNDING * max(1.0, t)]))
+            needed, beyond_a, beyond_total = _studentized(n_a, n_b, np.array([t - rounding * max(1.0, t)]))
             side_sums = sums - shift * moved
             side_squares = squares - 2 * shift * crossed + shift**2 * spread
             whole = total + shift**2 * n_a * n_b / (n_a + n_b)
@@ -281,22 +291,24 @@ class _Runs:
 class _Pairs:
     """Comparisons of pairs: rows of differences, centred and scaled, in order."""
 
-    def __init__(self, differences: Vector) -> None:
+    def __init__(self, differences: Vector, finest: Vector | None = None) -> None:
         self.n = differences.shape[1]
         ordered = np.sort(differences, axis=1)
+        finest = 2 * np.spacing(np.abs(ordered).max(axis=1)) if finest is None else finest
         mean = ordered.mean(axis=1)
         ordered = ordered - mean[:, None]
         self.scale = np.abs(ordered).max(axis=1)
         self.difference = mean / self.scale
         self.values = ordered / self.scale[:, None]
         self.se = np.sqrt((self.values**2).sum(axis=1) / (self.n * (self.n - 1)))
+        self.rounding = ROUNDING + self.n * finest / self.scale / self.se
         self.df = np.full(len(differences), self.n - 1.0)
 
     def chosen(self, which: NDArray[np.bool_]) -> "_Pairs":
         """Some of the comparisons."""
         other = object.__new__(_Pairs)
         other.n = self.n
-        for name in ("scale", "difference", "values", "se", "df"):
+        for name in ("scale", "difference", "values", "se", "df", "rounding"):
             setattr(other, name, getattr(self, name)[which])
         return other
 
@@ -309,7 +321,7 @@ class _Pairs:
         distance = self.difference - nulls / self.scale
         values = self.values + distance[:, None]
         observed = np.abs(distance) * self.n
-        rounding = ROUNDING * np.maximum(self.se * self.n, observed)
+        rounding = self.rounding * np.maximum(self.se * self.n, observed)
         rows, is_exact = flips(self.n, n_resamples)
         above, below = (np.zeros(len(values), dtype=np.int64) for _ in range(2))
         for ways, where in _blocks(rows, len(values)):
