@@ -9,7 +9,7 @@ from deviate.model.plan import SelectedMetric
 
 Word = Literal["better", "worse", "higher", "lower", "equivalent", "undecided", "identical", "withheld"]
 """`withheld`: runs were looked at when no look was declared, so that no error rate stands behind any other word."""
-SpreadWord = Literal["steadier", "less steady", "equally steady", "undecided"]
+SpreadWord = Literal["steadier", "less steady", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,14 @@ class SpreadVerdict:
     """Which side is steadier, in one word, and why that one.
 
     Attributes:
-        ratio: of SDs, given before, within which spreads count as equal; None where none was, and then no word says so.
+        ratio: of SDs, given before, within which the interval may lie; None where none was.
+        is_within: whether the 90 % interval of the SD ratio, for normal scores, lies within it; that is no verdict.
     """
 
     word: SpreadWord
     reason: str
     ratio: float | None = None
+    is_within: bool = False
 
 
 @dataclass(frozen=True, slots=True)

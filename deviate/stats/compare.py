@@ -1,5 +1,6 @@
 """Comparing a candidate with a baseline in one metric: every estimate, interval and test at once."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -73,10 +74,17 @@ def compare(
     sides = [
         describe(values, name=name, direction=direction, confidence=confidence) for values in (baseline, candidate)
     ]
-    before, after = (replace(side, metric=replace(side.metric, margin=margin)) for side in sides)
+    shared = smallest_se(sides)
+    before, after = (replace(side, metric=replace(side.metric, margin=margin), rounding_se=shared) for side in sides)
     return compare_descriptions(
         before, after, rng=rng, confidence=confidence, is_paired=is_paired, spread_ratio=spread_ratio
     )
+
+
+def smallest_se(sides: Iterable[Description]) -> float | None:
+    """The smallest standard error of the mean, by which all sides are rounded; None where there is none above 0."""
+    errors = [it.se for it in sides if not isinstance(it.se, Unavailable)]
+    return min((it for it in errors if it > 0), default=None)
 
 
 def compare_descriptions(

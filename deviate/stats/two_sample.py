@@ -72,7 +72,12 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
     notes = [f"{tied} ties"] if tied else []
     if u in (0, n_a * n_b):
         p_value = never_zero(2 / math.comb(n_a + n_b, n_a))
-        notes = ["exact", f"complete separation, {min(u, n_a * n_b - u):g} of {n_a * n_b} pairs against", *notes]
+        # What is tied is tied within a side.
+        notes = [
+            "exact",
+            f"complete separation, 0 of {n_a * n_b} pairs against",
+            *(f"{it} within a side" for it in notes),
+        ]
     elif not tied:
         is_exact = n_a * n_b <= MOST_EXACT
         method: Literal["exact", "asymptotic"] = "exact" if is_exact else "asymptotic"

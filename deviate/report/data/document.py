@@ -98,7 +98,9 @@ SHAPES: dict[type, Shape] = {
         without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
     ),
     Metric: Shape(without=frozenset(it.name for it in fields(Metric)) - {"expression", "file", "line"}),
-    Description: Shape(inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}),
+    Description: Shape(
+        without=_but("rounding_se"), inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}
+    ),
     Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
     Unavailable: Shape(without=_but("reason"), also={"unavailable": "reason"}, filled=_but("reason")),
