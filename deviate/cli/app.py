@@ -129,7 +129,11 @@ Tasks = Annotated[
 ]
 SpreadRatio = Annotated[
     float | None,
-    typer.Option(min=1, metavar="R", help="Largest ratio of SDs, such as 1.5, at which both count as equally steady."),
+    typer.Option(
+        min=1,
+        metavar="R",
+        help="Say whether the interval of the SD ratio lies within 1/R … R, such as 1.5; no verdict.",
+    ),
 ]
 Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here ('-' is standard output).")]
 Latex = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table for a paper ('-' is standard output).")]

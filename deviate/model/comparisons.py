@@ -9,7 +9,7 @@ from deviate.model.plan import SelectedMetric
 
 Word = Literal["better", "worse", "higher", "lower", "equivalent", "undecided", "identical", "withheld"]
 """`withheld`: runs were looked at when no look was declared, so that no error rate stands behind any other word."""
-SpreadWord = Literal["steadier", "less steady", "equally steady", "undecided"]
+SpreadWord = Literal["steadier", "less steady", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,14 @@ class SpreadVerdict:
     """Which side is steadier, in one word, and why that one.
 
     Attributes:
-        ratio: of SDs, given before, within which spreads count as equal; None where none was, and then no word says so.
+        ratio: of SDs, given before, within which the interval may lie; None where none was.
+        is_within: whether the 90 % interval of the SD ratio, for normal scores, lies within it; that is no verdict.
     """
 
     word: SpreadWord
     reason: str
     ratio: float | None = None
+    is_within: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Paired:
         correlation: Pearson, of the scores of the pairs; about 0 where sides share no noise.
         difference: mean of candidate minus baseline over the pairs.
         t_test: paired t. wilcoxon: signed rank, exact without ties and zeros, else over sign flips.
+        interval: of the paired t alone. sign_flips: the permutation test of the mean difference.
     """
 
     n: int
@@ -52,14 +55,17 @@ class Paired:
     interval: Interval | Unavailable
     t_test: Test | Unavailable
     wilcoxon: Test | Unavailable
+    sign_flips: Test | Unavailable = NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Two one-sided tests against a margin that was given before.
+    """Two one-sided questions to both tests against a margin that was given before.
 
     Attributes:
+        above, below: the test with the larger p, Welch's or the permutation test.
         p_value: the larger of the two.
+        is_within: whether both questions are answered at the level of the interval, Monte-Carlo error included.
         interval: at twice the error level (90 % for 95 %); equivalence is that it lies within the margin.
         is_not_worse: whether the one-sided bound is above -margin in the metric's direction; None without a direction.
     """
@@ -70,6 +76,7 @@ class Equivalence:
     p_value: float
     interval: Interval
     is_not_worse: bool | None
+    is_within: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +139,18 @@ class Comparison:
     """Candidate against baseline in one metric. All differences are candidate minus baseline.
 
     Attributes:
-        is_paired: whether the paired t decides instead of Welch, as asked for before.
-        difference_interval: Welch, or paired t.
-        p_adjusted: p of the test that decides (Welch, or paired t) after Holm over the family of this report; equals
-            it for the primary metric. At a declared look it is the repeated p: what the earlier looks may have spent
+        is_paired: whether pairs decide, by the paired t and the flips of their signs, as asked for before.
+        difference_interval: all values that not both tests reject; from fewer runs than a verdict takes, Welch's alone.
+        welch_interval: Welch's alone.
+        p_adjusted: the larger p of both tests after Holm over the family of this report; equals it for the primary
+            metric. At a declared look it is the repeated p: what the earlier looks may have spent
             is counted in.
         superiority: P(candidate > baseline) + P(equal) / 2; its interval is one-sided at complete separation.
         cliffs_delta: P(candidate > baseline) - P(candidate < baseline). glass_delta: difference over the SD of the
             baseline.
         levene: centred at the mean, as older reports have it; brown_forsythe at the median.
-        permutation: of the difference of means, runs exchanged between the sides.
+        p_upper: `p_adjusted` at the upper end of the Monte-Carlo error of the permutation test, which decides.
+        permutation: of the studentized difference of means, runs exchanged between the sides.
         difference_bootstrap, sd_ratio_bootstrap, glass_delta_interval: by resampling runs, labelled as such.
         detectable: smallest difference these runs could have seen at 80 % power, in units of the metric. Its interval
             is what the uncertainty of the SD makes of it.
@@ -190,10 +199,22 @@ class Comparison:
     worst_rank: Test | Unavailable = NOT_ASKED
     curve: CurveComparison | Unavailable = NOT_ASKED
     attainment: AttainmentComparison | Unavailable = NOT_ASKED
+    welch_interval: Interval | Unavailable = NOT_ASKED
+    p_upper: Estimate = NOT_ASKED
+
+    @property
+    def both_tests(self) -> tuple[Test | Unavailable, Test | Unavailable]:
+        """The t-test and the permutation test that a verdict asks."""
+        if not self.is_paired:
+            return self.welch, self.permutation
+        if isinstance(self.paired, Unavailable):
+            return self.paired, self.paired
+        return self.paired.t_test, self.paired.sign_flips
 
     @property
     def deciding_test(self) -> Test | Unavailable:
-        """The test behind the verdict: Welch, or paired t where runs were paired."""
-        if not self.is_paired:
-            return self.welch
-        return self.paired if isinstance(self.paired, Unavailable) else self.paired.t_test
+        """The one of both tests with the larger p; the t-test where there are too few runs for the other."""
+        t_test, permutation = self.both_tests
+        if isinstance(t_test, Unavailable) or isinstance(permutation, Unavailable):
+            return t_test
+        return permutation if permutation.p_value > t_test.p_value else t_test

@@ -67,6 +67,8 @@ class Description:
         n_examples: of the test set, where known. sampling_se: of an accuracy, from these examples: no number of runs
             reduces it.
         attainment: when the runs reached the target, where one was given.
+        rounding_se: the smallest standard error of the mean among the sides that are compared in this metric, which
+            decides the decimals of all of them; None where nothing is compared.
         note: what a reader must know: "all 5 values equal", "1 run: spread unknown", "no completed run (0/5)".
     """
 
@@ -101,6 +103,7 @@ class Description:
     n_examples: int | None = None
     sampling_se: Estimate = NOT_ASKED
     attainment: Attainment | Unavailable = NOT_ASKED
+    rounding_se: float | None = None
 
     @property
     def n(self) -> int:

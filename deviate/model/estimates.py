@@ -63,6 +63,7 @@ class Test:
 
     Attributes:
         df_between: degrees of freedom of the numerator of an F over three or more experiments; `df` is the other one.
+        p_error: three Monte-Carlo standard errors of a p from a sample of arrangements; 0 where p is exact.
     """
 
     __test__ = False
@@ -73,6 +74,7 @@ class Test:
     df: float | None = None
     note: str = ""
     df_between: float | None = None
+    p_error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Judging:
         directions: metric to whether more or less of it is better.
         tasks: a pattern, as `*/acc`, of the metrics that are one measure on several tasks; None for those that the
             records name.
-        spread_ratio: largest ratio of SDs at which two sides count as equally steady.
+        spread_ratio: ratio of SDs within which the interval of theirs is asked to lie.
         groups: where sub-groups of evaluation sets are found, as `--groups` says it.
         weak_below: a metric, and the value beyond which a run is left out where its spread is told a second time.
     """

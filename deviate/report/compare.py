@@ -1,9 +1,7 @@
 """Comparisons as text: the verdict with its figures, and the sentence to paste."""
 
-import math
-
 from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
-from deviate.report.describe import cell_of, interval_cell, mean_cell, noted, unit_of
+from deviate.report.describe import cell_of, interval_cell, mean_cell, noted, places_of, unit_of
 from deviate.report.format import (
     between,
     clean,
@@ -26,22 +24,18 @@ TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
 
 def places_of_difference(comparison: Comparison) -> int | None:
-    """Decimals from the SE of the difference: of the mean over the pairs, or of means with unequal variances.
+    """Decimals of both sides and of the difference: from the smallest SE, which is that of a side or of the pairs.
 
     A paired t is the difference in standard errors; at a t of 0 the interval tells.
     """
+    places = [places_of(side) for side in (comparison.baseline, comparison.candidate)]
     paired = comparison.paired
     if comparison.is_paired and isinstance(paired, Paired) and isinstance(paired.t_test, Test):
         if not isinstance(paired.difference, Unavailable) and paired.t_test.statistic:
-            return decimals(abs(paired.difference / paired.t_test.statistic))
-        if isinstance(paired.interval, Interval):
-            return decimals((paired.interval.high - paired.interval.low) / 4)
-    variance = 0.0
-    for side in (comparison.baseline, comparison.candidate):
-        if isinstance(side.sd, Unavailable) or side.n == 0:
-            return None
-        variance += side.sd**2 / side.n
-    return decimals(math.sqrt(variance))
+            places.append(decimals(abs(paired.difference / paired.t_test.statistic)))
+        elif isinstance(paired.interval, Interval):
+            places.append(decimals((paired.interval.high - paired.interval.low) / 4))
+    return max((it for it in places if it is not None), default=None)
 
 
 def verdict_word(comparison: Comparison) -> str:
@@ -207,6 +201,8 @@ def _spread(comparison: Comparison) -> str:
     why = ""
     if isinstance(verdict, SpreadVerdict) and isinstance(interval, Interval) and not interval.low <= 1 <= interval.high:
         why = f" ({verdict.reason})" if verdict.word == "undecided" else ""  # an interval without 1 looks decided
+    elif isinstance(verdict, SpreadVerdict) and verdict.is_within:
+        why = f" ({verdict.reason})"
     return f"SD ratio {ratio_cell(comparison.sd_ratio, interval).text}: {spread_word(comparison)}{why}"
 
 
@@ -214,8 +210,6 @@ def spread_word(comparison: Comparison) -> str:
     verdict = comparison.spread_verdict
     if isinstance(verdict, Unavailable):
         return "undecided"
-    if verdict.word == "equally steady" and verdict.ratio is not None:
-        return f"equally steady within {ratio(verdict.ratio)}"
     return verdict.word
 
 

@@ -22,7 +22,9 @@ LONGEST_UNIT = 40
 
 
 def places_of(description: Description) -> int | None:
-    """Decimals for everything that stands on the scale of the metric: from the SE of the mean."""
+    """Decimals for everything on the scale of the metric: from the SE of the mean, the smallest of what is compared."""
+    if description.rounding_se is not None:
+        return decimals(description.rounding_se)
     if isinstance(description.sd, Unavailable) or description.n == 0:
         return None
     return decimals(description.sd / math.sqrt(description.n))

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from deviate.stats.bootstrap import median_bootstrap as median_bootstrap
     from deviate.stats.bootstrap import sd_bootstrap as sd_bootstrap
     from deviate.stats.bootstrap import sd_ratio_bootstrap as sd_ratio_bootstrap
+    from deviate.stats.both import ask_both as ask_both
+    from deviate.stats.both import both_interval as both_interval
+    from deviate.stats.both import paired_both_interval as paired_both_interval
+    from deviate.stats.both import permutation_test as permutation_test
+    from deviate.stats.both import sign_flip_test as sign_flip_test
     from deviate.stats.compare import compare as compare
     from deviate.stats.curves import compare_curves as compare_curves
     from deviate.stats.describe import describe as describe
@@ -143,7 +148,6 @@ if TYPE_CHECKING:
     from deviate.stats.tasks import compare_tasks as compare_tasks
     from deviate.stats.two_sample import kolmogorov_smirnov as kolmogorov_smirnov
     from deviate.stats.two_sample import mann_whitney as mann_whitney
-    from deviate.stats.two_sample import permutation_test as permutation_test
     from deviate.stats.two_sample import student as student
     from deviate.stats.two_sample import welch as welch
     from deviate.stats.two_sample import welch_interval as welch_interval
@@ -174,6 +178,13 @@ load_on_first_use(
             "median_bootstrap",
             "sd_bootstrap",
             "sd_ratio_bootstrap",
+        ),
+        "deviate.stats.both": (
+            "ask_both",
+            "both_interval",
+            "paired_both_interval",
+            "permutation_test",
+            "sign_flip_test",
         ),
         "deviate.stats.compare": ("compare",),
         "deviate.stats.curves": ("compare_curves",),
@@ -346,7 +357,6 @@ load_on_first_use(
         "deviate.stats.two_sample": (
             "kolmogorov_smirnov",
             "mann_whitney",
-            "permutation_test",
             "student",
             "welch",
             "welch_interval",

@@ -4,8 +4,6 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from scipy import special
-
 from deviate.model import (
     Comparison,
     CompletionComparison,
@@ -24,14 +22,16 @@ from deviate.model.check import (
     ControlCheck,
     MetricCheck,
 )
-from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
-from deviate.stats import summary
+from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.stats.both import NEAR, ask_fit, including, interval_of_both
+from deviate.stats.compare import deciding_scores
 from deviate.stats.family import holm
 from deviate.stats.notes import equal_words, where
-from deviate.stats.paired import match
 from deviate.stats.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.proof import repeatability
-from deviate.stats.sample import Values, count, differences_of, moments, never_zero, pooled_sd, refusal, spread_refusal
+from deviate.stats.sample import Values, count, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.two_tests import Side
+from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
 TOO_FEW = "needs {needed}, has {found}: with fewer a check is always undecided"
 SAME = "nothing has changed"
@@ -42,15 +42,17 @@ class Weighed:
     """A difference weighed against a margin. All differences are candidate minus baseline.
 
     Attributes:
-        interval: two-sided, at the level that was asked for. bound: one-sided at the same level.
-        p_value: of the test that it is worse by more than the margin, doubled: below alpha where the whole interval
-            lies beyond the margin.
+        interval: two-sided, at the level that was asked for. bound: one-sided at the same level. Both hold all values
+            that not both tests reject.
+        p_value: the larger p of both tests that it differs from the margin on the worse side: below alpha where the
+            whole interval lies beyond the margin. p_upper: with the Monte-Carlo error, which decides.
         is_beyond: whether it does. is_within: whether the bound is on the good side of the margin.
     """
 
     interval: Interval
     bound: float
     p_value: float
+    p_upper: float
     is_beyond: bool
     is_within: bool
 
@@ -64,40 +66,45 @@ def weigh(
     confidence: float = 0.95,
     is_paired: bool = False,
 ) -> Weighed | Unavailable:
-    """Weigh the scores of two sides, by Welch's t or the paired t, as the verdict of a report does.
+    """Weigh the scores of two sides by both tests, as the verdict of a report does.
 
     Args:
         margin: by how much worse is still all right, in units of the scores; 0 asks whether it is worse at all.
 
     Raises:
         ValueError: the margin is negative or no number.
-    Source: Welch (1947); Student (1908); one side of Schuirmann (1987) for the bound.
+    Source: Welch (1947); Student (1908); Chung & Romano (2013); one side of Schuirmann (1987) for the bound.
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"The margin {margin:g} is no margin.")
     if is_paired:
-        differences = differences_of(baseline, candidate, PAIRED_RUNS)
+        differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
         if isinstance(differences, Unavailable):
             return differences
-        d = moments(differences)
-        difference, se, df, method = d.mean, d.se, d.n - 1.0, "paired t"
-    else:
-        if reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
-            return reason
-        b, a = moments(baseline), moments(candidate)
-        difference, se = a.mean - b.mean, math.hypot(a.se, b.se)
-        df, method = summary.welch_df(b, a), "Welch"
-    half = summary.t_quantile((1 + confidence) / 2, df) * se
-    one_sided = summary.t_quantile(confidence, df) * se
-    interval = Interval(difference - half, difference + half, confidence, method)
-    sign = 1.0 if direction == "max" else -1.0
-    gain = sign * difference
+    elif reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    null = -margin if direction == "max" else margin
+    better: Side = "above" if direction == "max" else "below"
+    interval = interval_of_both(baseline, candidate, confidence=confidence, is_paired=is_paired)
+    bounds = interval_of_both(baseline, candidate, confidence=2 * confidence - 1, side=better, is_paired=is_paired)
+    if isinstance(interval, Unavailable):
+        return interval
+    if isinstance(bounds, Unavailable):
+        return bounds
+    worse = ask_fit(baseline, candidate, null=null, confidence=confidence, is_paired=is_paired)
+    within = ask_fit(baseline, candidate, null=null, side=better, confidence=confidence, is_paired=is_paired)
+    is_shown, is_within = worse.p_upper < 1 - confidence, within.p_upper < 1 - confidence
+    interval = interval if is_shown else including(interval, null)
+    bounds = bounds if is_within else including(bounds, null)
+    bound = bounds.low if direction == "max" else bounds.high
+    is_on_worse_side = (worse.sign < 0) == (direction == "max")
     return Weighed(
         interval=interval,
-        bound=sign * (gain - one_sided),
-        p_value=never_zero(2 * float(special.stdtr(df, (gain + margin) / se))),
-        is_beyond=gain + half < -margin,
-        is_within=gain - one_sided > -margin,
+        bound=bound,
+        p_value=worse.p if is_on_worse_side else 1.0,
+        p_upper=worse.p_upper if is_on_worse_side else 1.0,
+        is_beyond=is_shown and (interval.high < null if direction == "max" else interval.low > null),
+        is_within=is_within and (bound > null if direction == "max" else bound < null),
     )
 
 
@@ -118,11 +125,15 @@ def check_metrics(
     Source: Holm (1979); Berger (1982) for the intersection-union test.
     """
     asked = [(pair, it) for pair in pairs for it in pair.comparisons if it.metric.name in names]
-    weighed = [_weighed(comparison, confidence, has_partners=pair.candidate in partners) for pair, comparison in asked]
-    p_values: list[Estimate] = [it if isinstance(it, Unavailable) else it.p_value for it in weighed]
+    weighed = [
+        _weighed(comparison, confidence, has_partners=pair.candidate in partners, n_family=len(asked))
+        for pair, comparison in asked
+    ]
+    p_values = holm([it if isinstance(it, Unavailable) else it.p_value for it in weighed])
+    p_upper = holm([it if isinstance(it, Unavailable) else it.p_upper for it in weighed])
     return tuple(
-        _metric_check(pair, comparison, it, p_adjusted, len(asked), confidence)
-        for (pair, comparison), it, p_adjusted in zip(asked, weighed, holm(p_values), strict=True)
+        _metric_check(pair, comparison, it, p_adjusted, most, len(asked), confidence)
+        for (pair, comparison), it, p_adjusted, most in zip(asked, weighed, p_values, p_upper, strict=True)
     )
 
 
@@ -158,20 +169,20 @@ def check_control(name: str, experiment: Experiment | None) -> ControlCheck:
     return ControlCheck(name, "broken", f"{where(proof)}, though everything was held", proof)
 
 
-def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool) -> Weighed | Unavailable:
+def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
     """The scores at the level of the comparison, which at a declared look is that of the repeated interval."""
     direction = comparison.metric.direction
     if direction is None:
         raise ValueError(f"The metric {comparison.metric.name} has no direction.")
-    if too_few := _too_few(comparison):
+    interval = comparison.difference_interval
+    level = interval.confidence if isinstance(interval, Interval) else confidence
+    if too_few := _too_few(comparison, is_alone=n_family == 1 and level == confidence):
         return Unavailable(too_few)
     if has_partners and comparison.baseline.scores == comparison.candidate.scores:
         return Unavailable(SAME)
     if comparison.verdict.word == "withheld":
         return Unavailable(comparison.verdict.reason)
-    interval = comparison.difference_interval
-    level = interval.confidence if isinstance(interval, Interval) else confidence
-    b, a = _scores(comparison)
+    b, a = deciding_scores(comparison)
     return weigh(
         b,
         a,
@@ -182,17 +193,10 @@ def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool) -
     )
 
 
-def _scores(comparison: Comparison) -> tuple[list[float], list[float]]:
-    if comparison.is_paired:
-        b, a, _ = match(comparison.baseline, comparison.candidate)
-        return b, a
-    return [it.value for it in comparison.baseline.scores], [it.value for it in comparison.candidate.scores]
-
-
-def _too_few(comparison: Comparison) -> str:
-    b, a = _scores(comparison)
-    if comparison.is_paired and len(b) < PAIRED_RUNS:
-        return TOO_FEW.format(needed=count(PAIRED_RUNS, "pair"), found=len(b))
+def _too_few(comparison: Comparison, *, is_alone: bool) -> str:
+    b, a = deciding_scores(comparison)
+    if comparison.is_paired and len(b) < (needed := needed_pairs(is_alone=is_alone)):
+        return TOO_FEW.format(needed=count(needed, "pair"), found=len(b))
     if not comparison.is_paired and min(len(b), len(a)) < VERDICT_RUNS:
         return TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", found=f"{len(b)} and {len(a)}")
     return ""
@@ -203,10 +207,11 @@ def _metric_check(
     comparison: Comparison,
     weighed: Weighed | Unavailable,
     p_adjusted: Estimate,
+    p_upper: Estimate,
     n_family: int,
     confidence: float,
 ) -> MetricCheck:
-    outcome, reason = _outcome(comparison, weighed, p_adjusted, n_family)
+    outcome, reason = _outcome(comparison, weighed, p_adjusted, p_upper, n_family)
     level = confidence if isinstance(weighed, Unavailable) else weighed.interval.confidence
     return MetricCheck(
         baseline=pair.baseline,
@@ -219,12 +224,12 @@ def _metric_check(
         bound_confidence=level,
         p_adjusted=p_adjusted,
         n_family=n_family,
-        needed=_needed(comparison, level),
+        needed=_needed(comparison, level, is_alone=n_family == 1 and level == confidence),
     )
 
 
 def _outcome(
-    comparison: Comparison, weighed: Weighed | Unavailable, p_adjusted: Estimate, n_family: int
+    comparison: Comparison, weighed: Weighed | Unavailable, p_adjusted: Estimate, p_upper: Estimate, n_family: int
 ) -> tuple[CheckOutcome, str]:
     if isinstance(weighed, Unavailable):
         if weighed.reason == "identical":
@@ -236,20 +241,28 @@ def _outcome(
     level = weighed.interval.confidence
     worse = "beyond the margin" if margin else "on the worse side of 0"
     if weighed.is_beyond:
-        if not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - level:
+        if not isinstance(p_upper, Unavailable) and p_upper < 1 - level:
+            if unfair := unfair_loss(comparison, "worse", level):
+                return "undecided", unfair
             return "worse", f"the whole {level_text(level)} interval of the difference lies {worse}"
+        if not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - level:
+            return "undecided", f"the interval lies {worse}, but {NEAR}"
         asked = count(n_family, "question")
         return "undecided", f"the interval lies {worse}, but p adjusted for {asked} is not below alpha"
     if weighed.is_within:
+        word = "not worse" if margin else "better"
+        if unfair := unfair_loss(comparison, word, level):
+            return "undecided", unfair
+        told = f"better: the one-sided {level_text(level)} bound is on the better side of 0"
         if margin:
-            return "passed", f"not worse by more than the margin: the one-sided {level_text(level)} bound is within it"
-        return "passed", f"better: the one-sided {level_text(level)} bound is on the better side of 0"
+            told = f"not worse by more than the margin: the one-sided {level_text(level)} bound is within it"
+        return "passed", f"{told}{no_failure(comparison.candidate)}"
     if margin:
         return "undecided", "neither worse by more than the margin nor within it is shown"
     return "undecided", "not shown to be worse; that it is not worse at all, only a better candidate can show"
 
 
-def _needed(comparison: Comparison, level: float) -> int | Unavailable:
+def _needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
     """The power of the one-sided bound for a true difference of 0, never of the observed one.
 
     Source: noncentral t, as in `runs_for_effect`.
@@ -257,7 +270,7 @@ def _needed(comparison: Comparison, level: float) -> int | Unavailable:
     margin = comparison.metric.margin
     if not margin:
         return Unavailable("no margin was given")
-    b, a = _scores(comparison)
+    b, a = deciding_scores(comparison)
     two_sided = 2 * level - 1
     if comparison.is_paired:
         differences = differences_of(b, a)
@@ -265,7 +278,7 @@ def _needed(comparison: Comparison, level: float) -> int | Unavailable:
             return differences
         effect = margin / moments(differences).sd
         pairs = fewest(lambda n: detectable_paired_effect(n, confidence=two_sided) <= effect)
-        return pairs if isinstance(pairs, Unavailable) else max(pairs, PAIRED_RUNS)
+        return pairs if isinstance(pairs, Unavailable) else max(pairs, needed_pairs(is_alone=is_alone))
     if reason := refusal(2, b, a) or spread_refusal(b, a):
         return reason
     runs = runs_for_effect(margin / pooled_sd(moments(b), moments(a)), confidence=two_sided)

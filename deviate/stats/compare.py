@@ -1,10 +1,12 @@
 """Comparing a candidate with a baseline in one metric: every estimate, interval and test at once."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from deviate.model import NOT_ASKED, Comparison, Description, Direction, Estimate, Unavailable, Verdict
+from deviate.model import NOT_ASKED, Comparison, Description, Direction, Estimate, Paired, Unavailable, Verdict
+from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.bootstrap import (
     Resamples,
     difference_bootstrap,
@@ -12,6 +14,7 @@ from deviate.stats.bootstrap import (
     mean_bootstrap,
     sd_ratio_bootstrap,
 )
+from deviate.stats.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
 from deviate.stats.describe import describe
 from deviate.stats.effect import (
     cliffs_delta,
@@ -39,7 +42,6 @@ from deviate.stats.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.two_sample import (
     kolmogorov_smirnov,
     mann_whitney,
-    permutation_test,
     student,
     welch,
     welch_interval,
@@ -72,10 +74,17 @@ def compare(
     sides = [
         describe(values, name=name, direction=direction, confidence=confidence) for values in (baseline, candidate)
     ]
-    before, after = (replace(side, metric=replace(side.metric, margin=margin)) for side in sides)
+    shared = smallest_se(sides)
+    before, after = (replace(side, metric=replace(side.metric, margin=margin), rounding_se=shared) for side in sides)
     return compare_descriptions(
         before, after, rng=rng, confidence=confidence, is_paired=is_paired, spread_ratio=spread_ratio
     )
+
+
+def smallest_se(sides: Iterable[Description]) -> float | None:
+    """The smallest standard error of the mean, by which all sides are rounded; None where there is none above 0."""
+    errors = [it.se for it in sides if not isinstance(it.se, Unavailable)]
+    return min((it for it in errors if it > 0), default=None)
 
 
 def compare_descriptions(
@@ -100,6 +109,7 @@ def compare_descriptions(
     seed = int(rng.integers(2**63))
     resamples = resamples or Resamples(np.random.default_rng(seed))
     ratio, robust = sd_ratio(b, a), brown_forsythe(b, a)
+    of_welch = welch_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
     comparison = Comparison(
         metric=baseline.metric,
@@ -107,7 +117,10 @@ def compare_descriptions(
         baseline=baseline,
         candidate=candidate,
         difference=_difference(baseline, candidate),
-        difference_interval=welch_interval(b, a, confidence=confidence),
+        difference_interval=of_welch
+        if min(len(b), len(a)) < VERDICT_RUNS
+        else both_interval(b, a, confidence=confidence),
+        welch_interval=of_welch,
         welch=welch(b, a),
         student=student(b, a),
         mann_whitney=mann_whitney(b, a, rng=np.random.default_rng(seed)),
@@ -126,7 +139,7 @@ def compare_descriptions(
         equivalence=NOT_ASKED
         if margin is None
         else equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
-        permutation=permutation_test(b, a, rng=np.random.default_rng(seed)),
+        permutation=permutation_test(b, a, confidence=confidence),
         kolmogorov_smirnov=kolmogorov_smirnov(b, a),
         levene=levene(b, a),
         glass_delta=glass_delta(b, a),
@@ -147,14 +160,74 @@ def compare_descriptions(
     )
     if is_paired:
         comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
-    test = comparison.deciding_test
-    return with_adjusted_p(comparison, test if isinstance(test, Unavailable) else test.p_value, confidence=confidence)
+    comparison = _with_asked_values(comparison, confidence)
+    return with_adjusted_p(comparison, *both_p(comparison), confidence=confidence)
 
 
-def with_adjusted_p(comparison: Comparison, p_adjusted: Estimate, *, confidence: float) -> Comparison:
+def _with_asked_values(comparison: Comparison, confidence: float) -> Comparison:
+    """The interval with 0 and the ends of the margin, where both tests do not reject them.
+
+    For very skewed scores and unequal numbers of runs the p of the permutation test need not fall steadily away from
+    the difference; and the interval may rest on fewer arrangements. What was asked is answered by its own p.
+    """
+    interval, margin = comparison.difference_interval, comparison.metric.margin
+    b, a = deciding_scores(comparison)
+    if isinstance(interval, Unavailable) or len(b) < VERDICT_RUNS or len(a) < VERDICT_RUNS:
+        return comparison
+    for null in (0.0,) if margin is None else (0.0, -margin, margin):
+        if not interval.low <= null <= interval.high:
+            both = ask_fit(b, a, null=null, confidence=confidence, is_paired=comparison.is_paired)
+            if both.p_upper >= 1 - confidence:
+                interval = including(interval, null)
+    return replace(comparison, difference_interval=interval)
+
+
+def refined(comparison: Comparison) -> Comparison:
+    """The comparison with a p from as many arrangements as there are for one that is near to alpha."""
+    _, permutation = comparison.both_tests
+    b, a = deciding_scores(comparison)
+    if isinstance(permutation, Unavailable) or not permutation.p_error:
+        return comparison
+    level = 1 - permutation.p_value  # so that p itself is what it cannot be told from
+    both = ask_fit(b, a, confidence=level, is_paired=comparison.is_paired)
+    changed = replace(comparison, permutation=both.permutation)
+    if isinstance(comparison.paired, Paired) and comparison.is_paired:
+        changed = replace(comparison, paired=replace(comparison.paired, sign_flips=both.permutation))
+    p_value, p_upper = both_p(changed)
+    return replace(changed, p_adjusted=p_value, p_upper=p_upper)
+
+
+def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
+    """Scores of baseline and candidate that the tests of a verdict take: those of the pairs where runs are paired."""
+    if comparison.is_paired:
+        b, a, _ = match(comparison.baseline, comparison.candidate)
+        return b, a
+    return [it.value for it in comparison.baseline.scores], [it.value for it in comparison.candidate.scores]
+
+
+def both_p(comparison: Comparison) -> tuple[Estimate, Estimate]:
+    """The larger p of both tests, and the same at the upper end of its Monte-Carlo error."""
+    t_test, permutation = comparison.both_tests
+    if isinstance(t_test, Unavailable):
+        return t_test, t_test
+    if isinstance(permutation, Unavailable):
+        return t_test.p_value, t_test.p_value
+    return max(t_test.p_value, permutation.p_value), upper_p(t_test, permutation)
+
+
+def with_adjusted_p(
+    comparison: Comparison,
+    p_adjusted: Estimate,
+    p_upper: Estimate,
+    *,
+    confidence: float,
+    n_family: int = 1,
+    has_looks: bool = False,
+) -> Comparison:
     """The comparison as one of a family: its p adjusted, its verdict decided anew."""
-    adjusted = replace(comparison, p_adjusted=p_adjusted)
-    return replace(adjusted, verdict=decide(adjusted, confidence=confidence))
+    adjusted = replace(comparison, p_adjusted=p_adjusted, p_upper=p_upper)
+    verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks)
+    return replace(adjusted, verdict=verdict)
 
 
 def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Generator, confidence: float) -> Comparison:
@@ -166,13 +239,14 @@ def _as_pairs(comparison: Comparison, resamples: Resamples, rng: np.random.Gener
     b, a, _ = match(baseline, candidate)
     found = paired(baseline, candidate, rng=rng, confidence=confidence)
     differences = differences_of(b, a)
+    interval = found.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
     return replace(
         comparison,
         is_paired=True,
         paired=found,
         difference=found.difference,
-        difference_interval=found.interval,
+        difference_interval=interval,
         difference_bootstrap=differences
         if isinstance(differences, Unavailable)
         else mean_bootstrap(differences, rng=resamples, confidence=confidence),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from deviate.model import Estimate, Experiment, Run, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
 from deviate.stats.contention import contention
-from deviate.stats.overhead import counted
+from deviate.stats.overhead import COUNTED_RUNS, counted
 from deviate.stats.sample import moments
 from deviate.stats.variance import mean_ratio, mean_ratio_interval
 
@@ -104,7 +104,8 @@ def _profile(
     if not seen[0] or not seen[1]:
         return Unavailable(no_profile or WARMS_UP.reason), ([], [])
     free, held = _kernels(seen[0]), _kernels(seen[1])
-    costs = [_kernel(name, free.get(name), held.get(name)) for name in {**free, **held}]
+    n_fewest = min(map(len, seen))
+    costs = [_kernel(name, free.get(name), held.get(name), n_fewest) for name in {**free, **held}]
     shown = sorted(costs, key=lambda it: (-max(it.free_s, it.held_s), it.name))[:MOST_KERNELS]
     whole = sum(it.free_s + it.held_s for it in costs)
     first = seen[0][0]
@@ -137,9 +138,12 @@ def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:
     return {name: KernelTime(name, calls[name], seconds[name]) for name in seconds}
 
 
-def _kernel(name: str, free: KernelTime | None, held: KernelTime | None) -> KernelCost:
+def _kernel(name: str, free: KernelTime | None, held: KernelTime | None, n_fewest: int) -> KernelCost:
+    """Times of one kernel; a factor only where several runs count, for one call that waits makes any factor of one."""
     factor: Estimate = Unavailable("in one mode only")
-    if free is not None and held is not None:
+    if n_fewest < COUNTED_RUNS:
+        factor = Unavailable(f"needs {COUNTED_RUNS + 1} profiled runs of each mode: the first warms up")
+    elif free is not None and held is not None:
         factor = held.seconds / free.seconds if free.seconds > 0 else Unavailable("takes no time where it is free")
     return KernelCost(
         name,

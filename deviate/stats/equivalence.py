@@ -1,13 +1,12 @@
-"""Equivalence: two one-sided tests against a margin that was given before; there is no default margin."""
+"""Equivalence: both tests against either end of a margin that was given before; there is no default margin."""
 
 import math
+from dataclasses import replace
 
-from scipy import special
-
-from deviate.model import Direction, Equivalence, Interval, Test, Unavailable
+from deviate.model import Direction, Equivalence, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
-from deviate.stats import summary
-from deviate.stats.sample import Summary, Values, differences_of, moments, never_zero, refusal, spread_refusal
+from deviate.stats.both import BothTests, ask_fit, interval_of_both
+from deviate.stats.sample import Values, differences_of, refusal, spread_refusal
 
 
 def equivalence(
@@ -18,41 +17,18 @@ def equivalence(
     direction: Direction | None = None,
     confidence: float = 0.95,
 ) -> Equivalence | Unavailable:
-    """Welch's t-test against both ends of the margin. Five runs in each.
+    """Both tests, one-sided, against both ends of the margin. Five runs in each.
 
     Args:
         margin: above 0, in units of the scores.
 
     Raises:
         ValueError: the margin is not a positive number.
-    Source: Schuirmann (1987).
+    Source: Schuirmann (1987); Chung & Romano (2013) for the permutation test.
     """
     if reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
-    return of_summaries(
-        moments(baseline), moments(candidate), margin=margin, direction=direction, confidence=confidence
-    )
-
-
-def of_summaries(
-    baseline: Summary,
-    candidate: Summary,
-    *,
-    margin: float,
-    direction: Direction | None = None,
-    confidence: float = 0.95,
-) -> Equivalence | Unavailable:
-    """The same of a published table: numbers of runs, means and SDs.
-
-    Raises:
-        ValueError: the margin is not a positive number.
-    Source: Schuirmann (1987).
-    """
-    if reason := summary.refusal(VERDICT_RUNS, baseline, candidate):
-        return reason
-    se = math.hypot(candidate.se, baseline.se)
-    df = summary.welch_df(baseline, candidate)
-    return _two_one_sided(candidate.mean - baseline.mean, se, df, "Welch t", margin, direction, confidence)
+    return _two_one_sided(baseline, candidate, margin, direction, confidence, is_paired=False)
 
 
 def paired_equivalence(
@@ -63,45 +39,50 @@ def paired_equivalence(
     direction: Direction | None = None,
     confidence: float = 0.95,
 ) -> Equivalence | Unavailable:
-    """Paired t-test against both ends of the margin. Five pairs.
+    """The paired t-test and the sign flips against both ends of the margin. Five pairs.
 
     Raises:
         ValueError: the margin is not a positive number.
-    Source: Schuirmann (1987).
+    Source: Schuirmann (1987); Fisher (1935) for the sign flips.
     """
     differences = differences_of(baseline, candidate, VERDICT_RUNS)
     if isinstance(differences, Unavailable):
         return differences
-    d = moments(differences)
-    return _two_one_sided(d.mean, d.se, d.n - 1, "Paired t", margin, direction, confidence)
+    return _two_one_sided(baseline, candidate, margin, direction, confidence, is_paired=True)
 
 
 def _two_one_sided(
-    difference: float,
-    se: float,
-    df: float,
-    name: str,
+    baseline: Values,
+    candidate: Values,
     margin: float,
     direction: Direction | None,
     confidence: float,
-) -> Equivalence:
+    *,
+    is_paired: bool,
+) -> Equivalence | Unavailable:
     if not 0 < margin < math.inf:
         raise ValueError(f"The margin {margin:g} is not a positive number.")
-    above = _one_sided(f"{name}, above −margin", (difference + margin) / se, df, is_above=True)
-    below = _one_sided(f"{name}, below +margin", (difference - margin) / se, df, is_above=False)
-    half_width = summary.t_quantile(confidence, df) * se
-    interval = Interval(
-        difference - half_width,
-        difference + half_width,
-        2 * confidence - 1,
-        "Welch, two one-sided tests" if name == "Welch t" else "paired t, two one-sided tests",
+    interval = interval_of_both(baseline, candidate, confidence=2 * confidence - 1, side="above", is_paired=is_paired)
+    if isinstance(interval, Unavailable):
+        return interval
+    above = ask_fit(baseline, candidate, null=-margin, side="above", confidence=confidence, is_paired=is_paired)
+    below = ask_fit(baseline, candidate, null=margin, side="below", confidence=confidence, is_paired=is_paired)
+    is_above, is_below = (_is_shown(it, confidence) for it in (above, below))
+    is_above, is_below = is_above and interval.low > -margin, is_below and interval.high < margin
+    if not is_above:
+        interval = replace(interval, low=min(interval.low, -margin))
+    if not is_below:
+        interval = replace(interval, high=max(interval.high, margin))
+    return Equivalence(
+        margin,
+        above.deciding,
+        below.deciding,
+        max(above.p, below.p),
+        interval,
+        {"max": is_above, "min": is_below, None: None}[direction],
+        is_within=is_above and is_below,
     )
-    # By the bounds and not by p, so that rounding never tells of two answers.
-    not_worse = {"max": interval.low > -margin, "min": interval.high < margin, None: None}[direction]
-    return Equivalence(margin, above, below, max(above.p_value, below.p_value), interval, not_worse)
 
 
-def _one_sided(name: str, t: float, df: float, *, is_above: bool) -> Test:
-    """P of a t as far on its own side: above -margin to the right, below +margin to the left."""
-    p_value = never_zero(float(special.stdtr(df, -t if is_above else t)))
-    return Test(name, t, p_value, df, note="one-sided")
+def _is_shown(answer: BothTests, confidence: float) -> bool:
+    return answer.p_upper < 1 - confidence

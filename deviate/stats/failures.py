@@ -120,6 +120,17 @@ def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.
     return replace(test, note=", ".join(notes))
 
 
+def failure_bound(n_runs: int, *, confidence: float = 0.95) -> str:
+    """How high the failure rate may be of which no failure was seen in so many runs.
+
+    >>> failure_bound(10)
+    'the failure rate may be as high as 26%'
+
+    Source: Clopper & Pearson (1934), one-sided: 1 - alpha^(1/n).
+    """
+    return f"the failure rate may be as high as {1 - (1 - confidence) ** (1 / n_runs):.0%}"
+
+
 def is_failure(reason: str) -> bool:
     """Whether a run gave no score because it failed, and not because the metric was not reported where it counts."""
     return reason in NO_RESULT.values() or reason.startswith(NON_FINITE) or "as good as infinite" in reason

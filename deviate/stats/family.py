@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model import Comparison, Estimate, Unavailable
-from deviate.stats.compare import with_adjusted_p
+from deviate.stats.compare import refined, with_adjusted_p
 from deviate.stats.sample import count
 
 Family = Literal["primary", "quality", "outside"]
@@ -20,18 +20,41 @@ class Adjusted:
     label: str
 
 
-def adjust(pairs: Sequence[Sequence[Comparison]], *, confidence: float) -> Adjusted:
-    """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew."""
+def adjust(pairs: Sequence[Sequence[Comparison]], *, confidence: float, has_looks: bool = False) -> Adjusted:
+    """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew.
+
+    Where the Monte-Carlo error of a p leaves open whether it is below alpha once adjusted, it is computed anew from
+    more arrangements.
+    """
     members: dict[Family, list[Comparison]] = {"primary": [], "quality": [], "outside": []}
     for comparisons in pairs:
         for comparison in comparisons:
             members[_family(comparison)].append(comparison)
-    adjusted = {name: iter(holm([c.p_adjusted for c in family])) for name, family in members.items()}
-    settled = tuple(
-        tuple(with_adjusted_p(c, next(adjusted[_family(c)]), confidence=confidence) for c in comparisons)
-        for comparisons in pairs
+    settled = {name: iter(_settled(family, confidence, has_looks=has_looks)) for name, family in members.items()}
+    return Adjusted(
+        tuple(tuple(next(settled[_family(c)]) for c in comparisons) for comparisons in pairs), _label(members)
     )
-    return Adjusted(settled, _label(members))
+
+
+def _settled(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
+    p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
+    if not has_looks and any(_is_open(p, most, confidence) for p, most in zip(p_values, upper, strict=True)):
+        family = [
+            refined(c) if _is_open(p, most, confidence) else c
+            for c, p, most in zip(family, p_values, upper, strict=True)
+        ]
+        p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
+    return [
+        with_adjusted_p(c, p, most, confidence=confidence, n_family=len(family), has_looks=has_looks)
+        for c, p, most in zip(family, p_values, upper, strict=True)
+    ]
+
+
+def _is_open(p_adjusted: Estimate, p_upper: Estimate, confidence: float) -> bool:
+    if isinstance(p_adjusted, Unavailable) or isinstance(p_upper, Unavailable):
+        return False
+    # Below alpha within the error on either side: three errors above p decide, so three below it matter as well.
+    return p_upper >= 1 - confidence > 2 * p_adjusted - p_upper
 
 
 def holm(p_values: Sequence[Estimate]) -> list[Estimate]:

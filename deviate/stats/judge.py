@@ -32,6 +32,7 @@ from deviate.stats.aggregate import check_aggregate
 from deviate.stats.attainment import attainment
 from deviate.stats.bootstrap import Resamples
 from deviate.stats.breakdowns import breakdowns
+from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.endings import ending_warnings
 from deviate.stats.evaluation import evaluation_warnings
@@ -41,7 +42,7 @@ from deviate.stats.many import compare_many
 from deviate.stats.noise import noise
 from deviate.stats.non_finite import non_finite_warnings
 from deviate.stats.paired import pairing_warnings, partnered
-from deviate.stats.pairs import compare_all, label
+from deviate.stats.pairs import compare_all, label, match_metrics
 from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.proof import evaluation_agreement
@@ -115,6 +116,7 @@ def judge(
     ]
     pairs: tuple[PairFindings, ...] = ()
     if compares:
+        described = _rounded_together(described, matches)
         pairs = compare_all(
             described,
             matches,
@@ -167,6 +169,30 @@ def judge(
         planning=planning(described, pairs, sources, chosen, confidence=confidence),
         breakdowns=breakdowns(described),
     )
+
+
+def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[ExperimentFindings]:
+    """Descriptions that are compared get the smallest of their standard errors: they are rounded alike."""
+    baseline, others = described[0], described[1:]
+    rows: dict[str, list[tuple[int, Description]]] = {it.metric.name: [(0, it)] for it in baseline.descriptions}
+    for index, other in enumerate(others, start=1):
+        for before, after in match_metrics(baseline.descriptions, other.descriptions, matches):
+            rows[before.metric.name].append((index, after))
+    shared = {
+        (index, it.metric.name): smallest_se(side for _, side in row)
+        for row in rows.values()
+        if len(row) > 1
+        for index, it in row
+    }
+    return [
+        replace(
+            findings,
+            descriptions=tuple(
+                replace(it, rounding_se=shared.get((index, it.metric.name))) for it in findings.descriptions
+            ),
+        )
+        for index, findings in enumerate(described)
+    ]
 
 
 def _check(

@@ -19,6 +19,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.model.minimum import VERDICT_RUNS
+from deviate.stats.both import ask_both, both_interval
 from deviate.stats.dunnett import dunnett, dunnett_intervals
 from deviate.stats.family import holm
 from deviate.stats.omnibus import anova, kruskal_wallis, welch_anova
@@ -116,25 +117,34 @@ def against_baseline(
 
 
 def all_pairs(samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95) -> tuple[Contrast, ...]:
-    """All against all: Welch with Holm over the pairs; the intervals cover all pairs together by Bonferroni's bound.
+    """All against all: both tests, Holm over the pairs; the intervals cover all pairs together by Bonferroni's bound.
 
     Holm rejects all that Bonferroni rejects and at times more, so that a p below alpha can stand beside an interval
     that holds 0, but never the other way round. No common variance is assumed.
-    Source: Welch (1947); Holm (1979); Dunn (1961) for the intervals.
+    Fewer than five runs of a side are tested by Welch alone, and decide nothing.
+    Source: Welch (1947); Chung & Romano (2013); Holm (1979); Dunn (1961) for the intervals.
     """
     pairs = list(combinations(range(len(samples)), 2))
-    tests = [welch(samples[one], samples[other]) for one, other in pairs]
-    adjusted = holm([it if isinstance(it, Unavailable) else it.p_value for it in tests])
     level = 1 - (1 - confidence) / max(1, len(pairs))
+    adjusted = holm([_both_p(samples[one], samples[other], level) for one, other in pairs])
     contrasts = []
     for (one, other), p_value in zip(pairs, adjusted, strict=True):
-        interval = welch_interval(samples[one], samples[other], confidence=level)
+        few = min(len(samples[one]), len(samples[other])) < VERDICT_RUNS
+        interval = (welch_interval if few else both_interval)(samples[one], samples[other], confidence=level)
         if isinstance(interval, Interval):
-            method = f"Welch, simultaneous over {count(len(pairs), 'pair')} (Bonferroni)"
+            method = f"{interval.method}, simultaneous over {count(len(pairs), 'pair')} (Bonferroni)"
             interval = replace(interval, confidence=confidence, method=method)
         difference = _difference(samples[other], samples[one])
         contrasts.append(Contrast(names[other], names[one], difference, interval, p_value))
     return tuple(contrasts)
+
+
+def _both_p(one: Values, other: Values, level: float) -> Estimate:
+    if min(len(one), len(other)) < VERDICT_RUNS:
+        test = welch(one, other)
+        return test if isinstance(test, Unavailable) else test.p_value
+    both = ask_both(one, other, confidence=level)
+    return both if isinstance(both, Unavailable) else both.p_upper
 
 
 def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:

@@ -10,6 +10,9 @@ from deviate.stats.variance import mean_ratio, mean_ratio_interval
 PAIRS = (("algo", "algo+impl"), ("control", "impl"))
 """Variants that differ in the implementation factors alone: held, free."""
 
+COUNTED_RUNS = 3
+"""Fewest runs of each mode, without the first, of which a factor is stated that nobody asked for."""
+
 
 def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> Overhead | None:
     """None unless there are variants of both sorts."""
@@ -19,15 +22,19 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
     held, free = pair
     slow, fast = _times(held), _times(free)
     ratio = mean_ratio(fast, slow)
-    if isinstance(ratio, Unavailable) and min(len(slow), len(fast)) < 1:
-        ratio = Unavailable("needs a second completed run of each: the first warms up")
+    interval = mean_ratio_interval(fast, slow, confidence=confidence)
+    if min(len(slow), len(fast)) < COUNTED_RUNS:
+        ratio = Unavailable(f"needs {COUNTED_RUNS + 1} completed runs of each: the first warms up")
+        interval = ratio
+    elif isinstance(interval, Unavailable):
+        ratio = interval
     return Overhead(
         held=held.variant,
         free=free.variant,
         n_held=len(slow),
         n_free=len(fast),
         ratio=ratio,
-        interval=mean_ratio_interval(fast, slow, confidence=confidence),
+        interval=interval,
         note=_note(contention([*counted(held), *counted(free)])),
     )
 

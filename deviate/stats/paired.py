@@ -9,6 +9,7 @@ from scipy import stats
 
 from deviate.model import Description, Estimate, Experiment, Interval, Paired, PairFindings, Test, Unavailable
 from deviate.stats import summary
+from deviate.stats.both import sign_flip_test
 from deviate.stats.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.power import detectable_difference, detectable_paired
 from deviate.stats.registry import statistic
@@ -39,6 +40,7 @@ def paired(
         difference=mean_difference(b, a),
         interval=paired_interval(b, a, confidence=confidence),
         t_test=paired_t(b, a),
+        sign_flips=sign_flip_test(b, a, confidence=confidence),
         wilcoxon=wilcoxon(b, a, rng=rng),
     )
 
@@ -97,7 +99,7 @@ def mean_difference(baseline: Values, candidate: Values) -> Estimate:
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", is_paired=True)
 def paired_t(baseline: Values, candidate: Values) -> Test | Unavailable:
-    """Paired t-test of the mean difference; it decides where runs were paired before they were made.
+    """Paired t-test of the mean difference; with the sign flips it decides where runs were paired beforehand.
 
     Source: Student (1908).
     """

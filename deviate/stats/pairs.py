@@ -74,7 +74,8 @@ def compare_all(
         ]
         for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
     ]
-    adjusted = adjust(compared, confidence=confidence)
+    has_looks = any(at.plan is not None for at in standings)
+    adjusted = adjust(compared, confidence=confidence, has_looks=has_looks)
     pairs = []
     for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])

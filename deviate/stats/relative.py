@@ -11,15 +11,16 @@ from deviate.stats.sampling import is_accuracy, whole_of
 def coefficient_of_variation(values: Values) -> Estimate:
     """Standard deviation over |mean|, where the mean is a scale to measure by.
 
-    It is one when all scores have the same sign and the 95 % interval of the mean excludes 0: a mean that the runs
-    cannot tell from 0 would make the quotient arbitrarily large.
+    It is one when all scores are positive and the 95 % interval of the mean excludes 0: a mean that the runs cannot
+    tell from 0 would make the quotient arbitrarily large, and what is negative, as a log-likelihood, has no zero to
+    measure from.
     Source: the usual quotient, with the SD of ddof 1.
     """
     if reason := refusal(3, values):
         return reason
     sample = moments(values)
-    if not (min(values) > 0 or max(values) < 0):
-        return Unavailable("not defined for this metric: scores at or on both sides of 0")
+    if not min(values) > 0:
+        return Unavailable("not defined for this metric: scores at or below 0")
     interval = mean_interval(values)
     if not isinstance(interval, Unavailable) and interval.low <= 0 <= interval.high:
         return Unavailable("not defined for this metric: mean near 0")

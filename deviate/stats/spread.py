@@ -77,15 +77,23 @@ def decide_spread(
     Args:
         ratio: SD of the candidate over that of the baseline.
         brown_forsythe: has to agree, for it holds where scores are not normal too.
-        spread_ratio: r given before; spreads are equal within it where the interval lies within (1 / r, r).
+        spread_ratio: r given before; whether the interval lies within (1 / r, r) is said, which holds for normal scores
+            only and is no verdict.
 
     Raises:
         ValueError: `spread_ratio` is not above 1.
     """
     if spread_ratio is not None and not 1 < spread_ratio < math.inf:
         raise ValueError(f"The ratio of spreads {spread_ratio:g} is not a number above 1.")
-    word, reason = _spread(baseline, candidate, ratio, brown_forsythe, confidence, spread_ratio)
-    return SpreadVerdict(word, reason, spread_ratio)
+    word, reason = _spread(baseline, candidate, ratio, brown_forsythe, confidence)
+    if spread_ratio is None or isinstance(ratio, Unavailable) or min(baseline.n, candidate.n) < SPREAD_RUNS:
+        return SpreadVerdict(word, reason, spread_ratio)
+    inner = _ratio_interval(ratio, baseline.n, candidate.n, 2 * confidence - 1)
+    is_within = 1 / spread_ratio < inner.low and inner.high < spread_ratio
+    if is_within:
+        limits = f"1/{spread_ratio:g} … {spread_ratio:g}"
+        reason += f"; the {level_text(inner.confidence)} interval lies within {limits} (normal scores only)"
+    return SpreadVerdict(word, reason, spread_ratio, is_within)
 
 
 def _spread(
@@ -94,7 +102,6 @@ def _spread(
     ratio: Estimate,
     brown_forsythe: Test | Unavailable,
     confidence: float,
-    spread_ratio: float | None,
 ) -> tuple[SpreadWord, str]:
     n_b, n_a = baseline.n, candidate.n
     if min(n_b, n_a) < SPREAD_RUNS:
@@ -105,10 +112,6 @@ def _spread(
         if description.tails:
             return "undecided", f"{side}: {description.tails}"
     outer = _ratio_interval(ratio, n_b, n_a, confidence)
-    inner = _ratio_interval(ratio, n_b, n_a, 2 * confidence - 1)
-    if spread_ratio is not None and 1 / spread_ratio < inner.low and inner.high < spread_ratio:
-        told = f"the {level_text(inner.confidence)} interval of the SD ratio lies within 1/{spread_ratio:g} … "
-        return "equally steady", f"{told}{spread_ratio:g}"
     told = f"the {level_text(outer.confidence)} interval of the SD ratio"
     if outer.low <= 1 <= outer.high:
         return "undecided", f"{told} contains 1"

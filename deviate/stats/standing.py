@@ -19,6 +19,7 @@ from deviate.model import (
     Verdict,
     level_text,
 )
+from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.looks import SPENDING_NAMES, Plan, at_look, repeated_p
 from deviate.stats.sample import count
@@ -51,24 +52,29 @@ class Standing:
         if self.mark:
             marked = _changed(comparison, lambda it: _noted(it, self.mark), lambda it: replace(it, note=self.mark))
             return _without_verdicts(marked, Unavailable(self.mark))
-        test = comparison.deciding_test
-        if self.plan is None or self.look is None or isinstance(test, Unavailable):
+        p_value, p_upper = both_p(comparison)
+        t_test, permutation = comparison.both_tests
+        if self.plan is None or self.look is None or isinstance(p_value, Unavailable):
             return comparison
         interval, where = comparison.difference_interval, f"look {self.look} of {len(self.plan.numbers)}"
         if isinstance(interval, Interval):
             interval = replace(interval, method=f"{interval.method}, repeated at {where}")
-        critical = _noted(test, f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}")
+        critical = f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}"
+        t_test, permutation = (
+            it if isinstance(it, Unavailable) else _noted(it, critical) for it in (t_test, permutation)
+        )
         nominal = replace(
             _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it),
             difference_interval=interval,
-            p_adjusted=repeated_p(self.plan, self.look, test.p_value),
+            p_adjusted=repeated_p(self.plan, self.look, p_value),
+            p_upper=repeated_p(self.plan, self.look, p_value if isinstance(p_upper, Unavailable) else p_upper),
         )
         if isinstance(found := nominal.equivalence, Equivalence):
             sides = replace(found, above=_noted(found.above, "nominal"), below=_noted(found.below, "nominal"))
             nominal = replace(nominal, equivalence=sides)
         if isinstance(nominal.paired, Paired) and nominal.is_paired:
-            return replace(nominal, paired=replace(nominal.paired, t_test=critical, interval=interval))
-        return replace(nominal, welch=critical)
+            return replace(nominal, paired=replace(nominal.paired, t_test=t_test, sign_flips=permutation))
+        return replace(nominal, welch=t_test, permutation=permutation)
 
     def on_completion(self, completion: CompletionComparison | Unavailable) -> CompletionComparison | Unavailable:
         """Completion rates with their test as it counts here; at a declared look its p is nominal."""
@@ -163,6 +169,7 @@ def _changed(
             interval=of_interval(paired.interval),
             t_test=of_test(paired.t_test),
             wilcoxon=of_test(paired.wilcoxon),
+            sign_flips=of_test(paired.sign_flips),
         )
     curve = comparison.curve
     if isinstance(curve, CurveComparison):
@@ -186,6 +193,7 @@ def _changed(
         levene=of_test(comparison.levene),
         worst_rank=of_test(comparison.worst_rank),
         difference_interval=of_interval(comparison.difference_interval),
+        welch_interval=of_interval(comparison.welch_interval),
         hedges_g_interval=of_interval(comparison.hedges_g_interval),
         superiority_interval=of_interval(comparison.superiority_interval),
         sd_ratio_interval=of_interval(comparison.sd_ratio_interval),
@@ -205,6 +213,7 @@ def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison
     return replace(
         comparison,
         p_adjusted=reason,
+        p_upper=reason,
         equivalence=reason if is_asked else comparison.equivalence,
         spread_verdict=spread,
         curve=comparison.curve if isinstance(comparison.curve, Unavailable) else reason,

@@ -11,7 +11,7 @@ from deviate.model import Interval, Test, Unavailable
 from deviate.stats import summary
 from deviate.stats.permutation import NORMAL, exchange_p, how
 from deviate.stats.registry import statistic
-from deviate.stats.sample import Values, is_constant, moments, never_zero, refusal, resolution, spread_refusal
+from deviate.stats.sample import Values, moments, never_zero, refusal, spread_refusal
 
 MOST_EXACT = 150 * 150
 """Pairs of runs up to which scipy finds the exact distribution of U in milliseconds; of 1000 by 1000 it is NaN, after a
@@ -20,7 +20,7 @@ minute."""
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
 def welch(baseline: Values, candidate: Values) -> Test | Unavailable:
-    """Welch's t-test of the difference of means; it decides every verdict of runs that are not paired.
+    """Welch's t-test of the difference of means; with the permutation test it decides where runs are not paired.
 
     Computed from moments, because `scipy.stats.ttest_ind` warns of cancellation where ours is exact enough.
     Source: Welch (1947).
@@ -53,29 +53,6 @@ def student(baseline: Values, candidate: Values) -> Test | Unavailable:
 
 
 @statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True)
-def permutation_test(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
-    """Permutation test of the difference of means, which is its statistic; runs are exchanged between the sides.
-
-    Exact where there are at most 9999 arrangements, else over a sample of them with the observed one added. It asks
-    whether the runs are exchangeable: with unequal spread and numbers of runs it may reject for these alone.
-    Source: Fisher (1935), as `scipy.stats.permutation_test`.
-    """
-    if reason := refusal(4, baseline, candidate):
-        return reason
-    scores = [*candidate, *baseline]
-    if is_constant(scores):
-        return Unavailable("identical")
-    finest, pooled = resolution(scores), np.array(scores, dtype=np.float64)
-    # Centred and scaled, sums neither lose the digits of scores far from 0 nor leave the range of floats.
-    centred = pooled - float(np.median(pooled))
-    scale = float(np.abs(centred).max())
-    rounding = len(pooled) * (finest / scale + 1e-15)
-    p_value, is_exact = exchange_p(centred / scale, len(candidate), rng=rng, rounding=rounding)
-    difference = moments(candidate).mean - moments(baseline).mean
-    return Test("Permutation of means", difference, p_value, note=how(is_exact=is_exact))
-
-
-@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True)
 def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
     """Mann-Whitney test of stochastic equality; the statistic is U of the candidate.
 
@@ -95,7 +72,12 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
     notes = [f"{tied} ties"] if tied else []
     if u in (0, n_a * n_b):
         p_value = never_zero(2 / math.comb(n_a + n_b, n_a))
-        notes = ["exact", f"complete separation, {min(u, n_a * n_b - u):g} of {n_a * n_b} pairs against", *notes]
+        # What is tied is tied within a side.
+        notes = [
+            "exact",
+            f"complete separation, 0 of {n_a * n_b} pairs against",
+            *(f"{it} within a side" for it in notes),
+        ]
     elif not tied:
         is_exact = n_a * n_b <= MOST_EXACT
         method: Literal["exact", "asymptotic"] = "exact" if is_exact else "asymptotic"

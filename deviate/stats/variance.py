@@ -102,6 +102,8 @@ def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: f
     if g >= 1:
         return Unavailable("the times vary too much for an interval of their ratio")
     half_width = t / b.mean * math.hypot(a.se * math.sqrt(1 - g), below)
+    if half_width >= ratio:  # no ratio of times is negative
+        return Unavailable("the times vary too much for an interval of their ratio")
     return Interval((ratio - half_width) / (1 - g), (ratio + half_width) / (1 - g), confidence, "Fieller")
 
 

@@ -1,15 +1,20 @@
 """The verdict: one word for a comparison, by the first rule that holds, and the reason in a sentence."""
 
-from deviate.model import Comparison, Description, Equivalence, Interval, Unavailable, Verdict, Word, level_text
-from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model import Comparison, Description, Equivalence, Interval, Test, Unavailable, Verdict, Word, level_text
+from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
+from deviate.stats.both import NEAR, p_of
+from deviate.stats.failures import failure_bound, is_failure
 from deviate.stats.paired import match
 from deviate.stats.power import pairs_needed, runs_needed
 from deviate.stats.sample import count, differences_of, spread_refusal
+from deviate.stats.two_tests import smallest_p
 
 CONSTANT = "constant difference"
+UNEQUAL = 2.0
+"""Ratio of the numbers of runs from which on it is named where the two tests disagree."""
 
 
-def decide(comparison: Comparison, *, confidence: float) -> Verdict:
+def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_looks: bool = False) -> Verdict:
     """Judge the candidate in the baseline's direction and margin, by what the comparison holds.
 
     Its interval may have another level than `confidence`: at a declared look it is the repeated one, whose complement
@@ -17,28 +22,95 @@ def decide(comparison: Comparison, *, confidence: float) -> Verdict:
 
     Args:
         confidence: its complement is the level below which the adjusted p has to be.
+        n_family: comparisons that p is adjusted over. has_looks: whether looks were declared.
     """
     baseline, candidate = comparison.baseline, comparison.candidate
     rates = _failure_rates(baseline, candidate)
     if reason := _too_few(baseline, candidate):
         return Verdict("undecided", rates + reason)
-    if undecidable := _without_answer(comparison):
+    if undecidable := _without_answer(comparison, is_alone=n_family == 1 and not has_looks):
         return Verdict(undecidable.word, rates + undecidable.reason)
     interval, equivalence = comparison.difference_interval, comparison.equivalence
     if isinstance(interval, Unavailable):
         return Verdict("undecided", rates + interval.reason)
-    if isinstance(equivalence, Equivalence) and _is_equivalent(equivalence):
-        return Verdict("equivalent", rates + _equivalent(interval, equivalence) + _sameness(baseline, candidate))
+    if isinstance(equivalence, Equivalence) and equivalence.is_within:
+        if unfair := unfair_loss(comparison, "equivalent", confidence):
+            return Verdict("undecided", unfair)
+        told = _equivalent(interval, equivalence) + _sameness(baseline, candidate)
+        return Verdict("equivalent", rates + told + no_failure(candidate))
     excludes_zero = interval.low > 0 or interval.high < 0
-    p_adjusted = comparison.p_adjusted
-    if excludes_zero and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
-        return _decided(interval, baseline, rates)
+    p_adjusted, p_upper = comparison.p_adjusted, comparison.p_upper
+    if excludes_zero and not isinstance(p_upper, Unavailable) and p_upper < 1 - confidence:
+        return _decided(comparison, interval, rates, confidence, is_adjusted=n_family > 1 or has_looks)
     told = f"the {level_text(interval.confidence)} interval of the difference"
-    if excludes_zero:
-        reason = f"{told} excludes 0, but p adjusted for the family is not below alpha"
+    if not excludes_zero:
+        reason = f"{told} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
+    elif not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
+        reason = f"{told} excludes 0, but {NEAR}"
     else:
-        reason = f"{told} contains 0{_sameness(baseline, candidate)}"
-    return Verdict("undecided", rates + reason + _margin_advice(comparison, confidence))
+        reason = f"{told} excludes 0, but p adjusted for the family is not below alpha"
+        reason += _least_of_family(comparison, n_family, confidence)
+    return Verdict("undecided", rates + reason + _margin_advice(comparison, confidence, n_family, has_looks=has_looks))
+
+
+def needed_pairs(*, is_alone: bool) -> int:
+    """Pairs that a verdict needs: fewer where a comparison is alone and no look was declared."""
+    return PAIRED_ALONE_RUNS if is_alone else PAIRED_RUNS
+
+
+def no_failure(description: Description) -> str:
+    """How high the failure rate may be where no run failed; empty where one did, for then the rates are said."""
+    if any(is_failure(reason) for _, reason in description.missing):
+        return ""
+    return f"; no failure in {count(description.n_runs, 'run')}: {failure_bound(description.n_runs)}"
+
+
+def _disagreement(comparison: Comparison, interval: Interval) -> str:
+    """Both p-values where one test rejects and the other does not, with what was measured that may be the reason."""
+    t_test, permutation = comparison.both_tests
+    if isinstance(t_test, Unavailable) or isinstance(permutation, Unavailable):
+        return ""
+    alpha = 1 - interval.confidence
+    if (t_test.p_value < alpha) == (permutation.p_value < alpha):
+        return ""
+    name = "paired t" if comparison.is_paired else "Welch"
+    other = "sign flips" if comparison.is_paired else "permutation"
+    told = f"; the two tests disagree: {name} p {_p(t_test)}, {other} p {_p(permutation)}"
+    causes = [_far(side) for side in (comparison.baseline, comparison.candidate)]
+    n_b, n_a = comparison.baseline.n, comparison.candidate.n
+    if not comparison.is_paired and max(n_b, n_a) >= UNEQUAL * min(n_b, n_a):
+        causes.append(f"{n_b} against {n_a} runs")
+    causes = [it for it in causes if it]
+    return f"{told} ({', '.join(causes)})" if causes else told
+
+
+def _p(test: Test) -> str:
+    return "< .001" if test.p_value < 0.001 else f"= {f'{test.p_value:.3f}'.removeprefix('0')}"
+
+
+def _far(description: Description) -> str:
+    """`2 of 40 runs lie far below the rest`; empty where none does."""
+    median = description.median
+    if not description.outliers or isinstance(median, Unavailable):
+        return ""
+    far = [it.value for it in description.scores if it.replicate in description.outliers]
+    where = "below" if max(far) < median else "above" if min(far) > median else "from"
+    verb = "lies" if len(far) == 1 else "lie"
+    return f"{len(far)} of {count(description.n, 'run')} {verb} far {where} the rest"
+
+
+def _least_of_family(comparison: Comparison, n_family: int, confidence: float) -> str:
+    """The smallest possible p, where it forbids a verdict in a family of this size."""
+    if comparison.is_paired:
+        n_b = n_a = len(match(comparison.baseline, comparison.candidate)[0])
+        runs = count(n_b, "pair")
+    else:
+        n_b, n_a = comparison.baseline.n, comparison.candidate.n
+        runs = f"{n_b} v {n_a} runs"
+    least = smallest_p(n_b, n_a, is_paired=comparison.is_paired)
+    if n_family * least < 1 - confidence:
+        return ""
+    return f": the smallest possible p of {runs} is {p_of(least)}, in a family of {n_family}"
 
 
 def _sameness(baseline: Description, candidate: Description) -> str:
@@ -52,7 +124,7 @@ def _sameness(baseline: Description, candidate: Description) -> str:
     return f"; both scores of all {len(b)} replicates are equal: does what was changed reach the script?"
 
 
-def _without_answer(comparison: Comparison) -> Verdict | None:
+def _without_answer(comparison: Comparison, *, is_alone: bool) -> Verdict | None:
     """What is said where there is no spread to judge by, or too few runs or pairs; None where there is enough."""
     b = [score.value for score in comparison.baseline.scores]
     a = [score.value for score in comparison.candidate.scores]
@@ -63,8 +135,8 @@ def _without_answer(comparison: Comparison) -> Verdict | None:
             return Verdict("undecided", f"needs {VERDICT_RUNS} runs in each, has {len(b)} and {len(a)}")
         return None
     b, a, _ = match(comparison.baseline, comparison.candidate)
-    if len(b) < PAIRED_RUNS:
-        return Verdict("undecided", f"needs {PAIRED_RUNS} pairs, has {len(b)}")
+    if len(b) < (needed := needed_pairs(is_alone=is_alone)):
+        return Verdict("undecided", f"needs {needed} pairs, has {len(b)}")
     differences = differences_of(b, a)
     if not isinstance(differences, Unavailable):
         return None
@@ -94,7 +166,10 @@ def _without_spread(reason: Unavailable, b: list[float], a: list[float]) -> Verd
     return Verdict("undecided", reason.reason)
 
 
-def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
+def _decided(
+    comparison: Comparison, interval: Interval, rates: str, confidence: float, *, is_adjusted: bool
+) -> Verdict:
+    baseline = comparison.baseline
     rises = interval.low > 0
     direction, margin = baseline.metric.direction, baseline.metric.margin
     word: Word
@@ -102,16 +177,49 @@ def _decided(interval: Interval, baseline: Description, rates: str) -> Verdict:
         word = "higher" if rises else "lower"
     else:
         word = "better" if rises == (direction == "max") else "worse"
-    reason = (
-        f"the {level_text(interval.confidence)} interval of the difference excludes 0, and adjusted p is below alpha"
-    )
+        if unfair := unfair_loss(comparison, word, confidence):
+            return Verdict("undecided", unfair)
+    told = "adjusted p" if is_adjusted else "p"
+    reason = f"the {level_text(interval.confidence)} interval of the difference excludes 0, and {told} is below alpha"
     if margin is not None and min(abs(interval.low), abs(interval.high)) > margin:
         reason += f"; {word} by more than the margin {margin:g}"
+    typical = comparison.superiority
+    if not isinstance(typical, Unavailable) and typical != 0.5 and (typical > 0.5) != rises:
+        reason += "; the means and the typical run point different ways"
     return Verdict(word, rates + reason)
 
 
-def _is_equivalent(equivalence: Equivalence) -> bool:
-    return -equivalence.margin < equivalence.interval.low and equivalence.interval.high < equivalence.margin
+def _n_failed(description: Description) -> int:
+    return sum(is_failure(reason) for _, reason in description.missing)
+
+
+def _fails_more(one: Description, other: Description) -> bool:
+    """Whether a larger share of the runs of one side failed."""
+    return _n_failed(one) * other.n_runs > _n_failed(other) * one.n_runs
+
+
+def _is_confirmed(comparison: Comparison, *, is_better: bool, level: float) -> bool:
+    """Whether the worst-rank analysis over all runs says the same direction."""
+    test = comparison.worst_rank
+    if isinstance(test, Unavailable) or test.p_value >= 1 - level:
+        return False
+    n_b, n_a = (it.n + _n_failed(it) for it in (comparison.baseline, comparison.candidate))
+    is_higher = test.statistic > n_b * n_a / 2
+    return is_higher == (is_better == (comparison.metric.direction == "max"))
+
+
+def unfair_loss(comparison: Comparison, word: str, confidence: float) -> str:
+    """Why a word does not hold that a side would owe to its failed runs; empty where it holds.
+
+    The better side has to fail no more often, or the worst-rank analysis over all runs to say the same. For
+    "equivalent" and "not worse" the better side is the candidate, which the word lets pass.
+    """
+    baseline, candidate = comparison.baseline, comparison.candidate
+    winner, loser = (baseline, candidate) if word == "worse" else (candidate, baseline)
+    if not _fails_more(winner, loser) or _is_confirmed(comparison, is_better=word != "worse", level=confidence):
+        return ""
+    before, after = (f"{_n_failed(it)}/{it.n_runs}" for it in (baseline, candidate))
+    return f"{word} among completed runs, but {after} of the candidate against {before} of the baseline failed"
 
 
 def _equivalent(interval: Interval, equivalence: Equivalence) -> str:
@@ -125,7 +233,7 @@ def _equivalent(interval: Interval, equivalence: Equivalence) -> str:
     return text
 
 
-def _margin_advice(comparison: Comparison, confidence: float) -> str:
+def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, has_looks: bool) -> str:
     """What the user's margin says about an undecided comparison; never computed from the observed difference."""
     equivalence = comparison.equivalence
     if not isinstance(equivalence, Equivalence):
@@ -134,15 +242,17 @@ def _margin_advice(comparison: Comparison, confidence: float) -> str:
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
         pairs = pairs_needed(margin, b, a, confidence=confidence)
-        needed = pairs.reason if isinstance(pairs, Unavailable) else count(max(pairs, PAIRED_RUNS), "pair")
+        least = needed_pairs(is_alone=n_family == 1 and not has_looks)
+        needed = pairs.reason if isinstance(pairs, Unavailable) else count(max(pairs, least), "pair")
     else:
         b = [score.value for score in comparison.baseline.scores]
         a = [score.value for score in comparison.candidate.scores]
         runs = runs_needed(margin, b, a, confidence=confidence)
         needed = runs.reason if isinstance(runs, Unavailable) else f"{count(max(runs, VERDICT_RUNS), 'run')} of each"
     text = f"; {needed} would see a difference of the margin {margin:g} at 80% power"
-    if equivalence.is_not_worse:
+    if equivalence.is_not_worse and not unfair_loss(comparison, "not worse", confidence):
         text += f"; not worse than by the margin (one-sided {level_text((1 + equivalence.interval.confidence) / 2)})"
+        text += no_failure(comparison.candidate)
     return text
 
 

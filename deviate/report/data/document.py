@@ -27,6 +27,7 @@ from deviate.model import (
     Run,
     Score,
     SelectedMetric,
+    Test,
     Unavailable,
     UnstableExample,
     Verdict,
@@ -35,7 +36,7 @@ from deviate.model import (
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.divergence import Difference, DivergenceFindings, Growth, Ulps
 
-SCHEMA = 6
+SCHEMA = 7
 # 2026-11-21  1  first format.
 # 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
 # 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
@@ -44,6 +45,8 @@ SCHEMA = 6
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 # 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
 # 2026-11-22  6  stability; what was not captured of runs.
+# 2026-11-23  7  both tests of comparisons: the interval of both, Welch's own beside it, sign flips of pairs, whether a
+#                difference is within its margin; no spread verdict says that two sides are equally steady.
 
 CHECK_SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a check.
@@ -95,17 +98,20 @@ SHAPES: dict[type, Shape] = {
         without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
     ),
     Metric: Shape(without=frozenset(it.name for it in fields(Metric)) - {"expression", "file", "line"}),
-    Description: Shape(inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}),
+    Description: Shape(
+        without=_but("rounding_se"), inside=("metric",), also={"n": "n"}, keyed={"missing": ("replicate", "reason")}
+    ),
     Score: Shape(without=_but("value"), also={"score": "value"}),
     Interval: Shape(unbounded=_but("low", "high")),
     Unavailable: Shape(without=_but("reason"), also={"unavailable": "reason"}, filled=_but("reason")),
     PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
-        without=_but("baseline", "candidate"),
+        without=_but("baseline", "candidate", "p_upper"),
         inside=("verdict",),
         also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
     ),
     Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
+    Test: Shape(without=_but("p_error")),
     CurveComparison: Shape(unbounded=_but("band")),
     # Scores stand with the metrics of the experiments.
     NoiseRow: Shape(without=_but("scores"), also={"n": "n"}),

@@ -46,7 +46,7 @@ def _cells(plot: MatrixPlot) -> NDArray[np.float64]:
     pairs = values[np.tril_indices(len(values), -1)]
     known = pairs[np.isfinite(pairs)]
     low, span = known.min(), known.max() - known.min()
-    share = np.clip((values - low) / span, 0, 1) if span > 0 else np.ones_like(values)
+    share = np.clip((values - low) / span, 0, 1) if span > 0 else np.zeros_like(values)
     opacity = np.where(np.isfinite(values), LIGHTEST + (DARKEST - LIGHTEST) * share, 0.0)
     alpha = np.tril(opacity, -1)[1:, :-1]
     return np.dstack([np.broadcast_to(to_rgb(colour(plot.index)), (*alpha.shape, 3)), alpha])

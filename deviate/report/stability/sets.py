@@ -107,9 +107,10 @@ def _although(it: SetStability, churn: float) -> str:
         return f", {over(it)}"
     low, high = 100 * min(it.accuracies), 100 * max(it.accuracies)
     places = max(0, decimals(high - low) or 0)
-    word = ", although" if high - low < 100 * churn else ";"
-    spread = f"lie within {number(high - low, places)} points ({between(low, high, places)} %)"
-    return f"{word} the accuracies of all {len(it.accuracies)} runs {spread}"
+    size, ends = f"{number(high - low, places)} points", f"({between(low, high, places)} %)"
+    if high - low < 100 * churn:
+        return f", although the accuracies of all {len(it.accuracies)} runs lie within {size} {ends}"
+    return f"; the accuracies of {len(it.accuracies)} runs range over {size} {ends}"
 
 
 def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> Quantities:

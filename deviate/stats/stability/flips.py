@@ -11,6 +11,7 @@ Counts = NDArray[np.int32]
 N_SHOWN = 20
 N_AT_ONCE = 4096
 """Examples whose labels, of many runs, stay in a core's cache."""
+NO_MAJORITY = Unavailable("of two runs each is as good as the majority")
 GROWS = Unavailable("the share of unstable examples grows with the number of runs")
 
 
@@ -25,6 +26,8 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
     n_runs, n_examples = n_alike.shape
     if n_runs < 2:
         return Measure("majority-agreement", SINGLE, SINGLE)
+    if n_runs == 2:
+        return Measure("majority-agreement", NO_MAJORITY, NO_MAJORITY)
     most = n_alike.max(axis=0)
     # A class with so many votes is seen by so many runs.
     n_most, n_below = ((n_alike == it).sum(axis=0) // np.maximum(it, 1) for it in (most, most - 1))
