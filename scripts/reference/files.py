@@ -30,7 +30,7 @@ data base: the files are safe on network disks, can be copied, and are read by a
         result.json           how it ended; written last, so that its presence means completion
         work/                 the run's own copy of the project, in which the command ran
   reports/NAME/               report.html, and its figures as CSV beside it
-  cache/
+  cache/                      parsed/: trees of the files that were analysed; pictures; safe to delete
 ```
 
 A run is done when its `result.json` is whole and its `spec.json` has the right hash; that is why an experiment survives
