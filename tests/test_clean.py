@@ -15,6 +15,7 @@ import pytest
 from deviate import pipeline
 from deviate.pipeline.tidy import disk_space
 from deviate.records.attempts import read_claim, write_claim
+from deviate.replay.adopt import temporary_prefix
 
 TRAIN = """\
 import os, sys, time
@@ -138,11 +139,9 @@ def test_only_temporary_folders_of_runs_are_removed(project: Path, deviate) -> N
     assert deviate("run", "train.py", "-q", "-r", "2").code == 0
     precious = project / "precious"
     precious.mkdir()
-    for attempt, place in zip(
-        project.glob(".deviate/experiments/train/runs/*/attempt-1"),
-        (Path(tempfile.mkdtemp(prefix="deviate-")), precious),
-        strict=True,
-    ):
+    one, other = project.glob(".deviate/experiments/train/runs/*/attempt-1")
+    ours = Path(tempfile.mkdtemp(prefix=temporary_prefix(one)))
+    for attempt, place in ((one, ours), (other, precious)):
         (place / "file").write_bytes(b"x" * 10_000)
         claim = read_claim(attempt)
         assert claim is not None

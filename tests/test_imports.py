@@ -35,7 +35,8 @@ finally:
 SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
 
 
-CORE = "cli command errors eventlog lazy logs model pipeline records redaction wording"
+CORE = "cli command digests errors eventlog git lazy logs model pipeline records redaction wording"
+LOOKED = "cli command config errors git lazy logs model redaction"
 SCRIPTS = f"{CORE} analysis config follow prepare replay report selection sinks"
 JUDGED = f"{CORE} config replay report stats"
 FIGURES = "jinja2 matplotlib numpy rich scipy typer"
@@ -46,18 +47,15 @@ CASES = {
     "show a": ("numpy rich scipy typer", f"{CORE} display replay report stats"),
     "clean": ("typer", f"{CORE} replay report"),
     "import b.csv --name c": ("typer", f"{CORE} config replay report"),
-    "doctor --python ./bare": ("typer", "cli command doctor errors lazy logs model redaction report"),
+    "doctor --python ./bare": ("typer", "cli command doctor errors git lazy logs model redaction report"),
     "plan --effect 0.5": (
         "numpy rich scipy typer",
-        "cli command config errors lazy logs model pipeline records redaction report stats wording",
+        "cli command config digests errors git lazy logs model pipeline records redaction report stats wording",
     ),
     "check a b": ("numpy scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
-    "analyze train.py": (
-        "libcst rich typer",
-        "analysis cli command config errors follow lazy logs model prepare redaction report selection sinks wording",
-    ),
+    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis follow prepare report selection sinks wording"),
     "diverge train.py --dry-run": ("libcst numpy rich typer", f"{SCRIPTS} announce parting"),
     "overhead train.py --dry-run": ("libcst rich typer", f"{SCRIPTS} announce"),
     "run train.py --plan-only --runs 2 --name t": ("libcst rich typer", f"{SCRIPTS} announce instrument"),

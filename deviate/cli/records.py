@@ -51,7 +51,10 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
     rung = pipeline.rung_of(plan)
     try:
         states, problem = pipeline.run_states(folder, plan), ""
-        means = {} if rung else {mean.variant: mean for mean in _means(folder, states)}
+        scores = None if rung else _scores(folder, states)
+        means = {} if scores is None else {mean.variant: mean for mean in _means(scores)}
+        if scores is not None and scores.damaged:
+            problem = f"{len(scores.damaged)} damaged: see deviate show {plan.name}"
     except RecordError as error:
         states, means, problem = (), {}, error.message
     n_bytes = pipeline.size(folder) if has_size else None
@@ -73,14 +76,19 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
         }
 
 
-def _means(folder: Path, states: tuple[RunState, ...]) -> tuple[Mean, ...]:
-    """The primary metric of each variant, if there is one and it is read in no time."""
+def _scores(folder: Path, states: tuple[RunState, ...]) -> pipeline.Scores | None:
+    """The scores of an experiment, if they are read in no time."""
     completed = [it.folder for it in states if it.state == "completed" and it.folder is not None]
     to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
     if not completed or to_read > MOST_BYTES:
-        return ()
+        return None
     scores = pipeline.Scores(folder)
     scores.read()
+    return scores
+
+
+def _means(scores: pipeline.Scores) -> tuple[Mean, ...]:
+    """The primary metric of each variant, if there is one."""
     primary = scores.primary()
     return tuple(it for it in scores.means(0.95, most=1, has_intervals=False) if it.metric == primary)
 

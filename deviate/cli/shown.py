@@ -59,6 +59,12 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
     completed = {it.run_id for it in states if it.state == "completed"}  # a run may have ended since they were read
     scores.runs = {run: it for run, it in scores.runs.items() if run in completed}
     diverged = {run for run, it in scores.runs.items() if it.is_diverged}
+    states = tuple(
+        dataclasses.replace(it, state="lost", status="lost", reason=f"damaged: {', '.join(scores.damaged[it.run_id])}")
+        if it.run_id in scores.damaged and it.state == "completed"
+        else it
+        for it in states
+    )
     chosen = tuple(
         dataclasses.replace(it, state="failed", status="diverged", reason="a metric ended NaN or infinite")
         if it.run_id in diverged and it.state == "completed"

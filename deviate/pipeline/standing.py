@@ -13,7 +13,7 @@ from deviate.pipeline.states import attempt_states, runs_on_record
 from deviate.records import Plan
 from deviate.records.attempts import continued, damaged_files
 from deviate.records.events import read_events
-from deviate.records.layout import event_files
+from deviate.records.layout import event_files, result_file
 from deviate.records.manifest import Manifest, read_manifest
 from deviate.records.measure import Catalog, measure
 
@@ -60,6 +60,7 @@ class Scores:
     Attributes:
         runs: by name of the run's folder.
         is_whole: whether every run that has completed is among them.
+        damaged: by name of the run's folder, files that are not what they were: these runs have no scores.
     """
 
     experiment: Path
@@ -67,6 +68,7 @@ class Scores:
     aggregate: str | None = None
     runs: dict[str, RunScores] = field(default_factory=dict)
     is_whole: bool = False
+    damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
     plan: Plan = field(init=False)
     _catalog: Catalog = field(init=False)
     _manifest: Manifest = field(init=False)
@@ -85,9 +87,13 @@ class Scores:
         for run, spec in self._unread():
             attempt = attempt_states(run)[-1:]
             result = attempt[0].result if attempt else None
+            if attempt and attempt[0].problem:
+                self.damaged[run.name] = (result_file(attempt[0].folder).name,)
             if result is None:
                 continue
-            if result.status == "completed" and damaged_files(attempt[0].folder, result):
+            self.damaged.pop(run.name, None)
+            if result.status == "completed" and (damaged := damaged_files(attempt[0].folder, result)):
+                self.damaged[run.name] = damaged
                 continue  # it is to be run again, and counts then
             if result.status == "completed":
                 self.runs[run.name] = self._read(attempt[0].folder, spec)

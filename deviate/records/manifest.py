@@ -1,12 +1,16 @@
 """The snapshot's manifest as records and replay need it: what was linked, and what the sites report."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deviate.digests import file_digest
+from deviate.digests import FIELD, document_digest, file_digest
 from deviate.model import Metric, Place
 from deviate.records.files import read_json, reading
+
+GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
+"""What the guest is told, below the snapshot; it has a digest of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,9 @@ def read_manifest(snapshot: Path) -> Manifest:
 def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
     """Files below some folders of a snapshot that are not what deviate has written there; none where it tells none."""
     damaged = []
+    guest = snapshot / GUEST_MANIFEST
+    if "guest" in folders and manifest.digests is not None and not _has_own_digest(guest):
+        damaged.append(GUEST_MANIFEST)
     for name, digest in (manifest.digests or {}).items():
         if name.split("/")[0] in folders:
             try:
@@ -107,6 +114,14 @@ def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[
                 is_same = False
             damaged += [] if is_same else [name]
     return tuple(damaged)
+
+
+def _has_own_digest(path: Path) -> bool:
+    try:
+        document = json.loads(path.read_bytes())
+        return bool(document[FIELD] == document_digest(document))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
 
 
 def _of_kind(files: dict[str, dict[str, Any]], kind: str) -> dict[str, LinkedFile]:

@@ -231,11 +231,13 @@ def _read_runs(
         for it in chosen
         if it.damaged
     ]
-    unverifiable = sum(it.result is not None and not it.damaged and not _is_verifiable(it) for it in chosen)
+    ended = [it for it in chosen if it.result is not None and not it.damaged]
+    unverifiable = [it.spec.replicate for it in ended if not _is_verifiable(it)]
     if unverifiable:
-        warnings.append(
-            f"{unverifiable} of {len(chosen)} runs are not verifiable: an older deviate recorded them without digests, "
-            "so that a change of their files cannot be found"
+        whose = "its runs are" if len(unverifiable) == len(ended) else f"{len(unverifiable)} of its runs are"
+        warnings.append(  # the same words for all experiments of an older version, which a report tells once
+            f"{whose} not verifiable: an older deviate recorded them without digests, so that a change of their files "
+            "cannot be found"
         )
     warnings += missing_facts(it.attempt for it in chosen if not it.damaged)
     runs = [_read_run(it, main_loop, catalog) for it in chosen]

@@ -5,7 +5,6 @@ from pathlib import PurePosixPath
 
 from deviate.errors import InputError
 from deviate.model import Snapshot, Spec, Variant
-from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
 from deviate.replay.trackers import OFFLINE
 from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
 
@@ -29,8 +28,8 @@ def plan(
     wrap: Sequence[str] = (),
     n_threads: int | None = None,
     capture: Sequence[tuple[str, str]] = (),
-    streams: int = STREAMS_NUMBER,
-    scores: int = SCORES_NUMBER,
+    streams: int = 1,
+    scores: int = 1,
 ) -> tuple[Spec, ...]:
     """One spec per replicate, in order.
 

@@ -10,8 +10,9 @@ from scripts.reference.docstrings import cell
 HEAD = """\
 # Files
 
-All that deviate keeps lies in the folder `.deviate/` of the project; nothing else of yours is written to. There is no
-data base: the files are safe on network disks, can be copied, and are read by any program.
+All that deviate keeps lies in the folder `.deviate/` of the project; nothing else of yours is written to, but for one
+key of 32 bytes in `~/.local/state/deviate/`, with which it knows its own cache again. There is no data base: the
+files are safe on network disks, can be copied, and are read by any program.
 
 ```text
 .deviate/
@@ -36,6 +37,32 @@ data base: the files are safe on network disks, can be copied, and are read by a
 A run is done when its `result.json` is whole and its `spec.json` has the right hash; that is why an experiment survives
 being killed at any moment, and why any scheduler can carry out one run by its id. A last line that was cut off is
 dropped and counted. Numbers keep all their bits; NaN and infinities are texts. Times are in UTC.
+
+## Damage
+
+Each JSON file has a digest of its other fields; `result.json` lists size and SHA-256 of every other file of its
+attempt, as the executor found them when the attempt ended, or whoever ended what a killed executor had left. A run
+whose files are not what they were is *damaged*: reports name it and leave it out, and `deviate resume` runs it again.
+Captured outputs that `deviate clean` removed are only said to be gone. Records of versions before 2026-11-23 have no
+digests: they are read as ever, and a report says once that they are not verifiable. Digests find accidents, not a
+forger who writes a record and its digest anew.
+
+## Who runs what
+
+A claim names the host, the boot of its kernel, the namespace of process numbers and the process. Where all of these
+are those of the reader, the system is asked whether the process lives. Elsewhere (another machine, another container,
+another boot, an older version) an executor lives as long as its claim or the files of its run change while somebody
+looks on; after 60 s without a change it is given up. Clocks need not agree. What no clock has seen changing for a day
+is not waited for. A run that goes on in a container after its executor was killed there, and writes nothing, cannot
+be seen from another one.
+
+## Rules that have a number
+
+`streams` is the number of the rule that says which draw belongs to which stream, `scores` that of how a score is
+made; both stand in plan and spec, and are left out at 1. An experiment goes on under the numbers that it began with,
+with the guest of its own snapshot. Runs under different numbers are never compared as pairs, and the report says so.
+
+## Formats
 
 Each format has a number, `schema`, and every number of the past is still read. Written from
 `deviate/records/schema.py` by `python -m scripts.reference`.

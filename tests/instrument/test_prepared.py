@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from frozen import TRAIN, analysis_of
 
+from deviate.digests import with_digest
 from deviate.errors import RecordError
 from deviate.instrument.changes import changed_files
 from deviate.instrument.prepared import note_prepared
@@ -34,7 +35,9 @@ def prepared(snapshot: Snapshot) -> dict[str, str | None]:
 def test_where_nothing_was_prepared_nothing_is_entered(snapshot: Snapshot) -> None:
     before = json.loads((snapshot.folder / "manifest.json").read_bytes())
     note_prepared(snapshot)
-    assert json.loads((snapshot.folder / "manifest.json").read_bytes()) == {**before, "prepared": {}}
+    assert json.loads((snapshot.folder / "manifest.json").read_bytes()) == with_digest({
+        **before, "prepared": {}
+    })  # fmt: skip
 
 
 def test_large_files_and_crowds_are_shared_and_small_ones_and_code_are_not(snapshot: Snapshot) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from frozen import TRAIN, analysis_of
 
+from deviate.digests import with_digest
 from deviate.instrument.provenance import LONGEST_DIFF, freeze_provenance
 from deviate.instrument.snapshot import freeze
 from deviate.records.manifest import Commit, read_manifest
@@ -118,5 +119,5 @@ def test_the_snapshot_keeps_it_and_records_read_it(root: Path, tmp_path: Path) -
     manifest = json.loads((snapshot.folder / "manifest.json").read_bytes())
     assert manifest["git"] == json.loads(json.dumps(asdict(freeze_provenance(root, tmp_path / "again.diff"))))
     del manifest["git"]
-    (snapshot.folder / "manifest.json").write_text(json.dumps(manifest))
+    (snapshot.folder / "manifest.json").write_text(json.dumps(with_digest(manifest)))
     assert read_manifest(snapshot.folder).git is None

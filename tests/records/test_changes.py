@@ -1,8 +1,9 @@
 """What the snapshot tells of injected code and of what was not committed."""
 
 import dataclasses
-import json
 from pathlib import Path
+
+from recorded import edit_record
 
 from deviate.records.changes import MOST_CHARACTERS, injected, revision
 from deviate.records.manifest import Commit, read_manifest
@@ -102,7 +103,7 @@ def test_an_experiment_tells_both_of_all_its_variants(experiment: Path) -> None:
     folder = snapshot(experiment, {"train.py": "x = 1\n"}, {"train.py": "x = tap(1)\n"})
     path = folder / "manifest.json"
     git = {"commit": "c0ffee", "branch": "main", "is_dirty": False, "n_untracked": 0, "untracked": [], "is_cut": False}
-    path.write_text(json.dumps({**json.loads(path.read_text()), "git": git}), encoding="utf-8")
+    edit_record(path, git=git)
     (read,) = read_experiment(experiment)
     assert read.revision == dataclasses.replace(read.revision, commit="c0ffee", branch="main")  # type: ignore[type-var]
     assert [code.file for code in read.injected] == ["train.py"]

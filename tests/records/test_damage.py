@@ -112,7 +112,7 @@ def test_records_without_digests_are_not_verifiable_which_is_said_once(base: Pat
     (experiment,) = read_experiment(base)
     assert [run.status for run in experiment.runs] == ["completed"] * 2
     (told,) = experiment.warnings
-    assert told.startswith("2 of 2 runs are not verifiable")
+    assert told.startswith("its runs are not verifiable")
 
 
 @pytest.mark.slow
@@ -166,6 +166,9 @@ def test_a_damaged_run_is_run_again(real: Path, deviate_in: Callable[[Path], Cal
     told = " ".join(deviate("report", "real").both.split())
     assert "replicate 0 is damaged and left out" in told
     assert "replicate 2 is damaged and left out" in told
+    assert "2 damaged: see deviate show real" in deviate("list").out
+    shown = deviate("show", "real").out
+    assert "damaged: events-" in shown
     done = deviate("resume", "real")
     assert done.code == 0, done.both
     (experiment,) = read_experiment(real)

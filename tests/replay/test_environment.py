@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import edit_record
 
 from deviate.eventlog import encode
 from deviate.model import Spec
 from deviate.records.environment import facts_of, read_environment, read_platform
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.manifest import read_manifest
+from deviate.records.schema import SCHEMA
 from deviate.records.specs import run_id, write_spec
 from deviate.replay.environment import WINDOW, Environments, current_platform
 from deviate.replay.workcopy import WorkCopy, child_environment, make_work_copy
@@ -74,7 +76,7 @@ def test_a_run_has_its_fingerprint(frozen: Callable[..., Any], base: dict[str, s
     (spec,) = made.specs(1, variant="algo")
     started = Started(made, spec, base)
     document = started.run(Environments(base))
-    assert document["schema"] == 1
+    assert document["schema"] == SCHEMA["environment"]
     assert (document["seeds"], document["controls"]) == (dict(spec.seeds), dict(spec.controls))
     assert (document["command"], document["started"], document["device"]) == (list(spec.command), 5.0, "GPU 0")
     assert document["frameworks"]["numpy"]
@@ -152,9 +154,8 @@ def test_the_project_in_git_is_told_in_words(frozen: Callable[..., Any], base: d
     made = frozen()
     started = Started(made, made.specs(1)[0], base)
     assert started.write(Environments(base))["git"] == ""
-    git = json.loads((made.snapshot.folder / "manifest.json").read_bytes())
-    git["git"] = {"commit": "a" * 40, "branch": None, "is_dirty": True, "n_untracked": 2, "untracked": []}
-    (made.snapshot.folder / "manifest.json").write_text(json.dumps(git))
+    git = {"commit": "a" * 40, "branch": None, "is_dirty": True, "n_untracked": 2, "untracked": []}
+    edit_record(made.snapshot.folder / "manifest.json", git=git)
     started.manifest = read_manifest(made.snapshot.folder)
     told = started.write(Environments(base))["git"]
     assert told == f"{'a' * 12} on no branch, with changes that were not committed and 2 files that are not tracked"

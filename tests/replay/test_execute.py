@@ -249,11 +249,13 @@ execute(specs, snapshot, Path({str(it.folder)!r}), jobs=2)
     assert lost == ["lost", "lost"]
 
 
-@pytest.mark.parametrize("name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/guest.py"])
+@pytest.mark.parametrize(
+    "name", ["guest/sitecustomize.py", "guest/_deviate_guest/runtime/guest.py", "guest/_deviate_guest/manifest.json"]
+)
 def test_nothing_is_run_with_a_guest_that_is_damaged(frozen: Make, name: str) -> None:
     it = frozen()
     path = it.snapshot.folder / name
-    path.write_bytes(path.read_bytes() + b"\n")
+    path.write_bytes(path.read_bytes().replace(b"0", b"1").replace(b"e", b"f", 1))
     with pytest.raises(RecordError, match=f"{path.name} is damaged"):
         run(it, 1)
 
