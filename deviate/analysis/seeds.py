@@ -4,6 +4,8 @@ What a library is called does not matter, so that one that nobody knows is liste
 another question: that is known of the libraries whose draws deviate routes.
 """
 
+from typing import Literal
+
 import libcst as cst
 
 from deviate.model import SeedCall
@@ -66,12 +68,15 @@ def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     return tuple(sorted(found, key=lambda seed: (order[seed.file], seed.line)))
 
 
-def is_replaced(seed: SeedCall) -> bool:
-    """Whether it is known before a run that variants replace the seed, or hold it."""
+Fate = Literal["replaced", "kept with the split", "unknown"]
+"""What becomes of a seed in variants that hold or vary streams, as far as that is known before a run."""
+
+
+def fate_of(seed: SeedCall) -> Fate:
     package, _, _ = seed.call.partition(".")
-    if seed.call.rpartition(".")[2] in EVERYTHING:
-        return True
-    return package in ROUTED and not seed.call.startswith(DIVIDING)
+    if seed.call.startswith(DIVIDING):
+        return "kept with the split"
+    return "replaced" if package in ROUTED or seed.call.rpartition(".")[2] in EVERYTHING else "unknown"
 
 
 def _argument(call: cst.Call, function: Function, graph: CallGraph) -> str | None:
