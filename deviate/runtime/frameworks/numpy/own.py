@@ -32,6 +32,8 @@ BIT_GENERATORS = {
 """Each with the name that its seeds are derived from. `default_rng(3)` draws what `Generator(PCG64(3))` does."""
 FOR_THE_PROJECT = ("scipy.", "pandas.")
 """Libraries that make generators of the seeds which their caller hands to them."""
+CHOOSING = "pandas."
+"""The one of them that draws to choose examples: `DataFrame.sample(random_state=42)`."""
 FOR_ITSELF = ("scipy.optimize._numdiff",)
 """A module of these that makes a generator of a seed of its own."""
 WORD = 32
@@ -102,9 +104,12 @@ class Own:
     def is_own(self, call: str, asked: Any, frame: FrameType) -> bool:
         """Whether the project asks in this frame, or a library on its behalf; what another one fixes is recorded."""
         seeding, project = self.guest.seeding, self.guest.project
+        is_projects = project.place(frame.f_code) is not None
         if seeding.is_passing():
+            if is_projects and not seeding.inside and not self.guest.streams.paused and not self._is_told(asked):
+                seeding.leave_free("numpy.random.%s in another thread" % call, self._text(asked), frame)
             return False
-        if project.place(frame.f_code) is not None:
+        if is_projects:
             return True
         name = str(frame.f_globals.get("__name__"))
         if name.startswith(FOR_THE_PROJECT) and not name.startswith(FOR_ITSELF):
@@ -331,6 +336,9 @@ class Own:
             return self.RandomState(*args, **kwargs)
         if hasattr(asked, "capsule") and not hasattr(asked, "_twins"):
             return self.RandomState(*args, **kwargs)
+        is_choice = str(_getframe(2).f_globals.get("__name__")).startswith(CHOOSING) and not hasattr(asked, "capsule")
+        if is_choice and not self.guest.project.is_training(_getframe(2)):
+            return self._chosen(asked)
         made = self.RoutedRandomState(*args, **kwargs)
         if hasattr(asked, "capsule"):
             made._twins = Drawers(asked._twins, self.RandomState)
@@ -338,6 +346,13 @@ class Own:
             self._record("RandomState", asked)
             made._twins = self._states(asked)
         return made
+
+    def _chosen(self, asked: Any) -> Any:
+        """What chooses examples before the training: the script's own where the split is held."""
+        streams, is_replaced = self.guest.streams, "split" in self.guest.streams.varied
+        self.guest.seeding.record("numpy.random.RandomState", asked, is_replaced=is_replaced)
+        streams.tell_drawn("numpy.RandomState", "split")
+        return self.RandomState(streams.seed("numpy.RandomState", spelled(asked), "split") if is_replaced else asked)
 
     def _states(self, asked: Any) -> Twins:
         return Twins(self.guest.streams, "numpy.RandomState", self.guest.seeding.key(asked), self.RandomState)
