@@ -229,6 +229,23 @@ def test_generators_that_other_libraries_make_are_left_alone_and_named(tmp_path:
     assert result.of("seed") == [["dice (random.Random)", "3", "train.py", 4, "fixed"]]
 
 
+def test_to_make_a_generator_is_not_to_draw(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = """\
+import numpy as np
+from numpy.random import Generator, MT19937, PCG64, RandomState, SeedSequence, default_rng
+made = [Generator(PCG64(3)), default_rng(3), default_rng(SeedSequence(3)), RandomState(MT19937(3)), RandomState(3)]
+print(made[0].spawn(1), made[1].bit_generator, PCG64(3).jumped(), RandomState(3))
+for epoch in range(2):
+    made[1].permutation(3)
+"""
+    assert dict(run(tmp_path, text, ("range(2)", 6)).of("draws")) == {
+        "numpy": [],
+        "numpy.default_rng": ["shuffle"],
+        "random": [],
+    }
+
+
 def test_a_generator_that_another_thread_makes_is_named(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("numpy")
     text = """\
