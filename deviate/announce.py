@@ -5,8 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from deviate import replay
-from deviate.analysis import fate_of
+from deviate import analysis, replay
 from deviate.model import Analysis
 from deviate.pipeline import Request
 from deviate.prepare import Prepared
@@ -83,7 +82,7 @@ def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
     keeping = [variant.name for variant in request.variants if variant.name not in replacing]
     places: dict[str, dict[str, None]] = {}
     for seed in prepared.analysis.seeds:
-        places.setdefault(fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
+        places.setdefault(analysis.fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
     if "replaced" in places and replacing:
         how = "one for all runs where it is held, else one for each run"
         yield f"Seeds    replaced in {', '.join(replacing)} by a seed for each stream: {how}"
