@@ -112,7 +112,13 @@ def test_of_functions_of_the_project_the_calls_in_them_are_listed(analyse: Analy
 def test_what_becomes_of_a_seed_is_said_where_it_is_known() -> None:
     fates = {
         "sklearn.model_selection.train_test_split": "kept with the split",
+        "sklearn.model_selection.KFold": "kept with the split",
+        "sklearn.datasets.make_blobs": "kept with the split",
+        "sklearn.model_selection.RandomizedSearchCV": "replaced",
         "sklearn.linear_model.SGDClassifier": "replaced",
+        "sklearn.utils.shuffle": "unknown",
+        "pandas.DataFrame().sample": "unknown",
+        "tensorflow.keras.datasets.imdb.load_data": "unknown",
         "lightning.fabric.Fabric().seed_everything": "replaced",
         "fabric.seed_everything": "replaced",
         "gymnasium.make().reset": "unknown",
