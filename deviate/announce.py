@@ -5,8 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from deviate import replay
-from deviate.analysis import is_replaced
+from deviate import analysis, replay
 from deviate.model import Analysis
 from deviate.pipeline import Request
 from deviate.prepare import Prepared
@@ -81,14 +80,16 @@ def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
     """What becomes of the seeds that the script sets; the analysis above names them and their places."""
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
     keeping = [variant.name for variant in request.variants if variant.name not in replacing]
-    known = [seed for seed in prepared.analysis.seeds if is_replaced(seed)]
-    others = [f"{seed.file}:{seed.line}" for seed in prepared.analysis.seeds if seed not in known]
-    if known and replacing:
+    places: dict[str, dict[str, None]] = {}
+    for seed in prepared.analysis.seeds:
+        places.setdefault(analysis.fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
+    if "replaced" in places and replacing:
         how = "one for all runs where it is held, else one for each run"
         yield f"Seeds    replaced in {', '.join(replacing)} by a seed for each stream: {how}"
-    if others and replacing:
-        text = f"Seeds    may stay as the script has them at {_some(list(dict.fromkeys(others)))}"
-        yield f"{text}: runs tell what no variant varies"
+    if "kept with the split" in places and replacing:
+        yield f"Seeds    at {_some([*places['kept with the split']])} choose examples: kept where split is held"
+    if "unknown" in places and replacing:
+        yield f"Seeds    at {_some([*places['unknown']])} may stay as they are: the runs tell what no variant varies"
     if prepared.analysis.seeds and keeping:
         yield f"Seeds    kept in {', '.join(keeping)}"
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from deviate.analysis.entries import Entries as Entries
     from deviate.analysis.entries import rank_scripts as rank_scripts
     from deviate.analysis.joined import analyze_together as analyze_together
-    from deviate.analysis.seeds import is_replaced as is_replaced
+    from deviate.analysis.seeds import fate_of as fate_of
     from deviate.analysis.statements import Statements as Statements
     from deviate.analysis.statements import normalised as normalised
     from deviate.analysis.statements import read_statements as read_statements
@@ -31,7 +31,7 @@ load_on_first_use(
             "rank_scripts",
         ),
         "deviate.analysis.joined": ("analyze_together",),
-        "deviate.analysis.seeds": ("is_replaced",),
+        "deviate.analysis.seeds": ("fate_of",),
         "deviate.analysis.statements": (
             "Statements",
             "normalised",

@@ -4,6 +4,9 @@ What a library is called does not matter, so that one that nobody knows is liste
 another question: that is known of the libraries whose draws deviate routes.
 """
 
+import re
+from typing import Literal
+
 import libcst as cst
 
 from deviate.model import SeedCall
@@ -38,20 +41,18 @@ RECORDING = listed(
 )
 """Functions that put a seed down for later."""
 ROUTED = listed(
-    "random numpy pandas scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
+    "random numpy scipy sklearn torch tensorflow keras tf_keras jax flax haiku transformers accelerate "
     "lightning pytorch_lightning autograd"
 )
 """Packages whose seeds a run replaces."""
 EVERYTHING = listed("seed_everything manual_seed")
 """Functions that seed one of these, whatever they are methods of."""
-DIVIDING = (
-    "sklearn.model_selection",
-    "sklearn.datasets",
-    "sklearn.utils",
-    "keras.datasets",
-    "tensorflow.keras.datasets",
-)
+DIVIDING = re.compile(r"sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)\b")
 """What says which examples there are: its seeds stand where the split is held."""
+BY_PLACE = re.compile(
+    r"sklearn\.(utils\.(shuffle|resample)|model_selection\.(learning_curve|LearningCurve|Halving|Tuned))|keras\.datasets\."
+)
+"""What belongs to one stream or another by where it is called, or to none."""
 
 
 def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
@@ -66,12 +67,17 @@ def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     return tuple(sorted(found, key=lambda seed: (order[seed.file], seed.line)))
 
 
-def is_replaced(seed: SeedCall) -> bool:
-    """Whether it is known before a run that variants replace the seed, or hold it."""
+Fate = Literal["replaced", "kept with the split", "unknown"]
+"""What becomes of a seed in variants that hold or vary streams, as far as that is known before a run."""
+
+
+def fate_of(seed: SeedCall) -> Fate:
     package, _, _ = seed.call.partition(".")
-    if seed.call.rpartition(".")[2] in EVERYTHING:
-        return True
-    return package in ROUTED and not seed.call.startswith(DIVIDING)
+    if BY_PLACE.search(seed.call):
+        return "unknown"
+    if DIVIDING.match(seed.call):
+        return "kept with the split"
+    return "replaced" if package in ROUTED or seed.call.rpartition(".")[2] in EVERYTHING else "unknown"
 
 
 def _argument(call: cst.Call, function: Function, graph: CallGraph) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import deviate
-from deviate.analysis import is_replaced
+from deviate.analysis import fate_of
 from deviate.analysis.seeds import MAKERS, SEEDERS, _says_that_it_seeds
 from deviate.model import Analysis, SeedCall
 
@@ -91,7 +91,7 @@ def test_arguments_that_are_seeds_are_listed(analyse: Analyse) -> None:
         ("random_state=1", 8),
         ("bagging_seed=4", 9),
     ]
-    assert [is_replaced(seed) for seed in analysis.seeds] == [False, True, True, False]
+    assert [fate_of(seed) for seed in analysis.seeds] == ["unknown", "replaced", "replaced", "unknown"]
 
 
 def test_of_functions_of_the_project_the_calls_in_them_are_listed(analyse: Analyse) -> None:
@@ -109,10 +109,23 @@ def test_of_functions_of_the_project_the_calls_in_them_are_listed(analyse: Analy
     assert _listed(analysis) == [("random.seed", "seed", 6)]
 
 
-def test_what_divides_the_data_is_not_said_to_be_replaced() -> None:
-    assert not is_replaced(SeedCall("sklearn.model_selection.train_test_split", "random_state=42", "train.py", 1))
-    assert not is_replaced(SeedCall("env.reset", "seed=3", "train.py", 1))
-    assert is_replaced(SeedCall("fabric.seed_everything", "3", "train.py", 1))
+def test_what_becomes_of_a_seed_is_said_where_it_is_known() -> None:
+    fates = {
+        "sklearn.model_selection.train_test_split": "kept with the split",
+        "sklearn.model_selection.KFold": "kept with the split",
+        "sklearn.datasets.make_blobs": "kept with the split",
+        "sklearn.model_selection.RandomizedSearchCV": "replaced",
+        "sklearn.linear_model.SGDClassifier": "replaced",
+        "sklearn.utils.shuffle": "unknown",
+        "pandas.DataFrame().sample": "unknown",
+        "tensorflow.keras.datasets.imdb.load_data": "unknown",
+        "lightning.fabric.Fabric().seed_everything": "replaced",
+        "fabric.seed_everything": "replaced",
+        "gymnasium.make().reset": "unknown",
+        "env.action_space.seed": "unknown",
+        "lightgbm.LGBMClassifier": "unknown",
+    }
+    assert {call: fate_of(SeedCall(call, "seed=3", "train.py", 1)) for call in fates} == fates
 
 
 def test_every_call_that_the_guest_replaces_is_one_that_is_listed() -> None:

@@ -138,6 +138,137 @@ legacy.set_state(legacy.get_state())
     assert set(result.stdout.split()) == {"True"}, result.stdout
 
 
+BITS = """\
+import copy, pickle
+import numpy as np
+from numpy.random import Generator, PCG64, Philox, SFC64, MT19937, RandomState, SeedSequence, default_rng
+rngs = [Generator(bits(3)) for bits in (PCG64, Philox, SFC64, MT19937)]
+rngs += [default_rng(SeedSequence(3)), default_rng(PCG64(3)), RandomState(MT19937(3)), *default_rng(3).spawn(2)]
+def each(*args):
+    for number, rng in enumerate(rngs):
+        print(*args, number, list(rng.permutation(30)))
+each("split")
+for epoch in range(2):
+    each("shuffle")
+    print("other", [rng.normal() for rng in rngs], PCG64(4).random_raw(), SeedSequence(4).generate_state(1))
+"""
+
+
+@pytest.mark.parametrize("varied", ["split", "shuffle", "other"])
+def test_what_bit_generators_give_follows_the_stream_that_it_is_drawn_for(tmp_path: Path, varied: str, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    base = run(tmp_path / "base", BITS, ("range(2)", 12))
+    other = run(tmp_path / "other", BITS, ("range(2)", 12), **{varied: 7})
+    for purpose in ("split", "shuffle", "other"):
+        before, after = lines(base, purpose), lines(other, purpose)
+        assert len(before) == len(after) > 1
+        assert all((a == b) == (purpose != varied) for a, b in zip(before, after, strict=True)), purpose
+    assert [event[:4] for event in base.of("seed")][:6] == [
+        ["numpy.random.PCG64", "3", "train.py", 4],
+        ["numpy.random.Philox", "3", "train.py", 4],
+        ["numpy.random.SFC64", "3", "train.py", 4],
+        ["numpy.random.MT19937", "3", "train.py", 4],
+        ["numpy.random.SeedSequence", "3", "train.py", 5],
+        ["numpy.random.PCG64", "3", "train.py", 5],
+    ]
+
+
+def test_bit_generators_and_seed_sequences_are_what_they_were_to_those_who_look(
+    tmp_path: Path,
+    require,  # type: ignore[no-untyped-def]
+) -> None:
+    require("numpy")
+    text = """\
+import copy, pickle
+import numpy as np
+from numpy.random import BitGenerator, Generator, MT19937, PCG64, Philox, RandomState, SeedSequence, default_rng
+bits, rng, words = PCG64(3), Generator(PCG64(3)), SeedSequence(3)
+print(isinstance(bits, PCG64), isinstance(bits, BitGenerator), isinstance(rng, Generator))
+print(isinstance(words, SeedSequence), isinstance(np.random.default_rng().bit_generator.seed_seq, SeedSequence))
+print(not isinstance(bits, Philox), isinstance(np.random.mtrand._rand._bit_generator, MT19937))
+print(issubclass(np.random.Generator, np.random._generator.Generator), str(rng) == str(default_rng(3)))
+for made in (bits, rng, words):
+    assert type(pickle.loads(pickle.dumps(made))).__name__ == type(made).__name__
+for kind in (PCG64, Generator, SeedSequence, RandomState):
+    print(pickle.loads(pickle.dumps(kind)) is kind)
+for twin in (pickle.loads(pickle.dumps(rng)), copy.deepcopy(rng), default_rng(3), default_rng(PCG64(SeedSequence(3)))):
+    print(twin.random() == copy.deepcopy(rng).random())
+print(words.entropy == 3, [child.spawn_key for child in words.spawn(2)] == [(0,), (1,)], words.n_children_spawned == 2)
+state = rng.bit_generator.state
+first = rng.random()
+rng.bit_generator.state = state
+print(first == rng.random(), bits.advance(3) is bits, PCG64(3).jumped().random_raw() != PCG64(3).random_raw())
+shared = PCG64(5)
+one, two = Generator(shared), Generator(shared)
+print(one.random() != two.random(), one.bit_generator is shared)
+class Mine(Generator):
+    pass
+print(type(Mine(PCG64(3))) is Mine, Mine(PCG64(3)).random() == Generator(PCG64(3)).random())
+with one.bit_generator.lock:
+    print(shared.capsule is not None)
+for wrong in (lambda: PCG64(-1), lambda: default_rng("a"), lambda: Generator(3), lambda: SeedSequence("a")):
+    try:
+        wrong()
+        print(False)
+    except (TypeError, ValueError, AttributeError):
+        print(True)
+"""
+    result = run(tmp_path, text)
+    assert set(result.stdout.split()) == {"True"}, result.stdout
+
+
+def test_generators_that_other_libraries_make_are_left_alone_and_named(tmp_path: Path) -> None:
+    library = tmp_path / "elsewhere"
+    library.mkdir()
+    (library / "dice.py").write_text(
+        "import random\ndef roll(seed): return random.Random(seed).random()\nROLLED = random.Random(4).random()\n"
+    )
+    text = f"import sys\nsys.path.append({str(library)!r})\nimport dice\nprint(dice.roll(3), dice.ROLLED)\n"
+    result = run(tmp_path, text)
+    assert result.stdout.split() == [str(random.Random(3).random()), str(random.Random(4).random())]
+    assert result.of("seed") == [["dice (random.Random)", "3", "train.py", 4, "fixed"]]
+
+
+def test_to_make_a_generator_is_not_to_draw(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = """\
+import numpy as np
+from numpy.random import Generator, MT19937, PCG64, RandomState, SeedSequence, default_rng
+made = [Generator(PCG64(3)), default_rng(3), default_rng(SeedSequence(3)), RandomState(MT19937(3)), RandomState(3)]
+print(made[0].spawn(1), made[1].bit_generator, PCG64(3).jumped(), RandomState(3))
+for epoch in range(2):
+    made[1].permutation(3)
+"""
+    assert dict(run(tmp_path, text, ("range(2)", 6)).of("draws")) == {
+        "numpy": [],
+        "numpy.default_rng": ["shuffle"],
+        "random": [],
+    }
+
+
+def test_a_generator_that_another_thread_makes_is_named(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("numpy")
+    text = """\
+import threading
+import numpy as np
+def draw():
+    np.random.default_rng(3).random()
+    np.random.default_rng().random()
+thread = threading.Thread(target=draw)
+thread.start()
+thread.join()
+"""
+    result = run(tmp_path, text)
+    assert result.of("seed") == [["numpy.random.default_rng in another thread", "3", "train.py", 4, "fixed"]]
+    assert result.of("uncontrolled") == [["numpy.random.default_rng in another thread without a seed", "train.py", 5]]
+
+
+def test_a_seed_that_the_script_reads_from_a_variable_is_told_as_it_was_read(tmp_path: Path) -> None:
+    text = "import os, random\nprint(random.Random(int(os.environ['DEVIATE_REPLICATE'])).random())\n"
+    results = [Child(tmp_path / n, text).run(seeds=seeds(), environment={"DEVIATE_REPLICATE": n}) for n in "01"]
+    assert [result.of("seed")[0][:2] for result in results] == [["random.Random", "0"], ["random.Random", "1"]]
+
+
 def test_a_seed_that_a_region_sets_is_its_own_affair(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("numpy")
     text = """\

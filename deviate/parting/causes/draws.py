@@ -218,8 +218,9 @@ DRAWS: tuple[Known, ...] = (
         id="changing-seed",
         title="a seed that changes by itself",
         group="draws",
-        reason="A seed made from the clock, a process number, `hash()` or a generator without a seed is another one in "
-        "each run. The seeds of deviate follow from the one that the script asks for, so it changes every variant.",
+        reason="A seed that is made from what differs between runs (the clock, a process number, a variable or the "
+        "number of the run, `hash()`, a generator without a seed) is another one in each. The seeds of deviate follow "
+        "from the one that the script asks for, so it changes every variant.",
         signs="a seeding call was given two values in the two runs; or the source makes such a seed",
         cure="give the call a number",
         code="torch.manual_seed(1)  # not int(time.time())",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SOURCES = {
     "os": ("urandom", "getrandom"),
     "secrets": ("token_bytes", "token_hex", "token_urlsafe", "randbits", "randbelow", "choice"),
-    "uuid": ("uuid1", "uuid4"),
+    "uuid": ("uuid1", "uuid4", "uuid6", "uuid7"),
 }
 MODULES = tuple(SOURCES)
 

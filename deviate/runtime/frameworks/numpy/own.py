@@ -32,8 +32,11 @@ BIT_GENERATORS = {
 """Each with the name that its seeds are derived from. `default_rng(3)` draws what `Generator(PCG64(3))` does."""
 FOR_THE_PROJECT = ("scipy.", "pandas.")
 """Libraries that make generators of the seeds which their caller hands to them."""
+CHOOSING = "pandas."
+"""The one of them that draws to choose examples: `DataFrame.sample(random_state=42)`."""
 FOR_ITSELF = ("scipy.optimize._numdiff",)
 """A module of these that makes a generator of a seed of its own."""
+NOTHING: dict[str, Any] = {}
 WORD = 32
 WORDS = 4
 POOL_SIZE = 4
@@ -82,6 +85,8 @@ class Own:
         self.RoutedGenerator = self._routed(random.Generator)
         self.RoutedRandomState = self._routed(random.RandomState)
         self.routed_bits: dict[str, Any] = {}
+        self.placeholder = random.PCG64(0)
+        """What generators of the project are made over: they draw from others, and to make one is not to draw."""
 
     def attend(self) -> None:
         random = self.random
@@ -102,9 +107,12 @@ class Own:
     def is_own(self, call: str, asked: Any, frame: FrameType) -> bool:
         """Whether the project asks in this frame, or a library on its behalf; what another one fixes is recorded."""
         seeding, project = self.guest.seeding, self.guest.project
+        is_projects = project.place(frame.f_code) is not None
         if seeding.is_passing():
+            if is_projects and not seeding.inside and not self.guest.streams.paused and not self._is_told(asked):
+                seeding.leave_free("numpy.random.%s in another thread" % call, self._text(asked), frame)
             return False
-        if project.place(frame.f_code) is not None:
+        if is_projects:
             return True
         name = str(frame.f_globals.get("__name__"))
         if name.startswith(FOR_THE_PROJECT) and not name.startswith(FOR_ITSELF):
@@ -192,19 +200,22 @@ class Own:
             self._record(name, others["key"] if asked is None and "key" in others else asked)
             key = self.key(asked) if asked is not None or "key" not in others else ""
             key += "".join(" %s=%s" % (word, spelled(value)) for word, value in sorted(others.items()))
-            original(*args, **kwargs)  # raises where the script was wrong
-            return self._new_bits(name, key, asked)
+            return self._new_bits(name, key, asked, args, kwargs)
 
         return make
 
-    def _new_bits(self, name: str, key: str, asked: Any) -> Any:
+    def _new_bits(
+        self, name: str, key: str, asked: Any, args: tuple[Any, ...], kwargs: dict[str, Any] = NOTHING
+    ) -> Any:
         """A bit generator of the project's.
 
         Args:
             asked: the seed sequence that the script made it of, or its seed.
+            args, kwargs: the arguments of the script, which raise where it was wrong.
         """
         routed = self.routed_bits[name]
-        bits = routed(0)
+        is_seeded = asked is not None or kwargs
+        bits = routed(*args, **kwargs) if is_seeded and not isinstance(asked, self.SeedSequence) else routed(0)
         bits._twins = Twins(self.guest.streams, BIT_GENERATORS[name], key, routed.__base__)
         bits._sequence = asked if isinstance(asked, self.SeedSequence) else None
         bits._asked = asked
@@ -225,10 +236,11 @@ class Own:
             return self._sequence
 
         def spawn(self: Any, n_children: int) -> list[Any]:
-            return [own._new_bits(name, own.key(child), child) for child in self.seed_seq.spawn(n_children)]
+            children = self.seed_seq.spawn(n_children)
+            return [own._new_bits(name, own.key(child), child, (child,)) for child in children]
 
         def jumped(self: Any, jumps: int = 1) -> Any:
-            return own._new_bits(name, "%s jumped %d" % (self._twins.key, jumps), self._asked)
+            return own._new_bits(name, "%s jumped %d" % (self._twins.key, jumps), self._asked, (0,))
 
         def advance(self: Any, delta: int) -> Any:
             self._twins.now().advance(delta)
@@ -281,6 +293,8 @@ class Own:
 
         names = [name for name in dir(original) if not name.startswith("_") and callable(getattr(original, name))]
         members: dict[str, Any] = {name: method(name) for name in names}
+        members["__str__"] = lambda self: "%s(%s)" % (original.__name__, _bits_name(self._twins))
+        members["__repr__"] = lambda self: "%s at 0x%X" % (self, id(self))
         members["_bit_generator"] = property(lambda self: self._twins.now()._bit_generator)
         members["__reduce__"] = lambda self: self._twins.now().__reduce__()
         members["__getstate__"] = lambda self: self._twins.now().__getstate__()
@@ -298,7 +312,7 @@ class Own:
 
     def over(self, bits: Any) -> Any:
         """A generator of the project's over one of its bit generators."""
-        made = self.RoutedGenerator(bits)
+        made = self.RoutedGenerator(self.placeholder)
         made._bits = bits
         made._twins = Drawers(bits._twins, self.Generator)
         return made
@@ -317,9 +331,9 @@ class Own:
                 return original(seed)
             if isinstance(seed, self.BitGenerator):
                 return self.over(seed) if hasattr(seed, "_twins") else original(seed)
-            original(seed)  # raises where the script was wrong
+            bits = self._new_bits("PCG64", self.key(seed), seed, (seed,))
             self._record("default_rng", seed)
-            return self.over(self._new_bits("PCG64", self.key(seed), seed))
+            return self.over(bits)
 
         return dress(default_rng, original)
 
@@ -329,15 +343,27 @@ class Own:
         asked: Any = args[0] if args else kwargs.get("seed")
         if not self.is_own("RandomState", asked, _getframe(2)):
             return self.RandomState(*args, **kwargs)
-        if hasattr(asked, "capsule") and not hasattr(asked, "_twins"):
+        is_over_bits = isinstance(asked, self.BitGenerator)
+        if is_over_bits and not hasattr(asked, "_twins"):
             return self.RandomState(*args, **kwargs)
-        made = self.RoutedRandomState(*args, **kwargs)
-        if hasattr(asked, "capsule"):
+        is_choice = str(_getframe(2).f_globals.get("__name__")).startswith(CHOOSING) and not is_over_bits
+        if is_choice and not self.guest.project.is_training(_getframe(2)):
+            return self._chosen(asked)
+        if is_over_bits:
+            made = self.RoutedRandomState(self.placeholder)
             made._twins = Drawers(asked._twins, self.RandomState)
         else:
+            made = self.RoutedRandomState(*args, **kwargs)
             self._record("RandomState", asked)
             made._twins = self._states(asked)
         return made
+
+    def _chosen(self, asked: Any) -> Any:
+        """What chooses examples before the training: the script's own where the split is held."""
+        streams, is_replaced = self.guest.streams, "split" in self.guest.streams.varied
+        self.guest.seeding.record("numpy.random.RandomState", asked, is_replaced=is_replaced)
+        streams.tell_drawn("numpy.RandomState", "split")
+        return self.RandomState(streams.seed("numpy.RandomState", spelled(asked), "split") if is_replaced else asked)
 
     def _states(self, asked: Any) -> Twins:
         return Twins(self.guest.streams, "numpy.RandomState", self.guest.seeding.key(asked), self.RandomState)
@@ -357,13 +383,18 @@ class Own:
         """The constructor for classes that are derived: those of the project get another seed, and one state."""
         file = getattr(modules.get(type(made).__module__), "__file__", None)
         is_own = file is not None and self.guest.project.file(file) is not None
-        if hasattr(seed, "capsule") or not is_own or self.guest.seeding.is_passing():
+        if isinstance(seed, self.BitGenerator) or not is_own or self.guest.seeding.is_passing():
             self.RandomState.__init__(made, seed)
             return
         self._record("RandomState", seed)
         streams, key = self.guest.streams, self.guest.seeding.key(seed)
         streams.tell_drawn("numpy.RandomState", streams.now)
         self.RandomState.__init__(made, streams.seed("numpy.RandomState", key))
+
+
+def _bits_name(twins: Any) -> str:
+    """The class of bit generator that a generator draws from; to ask a generator itself would be to draw."""
+    return str(twins.bits.make.__name__) if isinstance(twins, Drawers) else "MT19937"
 
 
 def stand_in(original: Any, make: Callable[..., Any], begin: Callable[..., None] | None = None) -> Any:
