@@ -35,7 +35,7 @@ from deviate.model import (
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.divergence import Difference, DivergenceFindings, Growth, Ulps
 
-SCHEMA = 6
+SCHEMA = 7
 # 2026-11-21  1  first format.
 # 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
 # 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
@@ -44,6 +44,7 @@ SCHEMA = 6
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 # 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
 # 2026-11-22  6  stability; what was not captured of runs.
+# 2026-11-23  7  draws outside of the main loop of runs; evidence of evaluation data, "undecided" of their agreement.
 
 CHECK_SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a check.
