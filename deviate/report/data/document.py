@@ -46,8 +46,9 @@ SCHEMA = 7
 # 2026-11-22  6  stability; what was not captured of runs.
 # 2026-11-23  7  draws outside of the main loop of runs; evidence of evaluation data, "undecided" of their agreement.
 
-CHECK_SCHEMA = 1
+CHECK_SCHEMA = 2
 # 2026-11-22  1  first format of the JSON of a check.
+# 2026-11-23  2  "undecided" of the agreement of evaluation data.
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
