@@ -124,3 +124,32 @@ def test_genuine_implementation_noise_shows_in_impl_and_is_switched_off_in_contr
     assert any(len(set(metric["impl"])) > 1 for metric in metrics)
     assert "control is intact" in out
     assert "same split" in out or "same examples" in out
+
+
+MADE_UP = """\
+import random
+
+def get_dataset(seed=0):
+    random.seed(seed)
+    rows = [random.random() for _ in range(40)]
+    return rows[:30], rows[30:]
+
+train, test_data = get_dataset(seed=0)
+w = 0.0
+for epoch in range(3):
+    w += 0.1 * (sum(train) / len(train) - w)
+    print(f"epoch {epoch} test loss {sum((x - w) ** 2 for x in test_data) / 10:.6f}")
+"""
+
+
+def test_other_test_data_are_said_after_two_runs_and_the_cure_holds_them(project: Path, study) -> None:  # type: ignore[no-untyped-def]
+    (project / "train.py").write_text(MADE_UP)
+    out, document = study("--runs", "2", "--jobs", "1")
+    plain = " ".join(out.split())
+    assert "algo+impl: the first 2 runs were not tested on the same data, by a hash of test_data as training" in plain
+    assert "random.random (train.py:5, other)" in plain
+    assert document["evaluation"] == "differ"
+    cure = plain.split("--variants ")[1].split(". ")[0].rstrip(".")
+    out, document = study("--runs", "2", "--jobs", "1", "--variants", f"{cure},control", "--name", "cured")
+    assert document["evaluation"] == "equal"
+    assert "not tested on the same data" not in out

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from deviate.model import Experiment, Run
+from deviate.model import DrawEvent, Experiment, Run
 from deviate.report.format import clean, counted, replicates
 from deviate.report.view import ControlRow, FlipRow, HashRow, SeedCallRow
 
@@ -64,6 +64,7 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
         ("Numbers drawn, by library", "; ".join(draws)),
     ]
     escaped = (
+        ("Drawn outside of the main loop", _per_run((run, tuple(map(_draw, run.drawn))) for run in experiment.runs)),
         ("Beyond control", _per_run((run, run.uncontrolled) for run in experiment.runs)),
         ("Used without a deterministic version", _per_run((run, run.operations) for run in experiment.runs)),
     )
@@ -129,3 +130,7 @@ def _per_run(told: Iterable[tuple[Run, tuple[str, ...]]]) -> str:
 
 def _short(digest: str) -> str:
     return clean(digest)[:HASH_LENGTH]
+
+
+def _draw(event: DrawEvent) -> str:
+    return f"{event.call} ({event.file}:{event.line}, {event.stream})"

@@ -6,7 +6,7 @@ from deviate.model import Absorption, Description, Repeatability, value_text
 from deviate.stats.sample import count, spread_refusal
 from deviate.stats.study import STREAMS, Study, drawn
 
-NO_EFFECT = "did not vary anything"
+NO_EFFECT = "had no observed effect"
 
 
 def row_notes(study: Study, index: int, description: Description | None, values: Sequence[float]) -> list[str]:

@@ -86,3 +86,80 @@ made = pickle.loads(pickle.dumps(functools.partial(np.random.{name}, 3)))
 print(made() is not None)
 """
     assert Script(text, "").run(tmp_path, seeds()).stdout == "True\n"
+
+
+TORCH = """\
+import pickle
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+x = torch.randn(40, 3)
+y = (x.sum(1) + 0.1 * torch.randn(40) > 0).long()
+w = torch.randn(2)
+loader = DataLoader(TensorDataset(x, y), 10)
+class Noise(nn.Module):
+    def forward(self, a): return a + torch.randn(a.shape[0])
+@torch.jit.script
+def scripted(a: torch.Tensor):
+    return a + torch.randn(3) + torch.rand_like(a) + torch.randint(0, 3, (3,))
+print("x", x.sum().item())
+print("y", y.tolist())
+print("w", w.tolist())
+print("seen", scripted(torch.zeros(3)).shape, "randn" in str(torch.fx.symbolic_trace(Noise()).graph))
+print("pickled", pickle.loads(pickle.dumps(torch.randn)) is torch.randn)
+for step in range(2):
+    print("step%d" % step, torch.randn(1).item())
+"""
+
+
+def test_examples_made_by_torch_move_with_split_and_its_compilers_see_its_own_functions(
+    tmp_path: Path, require
+) -> None:  # type: ignore[no-untyped-def]
+    require("torch")
+    script = Script(TORCH)
+    held, split, other = (
+        hashes(script.run(tmp_path / stream, seeds(**{stream: 1}), varied=(stream,)))
+        for stream in ("init", "split", "other")
+    )
+    assert {name for name in held if held[name] != split[name]} == {"x", "y"}
+    assert {name for name in held if held[name] != other[name]} == {"w", "step0", "step1"}
+    assert (held["seen"], held["pickled"]) == ("torch.Size([3]) True", "True")
+
+
+@pytest.mark.slow
+def test_compiled_functions_that_draw_have_no_graph_break(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("torch")
+    text = """\
+import torch
+def noisy(a):
+    return a + torch.randn(3) + torch.rand_like(a)
+print(torch.compile(noisy, backend="eager", fullgraph=True)(torch.zeros(3)).shape)
+"""
+    assert Script(text, "").run(tmp_path, seeds()).stdout == "torch.Size([3])\n"
+
+
+TENSORFLOW = """\
+import tensorflow as tf
+x = tf.random.normal((8, 3))
+y = tf.reduce_sum(x, 1)
+table = tf.random.uniform((3,))
+data = tf.data.Dataset.from_tensor_slices((x, y))
+print("x", x.numpy().tolist())
+print("table", table.numpy().tolist())
+for step in range(2):
+    print("step%d" % step, tf.random.normal(()).numpy())
+"""
+
+
+def test_examples_made_by_tensorflow_move_with_split(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("tensorflow")
+    script = Script(TENSORFLOW)
+    results = {
+        stream: script.run(tmp_path / stream, seeds(**{stream: 1}), varied=(stream,))
+        for stream in ("init", "split", "other")
+    }
+    held, split, other = map(hashes, results.values())
+    assert {name for name in held if held[name] != split[name]} == {"x"}
+    assert {name for name in held if held[name] != other[name]} == {"table", "step0", "step1"}
+    assert ["tensorflow.random", "split", "train.py", 2] in results["init"].of("drawn")

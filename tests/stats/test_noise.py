@@ -173,8 +173,8 @@ def test_a_stream_from_which_nothing_was_drawn_is_not_called_without_effect() ->
     augment = _row("augment", *usual(), equal("augment", 5))
     assert augment.note == "no draw observed from this stream, 5 runs bitwise equal"
     init = _row("init", *usual(), equal("init", 5))
-    assert init.note == "did not vary anything, 5 runs bitwise equal"
-    assert "init did not vary anything, 5 runs bitwise equal." in _noise(*usual(), equal("init", 5)).statements
+    assert init.note == "had no observed effect, 5 runs bitwise equal"
+    assert "init had no observed effect, 5 runs bitwise equal." in _noise(*usual(), equal("init", 5)).statements
     both = equal("augment", 5)
     pair = dataclasses.replace(both, variant="augment+split", varied=("augment", "split"))
     assert _row("augment+split", *usual(), pair).note == "no draw observed from these streams, 5 runs bitwise equal"
@@ -187,7 +187,7 @@ def test_runs_that_differ_though_nothing_was_drawn_from_what_varies_are_pointed_
 
 def test_without_a_record_of_draws_nothing_is_said_about_them() -> None:
     row = _row("augment", spread("algo+impl", _scores(5, 1), draws={}), equal("augment", 5, draws={}))
-    assert row.note == "did not vary anything, 5 runs bitwise equal"
+    assert row.note == "had no observed effect, 5 runs bitwise equal"
 
 
 def test_a_moving_other_that_is_left_out_takes_the_shares_of_single_streams() -> None:

@@ -18,6 +18,7 @@ from studies import VARIED
 
 from deviate.model import (
     ControlEvent,
+    DrawEvent,
     EvaluationData,
     Experiment,
     Findings,
@@ -226,6 +227,7 @@ def _run(index: int, metrics: list[str], say: Say, level: float, status: Status 
         control_events=(ControlEvent(say(), say(), say(), say(), 4, "set"),),
         draws={say(): _several(say, 2)},
         weights=(Weights("exit", say(), say(), 1000),),
+        drawn=(DrawEvent(say(), "other", say(), 3),),
         evaluation=(EvaluationData(say(), say(), 100),),
         operations=_several(say, 1),
         uncontrolled=_several(say, 1),

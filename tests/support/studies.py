@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from experiments import experiment, run, selected, with_moments
 
-from deviate.model import EvaluationData, Experiment, Findings, Flip, Run, SelectedMetric, Series, Weights
+from deviate.model import DrawEvent, EvaluationData, Experiment, Findings, Flip, Run, SelectedMetric, Series, Weights
 from deviate.stats import judge
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
@@ -24,6 +24,7 @@ VARIED = {
     **{stream: (stream,) for stream in STREAMS},
 }
 DRAWS = {"torch": ("init", "shuffle", "dropout")}
+DRAWN = (DrawEvent("torch.randn", "split", "data.py", 7),)
 EVALUATION = (EvaluationData("torch", "e" * 64, 100, "loader"),)
 
 
@@ -42,7 +43,13 @@ def flip(index: int, parameter: str = "fc.weight") -> Flip:
 def noisy_run(replicate: int, values: Sequence[float], digest: str, **changes: object) -> Run:
     """A run of the metric `test_acc`, by default with weights, evaluation data and draws."""
     plain = run(replicate, {"test_acc": curve(*values)})
-    told: dict[str, object] = {"weights": (weights(digest),), "evaluation": EVALUATION, "draws": DRAWS, **changes}
+    told: dict[str, object] = {
+        "weights": (weights(digest),),
+        "evaluation": EVALUATION,
+        "draws": DRAWS,
+        "drawn": DRAWN,
+        **changes,
+    }
     return dataclasses.replace(plain, **told)  # type: ignore[arg-type]
 
 

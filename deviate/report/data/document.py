@@ -46,10 +46,12 @@ SCHEMA = 7
 # 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
 # 2026-11-22  6  stability; what was not captured of runs.
 # 2026-11-23  7  both tests of comparisons: the interval of both, Welch's own beside it, sign flips of pairs, whether a
-#                difference is within its margin; no spread verdict says that two sides are equally steady.
+#                difference is within its margin; no spread verdict says that two sides are equally steady; draws outside
+#                of the main loop of runs; evidence of evaluation data, "undecided" of their agreement.
 
-CHECK_SCHEMA = 1
+CHECK_SCHEMA = 2
 # 2026-11-22  1  first format of the JSON of a check.
+# 2026-11-23  2  "undecided" of the agreement of evaluation data.
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 

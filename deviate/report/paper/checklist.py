@@ -23,7 +23,9 @@ SPREADS = {
     "one-bit": "one bit of one weight before the first step; all else that deviate can reach is held",
 }
 CONTROL = {
-    "intact": "Where all is held nothing else varied: the runs of the variant control are bitwise equal.",
+    "intact": (
+        "Where all is held the runs are bitwise equal (variant control): nothing else that varies showed in them."
+    ),
     "broken": "The variant control failed, its runs differ: something varies that is called held here.",
     "absent": "That nothing else varies was not checked: it takes two completed runs of the variant control.",
 }

@@ -10,7 +10,7 @@ from types import FunctionType
 from ...parts import Guest
 from ...regions import INIT, Constructor, region
 from ...seeds import dress
-from ...split import Splitting
+from ...split import Splitting, early_draws_of
 from ...streams import Streams
 from .generators import backward_check
 
@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from .trace.modules import Layers
     from .trace.tracer import Tracer
 
+DRAWS = (
+    "rand",
+    "randn",
+    "randint",
+    "normal",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "bernoulli",
+    "multinomial",
+    "poisson",
+)
+"""Functions that draw, those for permutations left out."""
 DROPOUT, AUGMENT = "dropout", "augment"
 DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
 """Parts of the names of PyTorch's own classes that have no weights and draw. Losses and activations draw nothing."""
@@ -33,9 +46,13 @@ def attend_regions(torch: Any, guest: Guest) -> None:
     _attend_constructors(torch.nn.Module, guest.streams)
     _attend_initialisers(torch.nn.init, guest.streams)
     Splitting(guest.streams, guest.project).attend(torch, ("randperm",))
+    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+    draws = [name for name in DRAWS if hasattr(torch, name)]
+    early_draws_of(guest).attend(torch, draws, "torch", is_passing=is_compiling)
     register = getattr(torch.jit._builtins, "_register_builtin", None)
-    if register is not None:  # to the compiler of torch.jit it is what it stands for
-        register(torch.randperm, "aten::randperm")
+    if register is not None:  # to the compiler of torch.jit they are what they stand for
+        for name in ("randperm", *draws):
+            register(getattr(torch, name), "aten::%s" % name)
 
 
 def _attend_constructors(module: Any, streams: Streams) -> None:

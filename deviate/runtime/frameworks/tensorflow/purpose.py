@@ -8,6 +8,7 @@ import sys
 
 from ...parts import Guest
 from ...project import beyond
+from ...split import EXAMPLES
 from ...streams import OTHER
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -67,6 +68,7 @@ class Purpose:
 
         self.streams = guest.streams
         self.project = guest.project
+        self.recorder = guest.recorder
         self.flows = Flows(guest.project)
         self.kinds: dict[int, tuple[CodeType, str | None]] = {}
 
@@ -94,7 +96,17 @@ class Purpose:
             return self.streams.now
         if self.flows.reach(frame, MADE_INTO):
             return "init"
-        return "dropout" if is_called and any(map(self._is_model, _outwards(frame))) else OTHER
+        if is_called and any(map(self._is_model, _outwards(frame))):
+            return "dropout"
+        return OTHER if self.recorder.has_stepped else self._early(frame)
+
+    def _early(self, frame: FrameType) -> str:
+        """The stream of a draw before the training: of examples, or of what nobody knows."""
+        stream = "split" if self.flows.reach(frame, EXAMPLES, as_data=True) else OTHER
+        file, line = self.project.nearest(frame)
+        if file:
+            self.streams.record_draw("tensorflow.random", stream, file, line)
+        return stream
 
     def permutation(self, frame: FrameType) -> str:
         """The stream of a permutation of a tensor that is asked for in this frame."""
