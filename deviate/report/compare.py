@@ -173,7 +173,11 @@ def _tests(comparison: Comparison) -> tuple[str, ...]:
 
 
 def deciding_name(comparison: Comparison) -> str:
-    return "paired" if comparison.is_paired else "Welch"
+    """The one of both tests whose p counts."""
+    t_test, _ = comparison.both_tests
+    if comparison.deciding_test == t_test:
+        return "paired" if comparison.is_paired else "Welch"
+    return "sign flips" if comparison.is_paired else "permutation"
 
 
 def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
