@@ -11,7 +11,7 @@ from deviate import records
 from deviate.errors import InputError, RecordError
 from deviate.model import Direction, Experiment, ExperimentFindings, Findings, SelectedMetric, Status
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
-from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.pipeline.baseline import FORM, facts_of, not_alike
 from deviate.pipeline.judge import Judging, judge_scores
 from deviate.pipeline.sources import read, read_variants
@@ -121,7 +121,7 @@ def asked_metrics(
 
 def foresee_check(runs: int, *, is_paired: bool) -> str:
     """Why so many runs can decide nothing, before the first of them; empty where they can."""
-    needed = PAIRED_RUNS if is_paired else VERDICT_RUNS
+    needed = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
     if runs >= needed:
         return ""
     what = f"{needed} pairs" if is_paired else f"{needed} runs of each side"

@@ -157,8 +157,7 @@ def _effect(comparison: Comparison) -> str:
 
 def _tests(comparison: Comparison) -> tuple[str, ...]:
     parts: list[str] = []
-    if isinstance(deciding := comparison.deciding_test, Test):
-        parts.append(f"{deciding_name(comparison)} {test_text(deciding, 't')}")
+    parts += both_texts(comparison)
     paired = comparison.paired
     if isinstance(paired, Paired) and comparison.is_paired:
         if isinstance(paired.wilcoxon, Test):
@@ -172,8 +171,18 @@ def _tests(comparison: Comparison) -> tuple[str, ...]:
     return (*parts, *equivalence_texts(comparison))
 
 
-def deciding_name(comparison: Comparison) -> str:
-    return "paired" if comparison.is_paired else "Welch"
+def both_texts(comparison: Comparison) -> list[str]:
+    """`Welch t(7.8) = 0.41, p = .695` and `permutation p = .698 (exact)`: what a verdict asks; the larger p counts."""
+    t_test, permutation = comparison.both_tests
+    texts = []
+    if isinstance(t_test, Test):
+        texts.append(f"{'paired' if comparison.is_paired else 'Welch'} {test_text(t_test, 't')}")
+    if isinstance(permutation, Test):
+        note = permutation.note.replace("exact permutation", "exact").removeprefix("permutation, ")
+        texts.append(
+            f"{'sign flips' if comparison.is_paired else 'permutation'} {p_text(permutation.p_value)} ({note})"
+        )
+    return texts
 
 
 def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
@@ -182,7 +191,7 @@ def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
     if not isinstance(equivalence, Equivalence):
         return ()
     margin = _margin_text(comparison, equivalence.margin)
-    mark = equivalence.above.note.removeprefix("one-sided")
+    _, _, mark = equivalence.above.note.partition("one-sided")
     texts = [f"TOST {p_text(equivalence.p_value)} (margin ±{margin}{mark})"]
     if equivalence.is_not_worse:
         level = confidence_text((1 + equivalence.interval.confidence) / 2)
@@ -240,8 +249,8 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
         interval = comparison.difference_interval
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
         figures.append(noted(f"{level} CI {ends} ({interval.method})", interval))
-    if isinstance(deciding := comparison.deciding_test, Test):
-        figures.append(f"{deciding_name(comparison)} {test_text(deciding, 't')}")
+    if isinstance(comparison.deciding_test, Test):
+        figures += both_texts(comparison)
         figures.append(_correction(comparison, family))
     if not isinstance(comparison.hedges_g, Unavailable):
         figures.append(f"Hedges' {_effect(comparison)}")

@@ -1,7 +1,7 @@
 """What a report does not show, and the rules behind its numbers, in sentences."""
 
 from deviate.model import Description, Findings, Interval, Unavailable
-from deviate.model.minimum import N_RESAMPLES, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
+from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, PAIRED_RUNS, SPREAD_RUNS, VERDICT_RUNS
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -121,18 +121,24 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
         "± is one standard deviation over runs (ddof 1). n is the number of runs with a score.",
         "Steps, examples and classes are not runs. CV is SD divided by |mean|.",
         f"Intervals are {level} intervals: of a mean by Student's t, of an SD by chi-square, assuming normal scores.",
-        "Two significant digits of the standard error decide the decimals. JSON and CSV hold every bit.",
+        "Rounded to two digits of the standard error, the smaller one for both sides of a comparison and their "
+        "difference. JSON and CSV hold every bit."
+        if findings.pairs
+        else "Rounded to two digits of the standard error. JSON and CSV hold every bit.",
     ]
     if findings.pairs or any(isinstance(it.median_bootstrap, Interval) for it in _descriptions(findings)):
         sentences.append(
-            f"Permutations and resamples of runs begin with analysis seed {findings.analysis_seed}; "
-            f"a bootstrap has {N_RESAMPLES} resamples."
+            f"Permutations of ranks and resamples of runs begin with analysis seed {findings.analysis_seed}, on which "
+            f"no verdict depends; a bootstrap has {N_RESAMPLES} resamples."
         )
     if findings.pairs:
         sentences += [
             "Differences are candidate minus baseline; of percentages, in points. All tests are two-sided.",
-            f"Better and worse: the interval of the difference excludes 0, and the adjusted p is below {alpha}.",
+            "Two tests are asked, Welch's t-test and the studentized permutation test (of pairs, t and sign flips).",
+            "p is the larger one of theirs, and the interval holds all values that not both reject.",
+            f"Better and worse: that interval excludes 0, and the adjusted p is below {alpha}.",
             f"Both need {VERDICT_RUNS} runs on each side, or {PAIRED_RUNS} pairs.",
+            f"{PAIRED_ALONE_RUNS} pairs are enough where the primary metric is alone and no look is declared.",
             "Equivalent needs a margin given before.",
             "All else is undecided.",
         ]

@@ -74,8 +74,8 @@ def _view(table: ManyTable, index: int, findings: Findings, labels: Sequence[str
         ),
         dunnett=tuple(_row(it) for it in contrasts),
         no_dunnett=f"Not compared with {baseline}: {no_dunnett}." if no_dunnett else "",
-        matrix_caption=f"{name}: all pairs, row − column [{level} simultaneous CI, Welch and Bonferroni], "
-        f"p by Welch and Holm over {len(table.pairs)} pairs",
+        matrix_caption=f"{name}: all pairs, row − column [{level} simultaneous CI of both tests, Bonferroni], "
+        f"p of both tests, Holm over {len(table.pairs)} pairs",
         matrix_headers=headers,
         matrix=matrix,
     )

@@ -73,9 +73,12 @@ def plan_notes(design: Design) -> tuple[str, ...]:
 
 
 def _test(question: Question) -> str:
-    test = "Welch's t-test" if question.correlation is None else f"paired t-test, correlation {question.correlation:g}"
+    test = "Welch's t and permutation test"
+    if question.correlation is not None:
+        test = f"paired t-test and sign flips, correlation {question.correlation:g}"
     shared = f", level shared by {question.n_candidates} candidates" if question.n_candidates > 1 else ""
-    return f"{test}, two-sided, {confidence_text(question.confidence)}{shared}; power {percentage(question.power)}"
+    told = f"{test}, two-sided, {confidence_text(question.confidence)}{shared}; power {percentage(question.power)}"
+    return f"{told}; for scores near normal, skewed scores need more"
 
 
 def _spread(design: Design) -> list[str]:

@@ -260,11 +260,11 @@ def _reach(plan: Planning) -> int:
 def _footnotes(findings: Findings) -> tuple[str, ...]:
     plan = next(it for it in findings.planning if it.rows)
     level = confidence_text(plan.confidence)
-    test = "paired t" if plan.is_paired else "Welch's t with equal SDs on both sides"
+    test = "paired t and sign flips" if plan.is_paired else "Welch's t with equal SDs on both sides and permutation"
     sentences = [
         (
             f"Detectable is the smallest true difference that a two-sided test at {level} confidence sees with "
-            f"{_power(plan)} power: {test}, noncentral t."
+            f"{_power(plan)} power: {test}, noncentral t. For scores near normal; skewed scores need more."
         ),
         f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal.",
         "All of it goes by the spread alone, never by the observed difference, whose power only repeats its p.",

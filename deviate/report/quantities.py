@@ -68,10 +68,13 @@ _QUANTITIES = (
     _Quantity(
         "Difference", "Interval of the difference", method_of("difference_interval"), interval_of("difference_interval")
     ),
+    _Quantity("Difference", "Welch's interval", method_of("welch_interval"), interval_of("welch_interval")),
     _Quantity("Difference", "Welch's t-test", said("unequal variances"), test_of("welch", "t")),
     _Quantity("Difference", "p, adjusted", said("Holm over the family"), lambda it: p_value_cell(it.p_adjusted)),
     _Quantity("Difference", "Student's t-test", said("equal variances assumed"), test_of("student", "t")),
-    _Quantity("Difference", "Permutation test", said("of the difference of means"), permutation_cell),
+    _Quantity(
+        "Difference", "Permutation test", said("of Welch's t, runs exchanged between the sides"), permutation_cell
+    ),
     _Quantity(
         "Difference",
         "Bootstrap of the difference",
@@ -81,7 +84,10 @@ _QUANTITIES = (
     _Quantity("Difference", "Detectable difference", detectable_method, detectable_cell),
     _Quantity("Pairing", "Pairs", said("runs of both sides that share their replicate"), pairs_cell),
     _Quantity("Pairing", "Correlation of the pairs", said("Pearson"), correlation_cell),
-    _Quantity("Pairing", "Paired t-test", said("of the mean difference; decides"), paired_test_of("t_test", "t")),
+    _Quantity("Pairing", "Paired t-test", said("of the mean difference"), paired_test_of("t_test", "t")),
+    _Quantity(
+        "Pairing", "Sign flips", said("of the mean difference, by permutation"), paired_test_of("sign_flips", "t")
+    ),
     _Quantity(
         "Pairing",
         "Wilcoxon signed-rank",

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from deviate.model import Estimate, Experiment, Run, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
 from deviate.stats.contention import contention
-from deviate.stats.overhead import COUNTED_RUNS, counted
+from deviate.stats.overhead import counted
 from deviate.stats.sample import moments
 from deviate.stats.variance import mean_ratio, mean_ratio_interval
 
 MOST_KERNELS = 20
 """Source: Zhuang et al. (2022), top-20 kernels by cumulative time."""
+PROFILED_RUNS = 2
+"""Fewest profiled runs of each mode, without the first, of which the factor of one kernel is stated."""
 WARMS_UP = Unavailable("needs a second completed run of each mode: the first warms up")
 
 
@@ -141,8 +143,8 @@ def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:
 def _kernel(name: str, free: KernelTime | None, held: KernelTime | None, n_fewest: int) -> KernelCost:
     """Times of one kernel; a factor only where several runs count, for one call that waits makes any factor of one."""
     factor: Estimate = Unavailable("in one mode only")
-    if n_fewest < COUNTED_RUNS:
-        factor = Unavailable(f"needs {COUNTED_RUNS + 1} profiled runs of each mode: the first warms up")
+    if n_fewest < PROFILED_RUNS:
+        factor = Unavailable(f"needs {PROFILED_RUNS + 1} profiled runs of each mode: the first warms up")
     elif free is not None and held is not None:
         factor = held.seconds / free.seconds if free.seconds > 0 else Unavailable("takes no time where it is free")
     return KernelCost(

@@ -11,9 +11,9 @@ from scipy import integrate, optimize, special, stats
 
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Design, DesignRow, Estimate, Pilot, Question, Spending, Unavailable
-from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.looks import crossing, spending_bounds
-from deviate.stats.power import fewest
+from deviate.stats.power import arrangement_loss, fewest
 
 SHOWN_RUNS = (3, 5, 8, 10, 16, 20, 30)
 SPREAD_RATIOS = (1.25, 1.5, 2.0, 3.0)
@@ -49,12 +49,15 @@ def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int
 
 
 def power_of(effect: float, n: int, question: Question) -> float:
-    """Chance that a two-sided t-test of `n` runs of each side, or of `n` pairs, sees a true effect.
+    """Chance that both two-sided tests of `n` runs of each side, or of `n` pairs, see a true effect.
 
     Source: noncentral t; with pairs the SD of a difference is sqrt(2 (1 - correlation)) SDs. For effects of very
     many standard errors t is the effect over the SD, whose square is chi-square.
     """
-    df, noncentrality = _df(n, question), abs(effect) / _unit(n, question)
+    loss = arrangement_loss(n, n, _alpha(question), is_paired=question.correlation is not None)
+    if math.isinf(loss):
+        return 0.0
+    df, noncentrality = _df(n, question), abs(effect) / loss / _unit(n, question)
     critical = float(stats.t.isf(_alpha(question) / 2, df))
     near = float(stats.nct.sf(critical, df, noncentrality))
     if math.isnan(near):  # far beyond what the routine computes only the SD is left to chance
@@ -78,13 +81,16 @@ def runs_for(effect: float, question: Question) -> int | Unavailable:
 
 
 def equivalence_power(margin: float, n: int, question: Question) -> float:
-    """Chance that two one-sided t-tests of `n` runs of each side show equivalence when there is no difference.
+    """Chance that both one-sided tests of `n` runs of each side show equivalence when there is no difference.
 
     The difference is normal and independent of the SD, whose square is chi-square: the chance that the difference is
     within margin - t SE is integrated over the SD.
     Source: Schuirmann (1987); Phillips (1990).
     """
-    df, unit = _df(n, question), _unit(n, question)
+    loss = arrangement_loss(n, n, 2 * _alpha(question), is_paired=question.correlation is not None)
+    if math.isinf(loss):
+        return 0.0
+    df, unit, margin = _df(n, question), _unit(n, question), margin / loss
     critical = float(stats.t.isf(_alpha(question), df))
     widest = margin / (critical * unit)  # with a larger SD no difference is within
     scale = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
@@ -183,7 +189,9 @@ def _judged(n: int | Unavailable, question: Question) -> int | Unavailable:
 
 def _least(question: Question) -> int:
     """Runs of each side, or pairs, that a verdict needs."""
-    return VERDICT_RUNS if question.correlation is None else PAIRED_RUNS
+    if question.correlation is None:
+        return VERDICT_RUNS
+    return PAIRED_ALONE_RUNS if question.n_candidates == 1 and question.n_looks == 1 else PAIRED_RUNS
 
 
 def _range(pilot: Pilot | None, question: Question) -> tuple[int | Unavailable, int | Unavailable] | Unavailable:

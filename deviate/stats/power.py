@@ -1,16 +1,26 @@
-"""What a number of runs can see: the smallest detectable difference, and the runs a difference needs."""
+"""What a number of runs can detect: the smallest difference, and the runs a difference needs.
+
+Power is that of the rule of a verdict, for scores near normal: the t-test's, less what the permutation test costs where
+there are few arrangements. Skewed scores need more runs.
+"""
 
 import math
 from collections.abc import Callable
 from functools import lru_cache
 
+import numpy as np
 from scipy import special
 
 from deviate.model import Estimate, Interval, Unavailable
+from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
 
 POWER = 0.8
+LOSS = ((1.0, 1.40), (1.6, 1.27), (3.2, 1.09), (6.4, 1.04), (12.8, 1.03), (25.0, 1.015), (100.0, 1.01), (1000.0, 1.0))
+"""How much larger an effect has to be because both tests have to see it, by how many of the smallest possible p of the
+permutation test make up alpha: 1.6 for 6 pairs at .05, 6.3 for 5 v 5 runs. Simulated for normal scores, 2,000 trials
+each; interpolated in the logarithm."""
 MOST_RUNS = 1_000_000
 
 
@@ -26,7 +36,7 @@ def detectable_difference(
     if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
         return reason
     sd = pooled_sd(moments(baseline), moments(candidate))
-    return sd * detectable_effect(len(baseline), len(candidate), confidence=confidence, power=power)
+    return _finite(sd * detectable_effect(len(baseline), len(candidate), confidence=confidence, power=power))
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
@@ -52,7 +62,9 @@ def detectable_paired(
     differences = differences_of(baseline, candidate)
     if isinstance(differences, Unavailable):
         return differences
-    return moments(differences).sd * detectable_paired_effect(len(differences), confidence=confidence, power=power)
+    return _finite(
+        moments(differences).sd * detectable_paired_effect(len(differences), confidence=confidence, power=power)
+    )
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
@@ -68,20 +80,48 @@ def detectable_paired_interval(
 
 
 def detectable_effect(n_baseline: int, n_candidate: int, *, confidence: float = 0.95, power: float = POWER) -> float:
-    """Smallest true difference, in standard deviations, seen with this power by a two-sided t-test.
+    """Smallest true difference, in standard deviations, seen with this power by both two-sided tests.
 
     The tail on the far side is left out: it is below 1e-5 at 80 % power, and has no computable value for few runs.
-    Source: noncentral t with n_A + n_B - 2 degrees of freedom.
+    Infinite where no arrangement of so many runs has a p below the level.
+    Source: noncentral t with n_A + n_B - 2 degrees of freedom; `LOSS` for the permutation test.
     """
-    return _noncentrality(n_baseline + n_candidate - 2, confidence, power) * math.sqrt(1 / n_baseline + 1 / n_candidate)
+    unit = math.sqrt(1 / n_baseline + 1 / n_candidate)
+    loss = arrangement_loss(n_baseline, n_candidate, 1 - confidence)
+    return loss * _noncentrality(n_baseline + n_candidate - 2, confidence, power) * unit
 
 
 def detectable_paired_effect(n_pairs: int, *, confidence: float = 0.95, power: float = POWER) -> float:
-    """Smallest true difference, in standard deviations of the differences, seen with this power by a paired t-test.
+    """Smallest true difference, in standard deviations of the differences, seen with this power by both paired tests.
 
-    Source: noncentral t with n - 1 degrees of freedom.
+    Source: noncentral t with n - 1 degrees of freedom; `LOSS` for the sign flips.
     """
-    return _noncentrality(n_pairs - 1, confidence, power) / math.sqrt(n_pairs)
+    loss = arrangement_loss(n_pairs, n_pairs, 1 - confidence, is_paired=True)
+    return loss * _noncentrality(n_pairs - 1, confidence, power) / math.sqrt(n_pairs)
+
+
+def arrangement_loss(n_baseline: int, n_candidate: int, alpha: float, *, is_paired: bool = False) -> float:
+    """Factor of the effect for the permutation test, from 1; 1 for fewer runs than a verdict takes, which ask no test.
+
+    Source: `LOSS`, simulated.
+    """
+    if min(n_baseline, n_candidate) < (PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS):
+        return 1.0
+    if is_paired:
+        log_least = math.log(2) * (1 - n_baseline)
+    else:
+        n = n_baseline + n_candidate
+        log_ways = math.lgamma(n + 1) - math.lgamma(n_baseline + 1) - math.lgamma(n_candidate + 1)
+        log_least = math.log(1 + (n_baseline == n_candidate)) - log_ways
+    log_steps = math.log(alpha) - log_least
+    if log_steps < 0:
+        return math.inf
+    steps, losses = zip(*LOSS, strict=True)
+    return float(np.interp(log_steps, np.log(steps), losses))
+
+
+def _finite(size: float) -> Estimate:
+    return size if math.isfinite(size) else Unavailable("so few runs have no p below this level")
 
 
 @lru_cache(maxsize=1024)

@@ -35,6 +35,8 @@ ROUNDING = 1e-9
 """Two t that differ by less, relative to the larger of 1 and |t|, are equal."""
 NO_SPREAD = 1e-12
 """A sum of scores of which the largest is 1 that is nothing but rounding."""
+FARTHEST = 1e6
+"""A difference of means in units of the largest deviation: beyond it no arrangement counts that does not count here."""
 PRECISION = 1e-4
 """Standard errors to which an end of an interval is found by bisection."""
 _CELLS = 4_000_000
@@ -192,7 +194,7 @@ class _Runs:
 
     def permutation(self, nulls: Vector, side: Side, n_resamples: int) -> tuple[Vector, Vector]:
         """P and three of its Monte-Carlo standard errors."""
-        distance = self.difference - nulls / self.scale
+        distance = np.clip(self.difference - nulls / self.scale, -FARTHEST, FARTHEST)
         n_a, n_b = self.n_a, self.n_b
         n = n_a + n_b
         # The candidate's scores less the null value, all of them centred: their sum on one side then tells both means.
@@ -318,7 +320,7 @@ class _Pairs:
 
     def permutation(self, nulls: Vector, side: Side, n_resamples: int) -> tuple[Vector, Vector]:
         """P and three of its Monte-Carlo standard errors; t rises with the sum, for signs leave the squares alone."""
-        distance = self.difference - nulls / self.scale
+        distance = np.clip(self.difference - nulls / self.scale, -FARTHEST, FARTHEST)
         values = self.values + distance[:, None]
         observed = np.abs(distance) * self.n
         rounding = self.rounding * np.maximum(self.se * self.n, observed)

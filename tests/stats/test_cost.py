@@ -90,6 +90,22 @@ def test_kernels_stand_by_their_longer_time_and_one_mode_alone_makes_no_factor()
     assert found.shown_share == 1
 
 
+def test_one_profiled_run_that_counts_makes_no_factor_of_a_kernel() -> None:
+    runs = timed("impl", (1.0, 1.0), "p-"), timed("control", (1.0, 1.0), "p-")
+    seen = {
+        run.id: profile(run.replicate, ("conv", 1, 0.01 if it is runs[0] else 1.18)) for it in runs for run in it.runs
+    }
+    found = cost(timed("impl", FREE), timed("control", HELD), paces={}, profiled=runs, profiles=seen).profile
+    assert not isinstance(found, Unavailable)
+    (kernel,) = found.kernels
+    assert kernel.factor == Unavailable("needs 3 profiled runs of each mode: the first warms up")
+
+
+def test_times_that_vary_too_much_have_no_interval_that_goes_below_zero() -> None:
+    wild = cost(timed("impl", (1.0, 1.0, 3.0)), timed("control", (1.0, 1.0, 4.0)), paces={}).factors[0]
+    assert wild.interval == Unavailable("the times vary too much for an interval of their ratio")
+
+
 def test_twenty_kernels_are_shown_with_their_share_of_the_time() -> None:
     many = tuple((f"k{number:02}", 1, float(number)) for number in range(1, 31))
     runs = timed("impl", (1.0, 1.0), "p-"), timed("control", (1.0, 1.0), "p-")

@@ -22,6 +22,7 @@ from statsmodels.stats import multitest, oneway
 
 from deviate import stats
 from deviate.model import Interval, ManyTable, Test, Unavailable
+from deviate.stats.both import BothTests
 
 NAMES = ("base", "a", "b", "c")
 SCORES = (
@@ -179,8 +180,10 @@ def test_one_candidate_alone_is_students_test() -> None:
     assert found[0].p_value == pytest.approx(student.p_value, rel=MANY_ULPS)
 
 
-def test_all_pairs_are_welch_with_holm_as_in_r() -> None:
+def test_all_pairs_are_both_tests_with_holm_and_welch_is_that_of_r() -> None:
     found = {(it.one, it.other): it for it in table(*SCORES).pairs}
+    both = {(a, b): stats.ask_both(SCORES[j], SCORES[i]) for i, a in enumerate(NAMES) for j, b in enumerate(NAMES[:i])}
+    assert not any(isinstance(it, Unavailable) for it in both.values())
     expected = {
         ("a", "base"): 0.0283462887399036,
         ("b", "base"): 0.8929619255138581,
@@ -189,13 +192,17 @@ def test_all_pairs_are_welch_with_holm_as_in_r() -> None:
         ("c", "a"): 0.8929619255138581,
         ("c", "b"): 0.6302656166537352,
     }
-    assert {pair: it.p_adjusted for pair, it in found.items()} == pytest.approx(expected, rel=MANY_ULPS)
+    tests = {pair: it for pair in found if isinstance(it := both[pair], BothTests)}
+    welch = stats.holm([it.t_test.p_value for it in tests.values()])
+    assert dict(zip(tests, welch, strict=True)) == pytest.approx(expected, rel=MANY_ULPS)
+    larger = stats.holm([it.p_upper for it in tests.values()])
+    assert [it.p_adjusted for it in found.values()] == pytest.approx(larger)
     assert found["a", "base"].difference == pytest.approx(0.74)
 
 
 def test_intervals_of_pairs_cover_all_pairs_by_bonferroni() -> None:
     it = table(*SCORES).pairs[0].interval
-    wide = stats.welch_interval(SCORES[0], SCORES[1], confidence=1 - 0.05 / 6)
+    wide = stats.both_interval(SCORES[0], SCORES[1], confidence=1 - 0.05 / 6)
     assert isinstance(it, Interval)
     assert isinstance(wide, Interval)
     assert (it.low, it.high, it.confidence) == (wide.low, wide.high, 0.95)

@@ -10,6 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from deviate import stats
 from deviate.model import Interval, Test, Unavailable
+from deviate.stats.power import arrangement_loss
 
 RESNET = sample(93.6, 1.7, 8)
 WIDE = sample(96.2, 0.4, 8)
@@ -204,7 +205,8 @@ def test_hedges_correction_by_number_of_runs(n: int, factor: float) -> None:
     ("n", "effect"), [(3, 3.07), (5, 2.02), (8, 1.51), (10, 1.32), (16, 1.02), (20, 0.91), (30, 0.74)]
 )
 def test_detectable_effect_by_number_of_runs(n: int, effect: float) -> None:
-    assert stats.detectable_effect(n, n) == pytest.approx(effect, abs=6e-3)
+    """Of the t-test; that the permutation test sees it too costs up to 4 % with few runs, simulated."""
+    assert stats.detectable_effect(n, n) / arrangement_loss(n, n, 0.05) == pytest.approx(effect, abs=6e-3)
     assert stats.detectable_difference(sample(5, 0.1, n), sample(9, 0.1, n)) == pytest.approx(
         0.1 * stats.detectable_effect(n, n)
     )

@@ -49,7 +49,13 @@ def test_without_variants_of_both_sorts_there_is_no_overhead() -> None:
 
 
 def test_a_single_run_of_each_leaves_nothing_after_warming_up() -> None:
-    found = stats.overhead([_timed("impl", 9.0), _timed("control", 9.0)])
+    for times in ([9.0], [9.0, 9.0, 10.0]):
+        found = stats.overhead([_timed("impl", *times), _timed("control", *times)])
+        assert found is not None
+        assert found.ratio == found.interval == Unavailable("needs 4 completed runs of each: the first warms up")
+
+
+def test_times_that_vary_so_much_that_the_interval_would_hold_negative_factors_give_none() -> None:
+    found = stats.overhead([_timed("impl", 9.0, 1.0, 1.0, 3.0), _timed("control", 9.0, 1.0, 1.0, 4.0)])
     assert found is not None
-    assert found.ratio == Unavailable("needs a second completed run of each: the first warms up")
-    assert isinstance(found.interval, Unavailable)
+    assert found.ratio == found.interval == Unavailable("the times vary too much for an interval of their ratio")

@@ -197,14 +197,16 @@ def compared(b: Sequence[float], a: Sequence[float], *, margin: float | None = N
     return stats.compare(list(b), list(a), rng=fresh(), direction="max", is_paired=True, margin=margin)
 
 
-def test_the_paired_t_decides_where_runs_were_paired() -> None:
+def test_paired_t_and_sign_flips_decide_where_runs_were_paired() -> None:
     b, a = pairs(10, 0.95, shift=0.5)
     alone, together = stats.compare(b, a, rng=fresh(), direction="max"), compared(b, a)
     assert (alone.verdict.word, together.verdict.word) == ("undecided", "better")
     assert isinstance(together.paired, Paired)
-    assert together.deciding_test == together.paired.t_test == stats.paired_t(b, a)
-    assert together.p_adjusted == outcome(stats.paired_t(b, a)).p_value
-    assert together.difference_interval == together.paired.interval == stats.paired_interval(b, a)
+    assert together.both_tests == (stats.paired_t(b, a), stats.sign_flip_test(b, a))
+    assert together.deciding_test in together.both_tests
+    assert together.p_adjusted == max(outcome(it).p_value for it in together.both_tests)
+    assert together.paired.interval == stats.paired_interval(b, a)
+    assert together.difference_interval == stats.paired_both_interval(b, a)
     assert together.detectable == stats.detectable_paired(b, a)
     assert together.welch == alone.welch
     assert isinstance(alone.paired, Unavailable)

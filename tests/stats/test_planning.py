@@ -1,6 +1,7 @@
 """Planning from runs on record against statsmodels' noncentral t, and against what the verdict says."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from studies import study, usual
 
 from deviate.model import Experiment, Interval, Planning, Unavailable
 from deviate.stats import judge
+from deviate.stats.power import arrangement_loss, detectable_difference, detectable_effect, detectable_paired_effect
+from deviate.stats.two_tests import ask
 
 RNG = np.random.default_rng(7)
 METRIC = selected(is_primary=True, unit="%", margin=0.3)
@@ -28,6 +31,7 @@ def test_rows_are_what_statsmodels_finds() -> None:
     assert isinstance(plan.sd, float)
     for row in plan.rows:
         expected = TTestIndPower().solve_power(nobs1=row.n, alpha=0.05, power=0.8) * plan.sd
+        expected *= arrangement_loss(row.n, row.n, 0.05)
         assert row.detectable == pytest.approx(expected, rel=1e-4)
 
 
@@ -37,6 +41,7 @@ def test_rows_of_pairs_are_what_statsmodels_finds() -> None:
     assert plan.n_now == (9,)
     for row in plan.rows:
         expected = TTestPower().solve_power(nobs=row.n, alpha=0.05, power=0.8) * plan.sd
+        expected *= arrangement_loss(row.n, row.n, 0.05, is_paired=True)
         assert row.detectable == pytest.approx(expected, rel=1e-4)
 
 
@@ -145,3 +150,20 @@ def test_without_spread_there_is_a_reason_and_no_rows(scores: list[float]) -> No
 def test_without_a_primary_metric_nothing_is_planned() -> None:
     metrics = scored("base", [1.0, 2.0, 3.0], selected("loss", direction=None))
     assert judge([metrics]).planning == ()
+
+
+@pytest.mark.parametrize(("n", "is_paired"), [(5, False), (8, False), (6, True), (8, True)])
+def test_the_detectable_difference_is_seen_by_both_tests_in_eighty_percent(n: int, *, is_paired: bool) -> None:
+    """Simulated through the decision itself."""
+    effect = detectable_paired_effect(n) if is_paired else detectable_effect(n, n)
+    draws = np.random.default_rng(3)
+    b, a = draws.normal(0, 1, (2000, n)), draws.normal(effect, 1, (2000, n))
+    b = np.zeros_like(b) if is_paired else b
+    seen = ask(b, a, alpha=0.05, is_paired=is_paired, is_decision_only=True).p_upper < 0.05
+    assert np.mean(seen) == pytest.approx(0.8, abs=4 * math.sqrt(0.8 * 0.2 / 2000))
+
+
+def test_five_runs_cannot_detect_anything_at_a_level_that_none_of_their_arrangements_reaches() -> None:
+    assert arrangement_loss(5, 5, 0.001) == math.inf
+    few = [1.0, 2.0, 3.0, 4.0, 5.0], [2.0, 3.0, 4.0, 5.0, 7.0]
+    assert isinstance(detectable_difference(*few, confidence=0.999), Unavailable)

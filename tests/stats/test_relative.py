@@ -29,6 +29,12 @@ def test_two_runs_are_too_few(values: list[float]) -> None:
     assert coefficient_of_variation(values) == variation_interval(values) == expected
 
 
+def test_scores_that_are_all_negative_have_no_variation() -> None:
+    """A log-likelihood has no zero to measure from."""
+    expected = Unavailable("not defined for this metric: scores at or below 0")
+    assert coefficient_of_variation(sample(-20.0, 0.5, 8)) == variation_interval(sample(-20.0, 0.5, 8)) == expected
+
+
 def test_equal_scores_have_no_interval_of_the_variation() -> None:
     assert variation_interval([0.5] * 5) == Unavailable("all 5 values equal")
 

@@ -56,27 +56,30 @@ def test_below_sixteen_runs_no_side_is_steadier_and_spreads_are_not_equal() -> N
         assert verdict(15, sd, spread_ratio=ratio) == SpreadVerdict(
             "undecided", "needs 16 runs in each, has 15 and 15", ratio
         )
-        assert verdict(16, sd, spread_ratio=ratio).word != "undecided"
+        assert verdict(16, sd, spread_ratio=ratio) != verdict(15, sd, spread_ratio=ratio)
 
 
 @pytest.mark.parametrize("sd", [1.0, 1.25, 0.8])
-def test_spreads_are_equal_only_within_a_ratio_that_was_given(sd: float) -> None:
+def test_no_verdict_says_that_spreads_are_equal_but_the_interval_within_a_given_ratio_is_named(sd: float) -> None:
     assert verdict(60, sd).word == "undecided"
-    assert verdict(60, sd, spread_ratio=1.7).word == "equally steady"
-    assert verdict(60, sd, spread_ratio=1.2).word == "undecided"
-    assert "90% interval of the SD ratio lies within 1/1.7 … 1.7" in verdict(60, sd, spread_ratio=1.7).reason
+    within = verdict(60, sd, spread_ratio=1.7)
+    assert within.word == "undecided"
+    assert within.is_within
+    assert within.reason.endswith("; the 90% interval lies within 1/1.7 … 1.7 (normal scores only)")
+    assert not verdict(60, sd, spread_ratio=1.2).is_within
 
 
 def test_the_interval_within_the_ratio_is_the_ninety_percent_one() -> None:
     inner = stats.sd_ratio_interval(sample(0, 1, 30), sample(0, 1, 30), confidence=0.9)
     assert isinstance(inner, Interval)
-    assert verdict(30, 1.0, spread_ratio=inner.high * 1.001).word == "equally steady"
-    assert verdict(30, 1.0, spread_ratio=inner.high * 0.999).word == "undecided"
+    assert verdict(30, 1.0, spread_ratio=inner.high * 1.001).is_within
+    assert not verdict(30, 1.0, spread_ratio=inner.high * 0.999).is_within
 
 
-def test_equal_spread_comes_before_steadier() -> None:
+def test_a_steadier_side_within_the_ratio_is_steadier() -> None:
     assert verdict(400, 0.8).word == "steadier"
-    assert verdict(400, 0.8, spread_ratio=2).word == "equally steady"
+    both = verdict(400, 0.8, spread_ratio=2)
+    assert (both.word, both.is_within) == ("steadier", True)
 
 
 def test_heavy_tails_leave_the_spread_undecided_and_say_so() -> None:

@@ -1,14 +1,15 @@
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from samples import experiment, metric, run, sample
+from scipy import optimize
 from scipy import stats as scipy_stats
 
 from deviate.model import Comparison, Experiment, Findings, Interval, PairFindings, Run, Test, Unavailable
 from deviate.stats import judge
+from deviate.stats.both import BothTests, ask_both
 from deviate.stats.looks import Plan, at_look, repeated_p
 
 LOOKS = (5, 10, 20)
@@ -26,8 +27,10 @@ def only(findings: Findings) -> tuple[PairFindings, Comparison]:
 
 
 def nominal_p(mean: float, n: int, n_candidate: int | None = None) -> float:
-    b, a = sample(0.0, 1.0, n), sample(mean, 1.0, n_candidate or n)
-    return float(scipy_stats.ttest_ind(a, b, equal_var=False).pvalue)
+    """The larger p of both tests."""
+    both = ask_both(sample(0.0, 1.0, n), sample(mean, 1.0, n_candidate or n))
+    assert isinstance(both, BothTests)
+    return both.p
 
 
 def test_without_looks_a_comparison_is_what_it_was() -> None:
@@ -36,12 +39,13 @@ def test_without_looks_a_comparison_is_what_it_was() -> None:
     assert isinstance(comparison.welch, Test)
     assert isinstance(comparison.difference_interval, Interval)
     assert comparison.welch.note == ""
-    assert comparison.p_adjusted == comparison.welch.p_value
-    assert (comparison.difference_interval.confidence, comparison.difference_interval.method) == (0.95, "Welch")
+    assert comparison.p_adjusted == pytest.approx(nominal_p(1, 10))
+    interval = comparison.difference_interval
+    assert (interval.confidence, interval.method) == (0.95, "Welch and permutation")
 
 
 def test_a_p_below_alpha_does_not_decide_before_it_is_below_the_critical_p_of_its_look() -> None:
-    p = nominal_p(1.1, 10)
+    p = float(scipy_stats.ttest_ind(sample(1.1, 1.0, 10), sample(0.0, 1.0, 10), equal_var=False).pvalue)
     critical = at_look(Plan(LOOKS), 2)
     assert critical < p < 0.05
     _, undeclared = only(judge([side("a", 0, 10, looks=()), side("b", 1.1, 10, looks=())]))
@@ -53,16 +57,18 @@ def test_a_p_below_alpha_does_not_decide_before_it_is_below_the_critical_p_of_it
         "intervals, adjusted p are repeated p-values"
     )
     assert isinstance(declared.welch, Test)
+    assert isinstance(declared.permutation, Test)
     assert declared.welch.p_value == pytest.approx(p)
     assert declared.welch.note == "critical p at look 2 of 3: .00305"
+    assert declared.permutation.note == "exact permutation, critical p at look 2 of 3: .00305"
     assert isinstance(declared.student, Test)
     assert declared.student.note == "equal variances assumed, nominal"
 
 
 @pytest.mark.parametrize("difference", [1.49, 1.51])
 def test_word_repeated_interval_and_repeated_p_agree_at_the_critical_difference(difference: float) -> None:
-    se, critical = math.sqrt(2 / 10), at_look(Plan(LOOKS), 2)
-    threshold = float(scipy_stats.t.ppf(1 - critical / 2, 18)) * se
+    critical = at_look(Plan(LOOKS), 2)
+    threshold = float(optimize.bisect(lambda shift: nominal_p(shift, 10) - critical, 1.0, 2.0, xtol=1e-3))
     assert threshold == pytest.approx(1.5, abs=0.1)
     shift = difference - 1.5 + threshold
     _, comparison = only(judge([side("a", 0, 10), side("b", shift, 10)]))
@@ -70,7 +76,7 @@ def test_word_repeated_interval_and_repeated_p_agree_at_the_critical_difference(
     assert (comparison.verdict.word == "better") == is_beyond
     assert isinstance(comparison.difference_interval, Interval)
     assert comparison.difference_interval.confidence == pytest.approx(1 - critical)
-    assert comparison.difference_interval.method == "Welch, repeated at look 2 of 3"
+    assert comparison.difference_interval.method == "Welch and permutation, repeated at look 2 of 3"
     assert (comparison.difference_interval.low > 0) == is_beyond
     assert comparison.p_adjusted == pytest.approx(repeated_p(Plan(LOOKS), 2, nominal_p(shift, 10)))
     assert not isinstance(comparison.p_adjusted, Unavailable)

@@ -1,9 +1,13 @@
 import numpy as np
 import pytest
+from experiments import experiment, run, selected, single
 from samples import sample
 
 from deviate import stats
-from deviate.model import Comparison, Direction
+from deviate.model import Comparison, Direction, Experiment
+from deviate.model import Test as TestResult
+from deviate.stats.compare import with_adjusted_p
+from deviate.stats.verdict import decide
 
 
 def compared(
@@ -45,7 +49,8 @@ def test_equivalent_comes_before_better_and_says_the_sign() -> None:
     verdict = compared(0.5, margin=1.0).verdict
     assert verdict.word == "equivalent"
     assert verdict.reason.startswith("the 90% interval of the difference lies within the margin ±1")
-    assert verdict.reason.endswith("the difference is above 0")
+    assert "the difference is above 0" in verdict.reason
+    assert verdict.reason.endswith("; no failure in 8 runs: the failure rate may be as high as 31%")
 
 
 def test_without_a_margin_nothing_is_equivalent() -> None:
@@ -72,7 +77,7 @@ def test_undecided_with_a_margin_names_the_runs_that_would_decide() -> None:
     verdict = compared(0.1, margin=0.2).verdict
     assert verdict.word == "undecided"
     assert "17 runs of each would see a difference of the margin 0.2 at 80% power" in verdict.reason
-    assert verdict.reason.endswith("not worse than by the margin (one-sided 95%)")
+    assert "not worse than by the margin (one-sided 95%); no failure in 8 runs" in verdict.reason
 
 
 def test_not_worse_is_not_said_when_the_bound_is_beyond_the_margin() -> None:
@@ -90,3 +95,74 @@ def test_the_level_follows_the_confidence() -> None:
     result = compared(0.3)
     assert result.verdict.word == "better"
     assert compared(0.3, confidence=0.999).verdict.word == "undecided"
+
+
+def test_where_one_test_alone_rejects_both_p_values_are_said_with_what_was_measured() -> None:
+    many = [*(90 + 0.1 * (i % 7) for i in range(34)), *(10.0 + i for i in range(6))]
+    few = [90.0, 90.3, 90.1, 90.4, 90.2]
+    result = stats.compare(many, few, rng=np.random.default_rng(0), direction="max")
+    t_test, permutation = result.both_tests
+    assert isinstance(t_test, TestResult)
+    assert isinstance(permutation, TestResult)
+    assert t_test.p_value < 0.05 <= permutation.p_value
+    assert result.verdict.word == "undecided"
+    assert "the two tests disagree: Welch p = " in result.verdict.reason
+    assert "(6 of 40 runs lie far below the rest, 40 against 5 runs)" in result.verdict.reason
+
+
+def test_means_and_typical_runs_that_point_different_ways_are_named() -> None:
+    """The candidate's mean is higher by a few runs that are far above, most of its runs are lower."""
+    before, after = [float(i % 5) / 100 for i in range(60)], [-0.01 + 20.0 * (i % 3 == 0) for i in range(60)]
+    reason = stats.compare(before, after, rng=np.random.default_rng(0), direction="max").verdict.reason
+    assert reason.endswith("; the means and the typical run point different ways")
+
+
+@pytest.mark.parametrize(
+    ("n", "is_alone", "word"), [(5, True, "undecided"), (7, True, "better"), (7, False, "undecided")]
+)
+def test_pairs_need_eight_and_six_where_a_comparison_is_alone(n: int, *, is_alone: bool, word: str) -> None:
+    before, after = sample(90, 1, n), sample(99, 1.1, n)
+    result = stats.compare(before, after, rng=np.random.default_rng(0), direction="max", is_paired=True)
+    verdict = decide(result, confidence=0.95, n_family=1 if is_alone else 2)
+    assert verdict.word == word
+
+
+def test_a_family_in_which_no_p_can_be_small_enough_says_so() -> None:
+    result = compared(9, n=5)
+    adjusted = with_adjusted_p(result, 0.079, 0.079, confidence=0.95, n_family=10)
+    assert adjusted.verdict.word == "undecided"
+    assert adjusted.verdict.reason.endswith("the smallest possible p of 5 v 5 runs is .0079, in a family of 10")
+
+
+def test_p_that_is_not_adjusted_is_not_called_adjusted() -> None:
+    assert "excludes 0, and p is below alpha" in compared(1.0).verdict.reason
+    in_family = with_adjusted_p(compared(1.0), 0.01, 0.01, confidence=0.95, n_family=3)
+    assert "excludes 0, and adjusted p is below alpha" in in_family.verdict.reason
+
+
+def failing(name: str, scores: list[float], n_failed: int) -> Experiment:
+    metric = selected(is_primary=True)
+    runs = [run(i, {metric.name: single(it)}) for i, it in enumerate(scores)]
+    runs += [run(len(scores) + i, {}, status="crashed") for i in range(n_failed)]
+    return experiment(name, runs, [metric])
+
+
+@pytest.mark.parametrize(
+    ("n_failed", "word"), [((0, 4), "undecided"), ((4, 0), "better"), ((2, 2), "better"), ((0, 1), "better")]
+)
+def test_a_method_cannot_win_by_losing_its_failed_runs(n_failed: tuple[int, int], word: str) -> None:
+    """With one failed run of eleven the worst ranks still say better; with four of fourteen they do not."""
+    old, new = failing("old", sample(90, 0.5, 10), n_failed[0]), failing("new", sample(92, 0.5, 10), n_failed[1])
+    (pair,) = stats.judge([old, new]).pairs
+    assert pair.headline is not None
+    assert pair.headline.verdict.word == word
+    if word == "undecided":
+        assert pair.headline.verdict.reason == (
+            "better among completed runs, but 4/14 of the candidate against 0/10 of the baseline failed"
+        )
+
+
+def test_no_verdict_depends_on_the_analysis_seed() -> None:
+    old, new = failing("old", sample(90, 0.5, 30), 2), failing("new", sample(90.27, 0.5, 25), 3)
+    words = {stats.judge([old, new], analysis_seed=seed).pairs[0].comparisons[0].verdict for seed in (0, 1)}
+    assert len(words) == 1

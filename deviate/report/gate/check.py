@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Comparison, Interval, Unavailable
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
-from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.report.build import build_view
 from deviate.report.compare import difference_cell, metric_name, places_of_difference
 from deviate.report.describe import interval_cell, unit_of
@@ -119,7 +119,7 @@ def _advice(check: MetricCheck) -> Iterator[str]:
             "a change fail with --undecided fail."
         )
         return
-    fewest = PAIRED_RUNS if comparison.is_paired else VERDICT_RUNS
+    fewest = (PAIRED_ALONE_RUNS if check.n_family == 1 else PAIRED_RUNS) if comparison.is_paired else VERDICT_RUNS
     what = "pairs" if comparison.is_paired else "runs of each side"
     if _fewest_n(comparison) < fewest:
         yield f"At least {fewest} {what} are needed."

@@ -104,7 +104,8 @@ def _of_comparison(it: Comparison) -> Iterator[str]:
     found = {
         "student1908": _is_there(it.student),
         "welch1947": _is_there(it.welch),
-        "fisher1935": _is_there(it.permutation),
+        "janssen1997": _is_there(it.permutation),
+        "chung2013": _is_there(it.permutation),
         "mann1947": _is_there(it.mann_whitney, it.worst_rank),
         "lachin1999": _is_there(it.worst_rank),
         "vargha2000": _is_there(it.superiority),
@@ -123,7 +124,13 @@ def _of_comparison(it: Comparison) -> Iterator[str]:
     }
     yield from _used(found | _bootstraps(it.difference_bootstrap, it.sd_ratio_bootstrap, it.glass_delta_interval))
     if isinstance(it.paired, Paired):
-        yield from _used({"student1908": _is_there(it.paired.t_test), "wilcoxon1945": _is_there(it.paired.wilcoxon)})
+        yield from _used(
+            {
+                "student1908": _is_there(it.paired.t_test),
+                "fisher1935": _is_there(it.paired.sign_flips),
+                "wilcoxon1945": _is_there(it.paired.wilcoxon),
+            }
+        )
 
 
 def _of_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:

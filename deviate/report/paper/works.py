@@ -148,7 +148,17 @@ WORKS = (
     ),
     _book(
         "fisher1935", "Fisher, Ronald A.", "The Design of Experiments", "Oliver and Boyd", 1935,
-        "the permutation test of means",
+        "the sign flips of pairs",
+    ),
+    _article(
+        "janssen1997", "Janssen, Arnold",
+        "Studentized Permutation Tests for Non-i.i.d. Hypotheses and the Generalized {Behrens-Fisher} Problem",
+        "Statistics \\& Probability Letters", "36", "9--21", 1997, "the studentized permutation test",
+    ),
+    _article(
+        "chung2013", "Chung, EunYi and Romano, Joseph P.",
+        "Exact and Asymptotically Robust Permutation Tests",
+        "The Annals of Statistics", "41", "484--507", 2013, "the studentized permutation test",
     ),
     _article(
         "hedges1981", "Hedges, Larry V.",
