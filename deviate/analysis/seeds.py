@@ -5,6 +5,7 @@ another question: that is known of the libraries whose draws deviate routes.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 import libcst as cst
@@ -14,8 +15,8 @@ from deviate.wording import listed, words
 
 from .calls import CallGraph
 from .index import Function
-from .things import Outside
-from .tree import keywords, last_name, positional
+from .things import Container, Outside
+from .tree import constant_text, keywords, last_name, positional
 
 SEEDERS = listed(
     "random.seed random.Random numpy.random.seed numpy.random.default_rng numpy.random.RandomState "
@@ -45,6 +46,8 @@ ROUTED = listed(
     "lightning pytorch_lightning autograd"
 )
 """Packages whose seeds a run replaces."""
+BY_PARAMETERS = listed("lightgbm xgboost catboost")
+"""Packages whose functions are given their seeds in a dict."""
 EVERYTHING = listed("seed_everything manual_seed")
 """Functions that seed one of these, whatever they are methods of."""
 DIVIDING = re.compile(r"sklearn\.(model_selection\.(\w*(Split|Fold)|train_test_split)|datasets\.\w+)\b")
@@ -87,11 +90,24 @@ def _argument(call: cst.Call, function: Function, graph: CallGraph) -> str | Non
     last, named = last_name(call.func), keywords(call)
     is_seeding = _says_that_it_seeds(last) or graph.resolver.qualified(call.func, function) in SEEDERS
     seeds = {} if last in RECORDING else {name: value for name, value in named.items() if _is_seed(name, value)}
+    if (graph.resolver.qualified(call.func, function) or "").partition(".")[0] in BY_PARAMETERS:
+        seeds |= dict(_parameters(call, function, graph))
     if not (is_seeding or seeds) or _is_of_project(call, function, graph):
         return None
     if is_seeding:
         return ", ".join(graph.nodes.code(value) for value in [*positional(call), *named.values()])
     return ", ".join(f"{name}={graph.nodes.code(value)}" for name, value in seeds.items())
+
+
+def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """The seeds in dicts that a call is given."""
+    for value in [*positional(call), *keywords(call).values()]:
+        things = graph.resolver.of(value, function)
+        nodes = [thing.node for thing in things if isinstance(thing, Container)] or [value]
+        for element in [element for node in nodes if isinstance(node, cst.Dict) for element in node.elements]:
+            name = constant_text(element.key) if isinstance(element, cst.DictElement) else None
+            if name is not None and _is_seed(name, element.value):
+                yield name, element.value
 
 
 def _says_that_it_seeds(name: str) -> bool:

@@ -94,6 +94,21 @@ def test_arguments_that_are_seeds_are_listed(analyse: Analyse) -> None:
     assert [fate_of(seed) for seed in analysis.seeds] == ["unknown", "replaced", "replaced", "unknown"]
 
 
+def test_seeds_among_the_parameters_of_boosting_are_listed(analyse: Analyse) -> None:
+    analysis = analyse(
+        """
+        import lightgbm as lgb
+        params = {"seed": 3, "bagging_seed": args.seed, "verbose": -1}
+        model = lgb.train(params, data)
+        other = lgb.cv({"data_random_seed": 4}, data)
+        """
+    )
+    assert _listed(analysis) == [
+        ("lightgbm.train", "seed=3, bagging_seed=args.seed", 4),
+        ("lightgbm.cv", "data_random_seed=4", 5),
+    ]
+
+
 def test_of_functions_of_the_project_the_calls_in_them_are_listed(analyse: Analyse) -> None:
     analysis = analyse(
         """
