@@ -180,9 +180,10 @@ def tell(variant: Variant) -> str:
 
 
 def _shortened(names: Sequence[str], streams: str) -> list[str]:
-    """The names, with a word for the streams where there are several."""
+    """The names, with a word for the streams where there are several; of one, it is the seed that is held."""
     among = [name for name in names if name in STREAMS]
-    return [*(among if len(among) < 2 else [streams]), *(name for name in names if name not in STREAMS)]
+    held = [f"the seed of {name}" for name in among] if len(among) < 2 else [streams]
+    return [*held, *(name for name in names if name not in STREAMS)]
 
 
 def seed_set(variant: Variant, seed: int, replicate: int) -> tuple[tuple[str, int], ...]:

@@ -29,7 +29,7 @@ LABELS = re.compile(r"(?<![a-z])(?:ys?|labels?|targets?|truths?)(?![a-z])")
 """Words for true labels, in the place of a word for inputs."""
 FRAME_READERS = frozenset(("locals", "vars", "dir", "eval", "exec"))
 """What hands a function its own names: a dictionary that reading them would change."""
-LARGEST = 1 << 28
+LARGEST = 1 << 27
 """Bytes of the arrays together; more are not hashed."""
 MOST_ITEMS = 10000
 """Rows of a list; longer ones are not hashed."""

@@ -18,6 +18,8 @@ def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
     n = sum(len(completed(it)) for it in held)
     which = f"all {n} runs" if len(held) == len(experiments) else f"all {n} runs that do not vary the split"
     match evaluation_agreement(experiments):
+        case "equal" if not _are_examples(held):
+            yield f"Same inputs: {which} called the model with the same in their first evaluation, by a hash of it."
         case "equal":
             yield f"Same split: {which} were tested on the same examples, by {_hash_of(held)}."
         case "differ":
@@ -32,6 +34,11 @@ def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
     for it in experiments:
         if "split" in it.varied:
             yield _of_varied(it)
+
+
+def _are_examples(experiments: Sequence[Experiment]) -> bool:
+    """Whether any hash of each run is shown to be of examples."""
+    return all(any(it.evidence != "inputs" for it in run.evaluation) for each in experiments for run in completed(each))
 
 
 def _of_varied(experiment: Experiment) -> str:

@@ -181,3 +181,20 @@ def test_scikit_learn_tells_what_was_scored_and_predicted(
     require("sklearn")
     [event] = Script(SKLEARN.replace("CALL", call), "").run(tmp_path, seeds()).of("evaluation")
     assert [event[0], *event[2:]] == ["sklearn", n_examples, evidence]
+
+
+def test_an_estimator_of_the_scripts_own_is_pickled_by_value_as_before(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
+    require("sklearn")
+    text = """\
+import numpy as np
+import cloudpickle
+from sklearn.linear_model import LogisticRegression
+class Own(LogisticRegression):
+    def predict(self, X):
+        return super().predict(X)
+x, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+net = Own().fit(x, y)
+print(cloudpickle.loads(cloudpickle.dumps(net)).predict(x).shape)
+"""
+    result = Script(text, "").run(tmp_path, seeds())
+    assert result.stdout == "(10,)\n"

@@ -170,3 +170,10 @@ def test_the_split_is_said_to_be_held_only_where_every_variant_holds_it() -> Non
     held = "What divides the data, or is shuffled before the main loop, has the same seed in all runs here."
     assert held in _told(*_drawing("split"))
     assert held not in _told(*_drawing("split"), equal("as-is", 2))
+
+
+def test_equal_inputs_that_may_be_the_models_own_are_called_inputs() -> None:
+    data = (EvaluationData("torch", "e" * 64, 24, "inputs"),)
+    told = _told(equal("impl", 2, evaluation=data), equal("control", 2, evaluation=data))
+    assert "Same inputs: all 4 runs called the model with the same in their first evaluation, by a hash of it." in told
+    assert "Same split" not in told

@@ -30,6 +30,7 @@ class Evaluation:
         self.thread = guest.streams.thread
         self.proof = proof
         self.data = Evaluations(guest.recorder, "sklearn")
+        self.kinds: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.inside = 0
         self.latest: Any = _nothing
@@ -37,11 +38,14 @@ class Evaluation:
         guest.recorder.at_close.append(self.close)
 
     def attend(self, kind: type) -> None:
-        """A class has been fitted."""
-        for name in METHODS if not self.data.is_over else ():
+        """A class has been fitted. Methods of the script's own classes stay: such classes may be pickled by value."""
+        if kind in self.kinds or self.data.is_over:
+            return
+        self.kinds.add(kind)
+        for name in METHODS:
             owner = next((cls for cls in kind.__mro__ if name in cls.__dict__), object)
             method = owner.__dict__.get(name)
-            if method is None or (owner, name) in self.watched:
+            if method is None or (owner, name) in self.watched or not owner.__module__.startswith("sklearn."):
                 continue
             self.watched.add((owner, name))
             if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition

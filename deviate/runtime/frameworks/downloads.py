@@ -1,0 +1,70 @@
+"""Downloaded data: which revision a hub gave, and the hash of a file, so that a report says what was trained on.
+
+They stand among the facts of the environment. What a library says itself is used: the Hugging Face hub keeps a revision
+in the path of each file. Keras gives a file alone, which is hashed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..parts import Guest
+from ..seeds import dress
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+HUB = {
+    "huggingface_hub.file_download": "hf_hub_download",
+    "huggingface_hub._snapshot_download": "snapshot_download",
+}
+KERAS = "keras.src.utils.file_utils"
+MODULES = (*HUB, KERAS)
+SNAPSHOTS = "snapshots"
+"""The folder of the hub's cache below which each revision has one of its own."""
+PIECE = 1 << 20
+DIGITS = 16
+
+
+def attach(module: Any, guest: Guest) -> None:
+    name = HUB.get(module.__name__, "get_file")
+    describe = _of_file if module.__name__ == KERAS else _of_hub
+    original = getattr(module, name)
+    seen: set[tuple[str, str]] = set()
+
+    def download(*args: Any, **kwargs: Any) -> Any:
+        path = original(*args, **kwargs)
+        try:
+            fact = describe(str(path), args, kwargs)
+            if fact is not None and fact not in seen:
+                seen.add(fact)
+                guest.recorder.event("environment", dict([fact]))
+        except Exception as error:
+            guest.recorder.fault("download", error)
+        return path
+
+    setattr(module, name, dress(download, original))
+
+
+def _of_hub(path: str, args: Any, kwargs: Any) -> tuple[str, str] | None:
+    """The repository and its revision, from `…/datasets--OWNER--NAME/snapshots/REVISION/…`."""
+    parts = path.replace(os.sep, "/").split("/")
+    if SNAPSHOTS not in parts[1:-1]:
+        return None
+    at = len(parts) - 1 - parts[::-1].index(SNAPSHOTS)
+    kind, _, repository = parts[at - 1].partition("--")
+    return "huggingface %s %s" % (kind, repository.replace("--", "/")), parts[at + 1]
+
+
+def _of_file(path: str, args: Any, kwargs: Any) -> tuple[str, str] | None:
+    """The name of a file and its SHA-256, shortened; None for a folder that an archive was unpacked into."""
+    if not os.path.isfile(path):
+        return None
+    from hashlib import sha256
+
+    total = sha256()
+    with open(path, "rb") as file:
+        for piece in iter(lambda: file.read(PIECE), b""):
+            total.update(piece)
+    return "file %s" % os.path.basename(path), "sha256 %s" % total.hexdigest()[:DIGITS]
