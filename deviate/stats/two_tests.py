@@ -14,7 +14,7 @@ Source: Welch (1947); Janssen (1997) and Chung & Romano (2013) for the studentiz
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -43,6 +43,7 @@ _CELLS = 4_000_000
 
 Side = Literal["both", "above", "below"]
 """What is asked about the difference: that it is not the null value, that it is above it, or below it."""
+OPPOSITE: dict[Side, Side] = {"both": "both", "above": "below", "below": "above"}
 Vector = NDArray[np.float64]
 
 
@@ -98,6 +99,16 @@ def ask(
         is_decision_only: leaves the permutation test out where Welch's does not reject, for then both do not. Its p is
             then Welch's. Most of many comparisons under the null need no permutation so.
     """
+    if not is_paired and candidate.shape[1] > baseline.shape[1]:  # so that exchanged sides give the same p
+        mirrored = ask(
+            candidate,
+            baseline,
+            -np.asarray(null, dtype=np.float64),
+            alpha=alpha,
+            side=OPPOSITE[side],
+            is_decision_only=is_decision_only,
+        )
+        return replace(mirrored, t=-mirrored.t)
     nulls = np.broadcast_to(np.asarray(null, dtype=np.float64), (len(candidate),))
     sides = _sides(np.asarray(baseline, dtype=np.float64), np.asarray(candidate, dtype=np.float64), is_paired=is_paired)
     t = sides.t(nulls)
@@ -130,6 +141,9 @@ def limits(
             `below` each end is a bound of its own, so that the level is 1 - 2 alpha.
     """
     b, a = (np.asarray(values, dtype=np.float64)[None, :] for values in (baseline, candidate))
+    if not is_paired and len(candidate) > len(baseline):
+        low, high = limits(candidate, baseline, alpha=alpha, side=side, n_resamples=n_resamples)
+        return -high, -low
     sides = _sides(b, a, is_paired=is_paired)
     low, high = (sides.limit(direction, alpha, n_resamples, is_one_sided=side != "both") for direction in (-1.0, 1.0))
     return low, high
@@ -173,6 +187,9 @@ class _Runs:
         self.difference = (mean_a - mean_b) / self.scale
         self.b, self.a = b / self.scale[:, None], a / self.scale[:, None]
         self.square_b, self.square_a = (self.b**2).sum(axis=1), (self.a**2).sum(axis=1)
+        # Of sides with as many runs the one that spreads more goes first, whichever is the candidate.
+        cubes = (self.a**3).sum(axis=1) > (self.b**3).sum(axis=1)
+        self.is_second = (self.square_b > self.square_a) | ((self.square_b == self.square_a) & cubes)
         variance_b = self.square_b / (self.n_b * (self.n_b - 1))
         variance_a = self.square_a / (self.n_a * (self.n_a - 1))
         self.se = np.sqrt(variance_a + variance_b)
@@ -184,7 +201,7 @@ class _Runs:
         """Some of the comparisons."""
         other = object.__new__(_Runs)
         other.n_a, other.n_b = self.n_a, self.n_b
-        for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding"):
+        for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding", "is_second"):
             setattr(other, name, getattr(self, name)[which])
         return other
 
@@ -198,7 +215,11 @@ class _Runs:
         n_a, n_b = self.n_a, self.n_b
         n = n_a + n_b
         # The candidate's scores less the null value, all of them centred: their sum on one side then tells both means.
-        pooled = np.concatenate([self.a + distance[:, None] * n_b / n, self.b - distance[:, None] * n_a / n], axis=1)
+        first, second = self.a + distance[:, None] * n_b / n, self.b - distance[:, None] * n_a / n
+        if n_a == n_b:
+            is_second = self.is_second[:, None]
+            first, second = np.where(is_second, second, first), np.where(is_second, first, second)
+        pooled = np.concatenate([first, second], axis=1)
         total = self.square_a + self.square_b + distance**2 * n_a * n_b / n
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
         t = np.abs(distance) / self.se
@@ -237,6 +258,8 @@ class _Runs:
         """
         n = self.n_a
         values = np.concatenate([self.a[0], self.b[0]])
+        if self.is_second[0]:
+            values, direction = np.concatenate([self.b[0], self.a[0]]), -direction
         rows, is_exact = arrangements(n, n, n_resamples)
         sums, n_own = _sums(rows, values, n)
         return _limit_of_distances(direction * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact)
@@ -442,7 +465,7 @@ def flips(n: int, n_resamples: int) -> tuple[Matrix, bool]:
     return _some_flips(n, n_resamples), False
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _all_arrangements(n_candidate: int, n_baseline: int) -> Matrix:
     n = n_candidate + n_baseline
     if n_candidate == n_baseline:
@@ -452,7 +475,7 @@ def _all_arrangements(n_candidate: int, n_baseline: int) -> Matrix:
     return _combinations(n, n_candidate)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _some_arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> Matrix:
     draws = np.random.default_rng([n_candidate, n_baseline, n_resamples])
     rows = np.zeros((n_resamples, n_candidate + n_baseline), dtype=np.bool_)
@@ -462,14 +485,14 @@ def _some_arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> M
     return rows
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _all_flips(n: int) -> Matrix:
     rows = np.ones((2 ** (n - 1), n), dtype=np.bool_)
     rows[:, 1:] = (np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1)) & 1
     return rows
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _some_flips(n: int, n_resamples: int) -> Matrix:
     draws = np.random.default_rng([n, n_resamples])
     return draws.integers(0, 2, size=(n_resamples, n), dtype=np.uint8).astype(np.bool_)
