@@ -107,7 +107,7 @@ def test_the_number_of_the_line_that_failed_is_seen_however_long_its_path_is(wid
 
 def test_other_metrics_are_headed_by_the_method_of_their_intervals() -> None:
     sides = [trained(name, n_runs=7, n_metrics=3, n_points=4, seed=i) for i, name in enumerate("ab")]
-    assert "CI (Welch)" in render(build_view(judge(sides)), "terminal", width=120)
+    assert "CI (Welch and permutation)" in render(build_view(judge(sides)), "terminal", width=120)
     assert "CI (paired t)" in render(build_view(judge(sides, is_paired=True)), "terminal", width=120)
 
 
