@@ -61,8 +61,8 @@ new against base: {reason}. {detectable}
 new against base: test_acc, loss (last value of each run). Mean ± SD over runs (ddof 1), n, or runs with a score out \
 of those that ended, in parentheses; variant algo+impl. Difference to base (candidate − baseline, in points where the \
 metric is in %) with 95% CI (Welch and permutation). p: two-sided, the larger of Welch's t-test and studentized \
-permutation test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every \
-other here, by adjusted p.
+permutation test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than \
+every other here, by adjusted p.
 
 1. no score from replicate 6: crashed
 2. all 6 values equal
