@@ -179,6 +179,7 @@ class _Runs:
 
     def __init__(self, baseline: Vector, candidate: Vector) -> None:
         self.n_b, self.n_a = baseline.shape[1], candidate.shape[1]
+        self.sums: Vector | None = None  # of the arrangements, for both limits of one comparison
         b, a = np.sort(baseline, axis=1), np.sort(candidate, axis=1)
         finest = 2 * np.spacing(np.maximum(np.abs(b).max(axis=1), np.abs(a).max(axis=1)))
         mean_b, mean_a = b.mean(axis=1), a.mean(axis=1)
@@ -200,7 +201,7 @@ class _Runs:
     def chosen(self, which: NDArray[np.bool_]) -> "_Runs":
         """Some of the comparisons."""
         other = object.__new__(_Runs)
-        other.n_a, other.n_b = self.n_a, self.n_b
+        other.n_a, other.n_b, other.sums = self.n_a, self.n_b, None
         for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding", "is_second"):
             setattr(other, name, getattr(self, name)[which])
         return other
@@ -257,11 +258,13 @@ class _Runs:
         each, so that the limit is one of these distances.
         """
         n = self.n_a
-        values = np.concatenate([self.a[0], self.b[0]])
         if self.is_second[0]:
-            values, direction = np.concatenate([self.b[0], self.a[0]]), -direction
+            direction = -direction
         rows, is_exact = arrangements(n, n, n_resamples)
-        sums, n_own = _sums(rows, values, n)
+        if self.sums is None:
+            first, second = (self.b[0], self.a[0]) if self.is_second[0] else (self.a[0], self.b[0])
+            self.sums = _sums(rows, np.concatenate([first, second]))
+        sums, n_own = self.sums, _n_first(n, n, n_resamples)
         return _limit_of_distances(direction * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact)
 
     def _searched_limit(
@@ -291,7 +294,7 @@ class _Runs:
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
         blocks = [part @ np.stack([values, values**2, own], axis=1) for part, _ in _blocks(rows, 1)]
         sums, squares, own_sums = np.concatenate(blocks).T
-        n_own = rows[:, :n_a].sum(axis=1, dtype=np.float64)
+        n_own = _n_first(n_a, n_b, n_resamples)
         moved, crossed = n_own - share * n_a, own_sums - share * sums
         spread = n_own * (1 - 2 * share) + share**2 * n_a
         total, rounding = float(self.square_a[0] + self.square_b[0]), float(self.rounding[0])
@@ -360,7 +363,7 @@ class _Pairs:
         tail = alpha if is_one_sided else alpha / 2
         half = float(special.stdtrit(self.n - 1, 1 - tail) * self.se[0])
         rows, is_exact = flips(self.n, n_resamples)
-        sums, n_own = _sums(rows, self.values[0], self.n)
+        sums, n_own = _sums(rows, self.values[0]), rows.sum(axis=1, dtype=np.float64)
         turned = 2 * sums - float(self.values[0].sum())
         distance = _limit_of_distances(direction * turned, 2 * n_own - self.n, self.n, 2 * tail, is_exact=is_exact)
         return float((self.difference[0] + direction * max(half, distance)) * self.scale[0])
@@ -432,10 +435,16 @@ def _limit_of_distances(sums: Vector, moved: Vector, most: float, alpha: float, 
     return float(np.partition(distances, len(distances) - n_least)[len(distances) - n_least])
 
 
-def _sums(rows: Matrix, values: Vector, n_own: int) -> tuple[Vector, Vector]:
-    """Sums of the values that each row has, and how many of the first `n_own` these are."""
-    sums = np.concatenate([part.astype(np.float64) @ values for part in parts(rows)])
-    return sums, rows[:, :n_own].sum(axis=1, dtype=np.float64)
+def _sums(rows: Matrix, values: Vector) -> Vector:
+    """Sums of the values that each row has."""
+    return np.concatenate([part.astype(np.float64) @ values for part in parts(rows)])
+
+
+@lru_cache(maxsize=16)
+def _n_first(n_candidate: int, n_baseline: int, n_resamples: int) -> Vector:
+    """How many runs of the first side each arrangement leaves there."""
+    rows, _ = arrangements(n_candidate, n_baseline, n_resamples)
+    return np.asarray(rows[:, :n_candidate].sum(axis=1, dtype=np.float64))
 
 
 def _blocks(rows: Matrix, n_comparisons: int) -> Iterator[tuple[Vector, slice]]:
