@@ -47,7 +47,7 @@ def _hostile(text: str) -> Findings:
 GOLDEN = """\
 ### new against base
 
-**Verdict: better** · test_acc +0.60 points · [95% CI 0.32 … 0.88] · g 2.57 [1.11 … 4.41]
+**Verdict: better** · test_acc +0.600 points · [95% CI 0.323 … 0.893] · g 2.57 [1.11 … 4.41]
 
 new against base: {reason}. {detectable}
 
@@ -55,7 +55,7 @@ new against base: {reason}. {detectable}
 
 | metric | base | new | difference [95% CI] | adj. p | verdict |
 | --- | ---: | ---: | ---: | ---: | --- |
-| test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.60 [0.32 … 0.88] | .001 | better |
+| test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.600 [0.323 … 0.893] | .002 | better |
 | loss | 0.5 (6)<sup>2</sup> | 0.5 (6/7)<sup>1,2</sup> | 0<sup>3</sup> | —<sup>3</sup> | identical |
 
 new against base: test_acc, loss (last value of each run). Mean ± SD over runs (ddof 1), n, or runs with a score out \
