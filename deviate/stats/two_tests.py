@@ -230,10 +230,10 @@ class _Runs:
         squares = pooled**2 if n_a != n_b else pooled
         nothing = np.maximum(NO_SPREAD, self.rounding * self.se)
         for ways, where in _blocks(rows, len(t)):
-            sums = ways @ pooled[where].T
+            sums = _products(ways, pooled[where])
             counted = needed[where] * sums**2
             if n_a != n_b:
-                counted -= beyond_a[where] * (ways @ squares[where].T)
+                counted -= beyond_a[where] * _products(ways, squares[where])
             is_beyond = counted >= (beyond_total * total)[where] * (1 - 1e-13)
             # A side sum that is only rounding is a t of 0, whatever is left of the variances.
             is_beyond &= (np.abs(sums) > nothing[where]) | (least[where] == 0)
@@ -265,7 +265,9 @@ class _Runs:
             first, second = (self.b[0], self.a[0]) if self.is_second[0] else (self.a[0], self.b[0])
             self.sums = _sums(rows, np.concatenate([first, second]))
         sums, n_own = self.sums, _n_first(n, n, n_resamples)
-        return _limit_of_distances(direction * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact)
+        # Where both sides have the same scores neither goes first: the interval is as far on both sides.
+        directions = (1.0, -1.0) if np.array_equal(self.a, self.b) else (direction,)
+        return max(_limit_of_distances(it * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact) for it in directions)
 
     def _searched_limit(
         self, direction: float, half: float, alpha: float, n_resamples: int, *, is_one_sided: bool
@@ -292,8 +294,7 @@ class _Runs:
         values = np.concatenate([self.a[0], self.b[0]])
         own = np.concatenate([self.a[0], np.zeros(n_b)])
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
-        blocks = [part @ np.stack([values, values**2, own], axis=1) for part, _ in _blocks(rows, 1)]
-        sums, squares, own_sums = np.concatenate(blocks).T
+        sums, squares, own_sums = (_sums(rows, column) for column in (values, values**2, own))
         n_own = _n_first(n_a, n_b, n_resamples)
         moved, crossed = n_own - share * n_a, own_sums - share * sums
         spread = n_own * (1 - 2 * share) + share**2 * n_a
@@ -353,7 +354,7 @@ class _Pairs:
         rows, is_exact = flips(self.n, n_resamples)
         above, below = (np.zeros(len(values), dtype=np.int64) for _ in range(2))
         for ways, where in _blocks(rows, len(values)):
-            sums = 2 * (ways @ values[where].T) - values[where].sum(axis=1)
+            sums = 2 * _products(ways, values[where]) - values[where].sum(axis=1)
             above[where] += (sums >= (observed - rounding)[where]).sum(axis=0)
             below[where] += ((sums <= (rounding - observed)[where]) & (sums < (observed - rounding)[where])).sum(axis=0)
         return _shares(above, below, distance, side, len(rows), is_exact=is_exact, is_mirrored=True)
@@ -437,7 +438,17 @@ def _limit_of_distances(sums: Vector, moved: Vector, most: float, alpha: float, 
 
 def _sums(rows: Matrix, values: Vector) -> Vector:
     """Sums of the values that each row has."""
-    return np.concatenate([part.astype(np.float64) @ values for part in parts(rows)])
+    return np.concatenate([_products(part.astype(np.float64), values[None, :])[:, 0] for part in parts(rows)])
+
+
+def _products(ways: Vector, values: Vector) -> Vector:
+    """Sums that each arrangement makes of each comparison, (ways, comparisons).
+
+    Of one comparison without BLAS, whose threads take longer to begin and to wait than the product does.
+    """
+    if len(values) == 1:
+        return np.asarray(np.einsum("ij,j->i", ways, values[0])[:, None])
+    return np.asarray(ways @ values.T)
 
 
 @lru_cache(maxsize=16)
