@@ -1,4 +1,6 @@
-"""Simulates how often intervals cover and tests reject, and writes the tables of docs/explanation/calibration.md.
+"""Simulates how often intervals cover and tests reject, and writes the lower tables of docs/explanation/calibration.md.
+
+What decides verdicts is simulated by verdicts.py, which writes the upper ones.
 
 python benchmarks/calibration.py --write docs/explanation/calibration.md --cache /tmp/calibration.json
 
@@ -28,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from calibration_cases import CASES, POPULATIONS, Case
 from calibration_designs import DESIGNS, LOOKS
+from verdicts import MARK
 
 SIZES = (3, 5, 10, 30)
 MOST_BELOW = 0.015
@@ -94,7 +97,8 @@ def main() -> int:
         return bool(failures)
     text = "\n".join([*header(given.seed, failures), *lines]) + "\n"
     if given.write:
-        given.write.write_text(text)
+        above, mark, _ = given.write.read_text(encoding="utf-8").partition(MARK)
+        given.write.write_text(f"{above}{mark}\n\n{text}" if mark else text, encoding="utf-8")
     else:
         print(text)
     return bool(failures)
@@ -190,7 +194,7 @@ def header(seed: int, failures: list[str]) -> Iterator[str]:
     found = "\n".join(["", "", *(f"- {it}" for it in failures)]) if failures else " nothing."
     versions = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}"
     yield f"""\
-# How often intervals cover and tests err
+## Single intervals and tests
 
 Written by `python benchmarks/calibration.py --write docs/explanation/calibration.md`, seed {seed},
 on {datetime.now(UTC):%Y-%m-%d} with {versions}, statsmodels {statsmodels.__version__}.

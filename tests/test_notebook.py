@@ -56,8 +56,8 @@ def test_figures_are_those_of_scipy() -> None:
     expected = stats.ttest_ind(NEW, OLD, equal_var=False)
     assert row["welch_p_value"] == pytest.approx(expected.pvalue, rel=1e-12)
     interval = expected.confidence_interval(0.95)
-    assert row["difference_interval_low"] == pytest.approx(interval.low, rel=1e-9)
-    assert row["difference_interval_high"] == pytest.approx(interval.high, rel=1e-9)
+    assert row["welch_interval_low"] == pytest.approx(interval.low, rel=1e-9)
+    assert row["welch_interval_high"] == pytest.approx(interval.high, rel=1e-9)
     assert row["candidate_sd"] == pytest.approx(np.std(NEW, ddof=1), rel=1e-12)
 
 

@@ -19,6 +19,7 @@ from deviate.model import (
     Unavailable,
     Verdict,
 )
+from deviate.model.estimates import NOT_SHOWN
 from deviate.report.format import SURROGATE
 
 TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
@@ -120,7 +121,7 @@ def _of(value: Any) -> Iterator[_Entry | _Remark]:
 def _hints(kind: Any) -> dict[str, Any]:
     """The fields of a class with their types."""
     hints = get_type_hints(kind)
-    return {it.name: hints[it.name] for it in fields(kind)}
+    return {it.name: hints[it.name] for it in fields(kind) if it.name not in NOT_SHOWN}
 
 
 def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:

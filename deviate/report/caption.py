@@ -80,9 +80,13 @@ def _test_sentences(findings: Findings, baseline: str) -> list[str]:
     points = ", in points where the metric is in %" if any(it.metric.unit == "%" for it in comparisons) else ""
     sentences = [f"Difference to {baseline} (candidate {MINUS} baseline{points})"]
     sentences[0] += f" with {levels} CI ({_methods(intervals)})." if intervals else "."
-    tests = dict.fromkeys("paired t-test" if it.is_paired else "Welch's t-test" for it in comparisons)
+    tests = dict.fromkeys(
+        "paired t-test and sign flips" if it.is_paired else "Welch's t-test and studentized permutation test"
+        for it in comparisons
+    )
     families = "; ".join(dict.fromkeys(pair.family for pair in findings.pairs if pair.family))
-    sentences.append(f"p: two-sided {' and '.join(tests)}{f' ({families})' if families else ''}.")
+    told = f" ({families})" if families else ""
+    sentences.append(f"p: two-sided, the larger of {'; of pairs '.join(tests)}{told}.")
     sentences += dict.fromkeys(f"{short(clean(it.candidate))}: {it.looks}." for it in findings.pairs if it.looks)
     return sentences
 

@@ -182,6 +182,8 @@ def _weighed(comparison: Comparison, confidence: float, *, has_partners: bool, n
         return Unavailable(SAME)
     if comparison.verdict.word == "withheld":
         return Unavailable(comparison.verdict.reason)
+    if isinstance(interval, Unavailable):  # at an early look no arrangement of few runs may reach the level
+        return interval
     b, a = deciding_scores(comparison)
     return weigh(
         b,

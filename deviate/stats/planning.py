@@ -26,7 +26,7 @@ from deviate.model import (
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
 from deviate.stats.design import runs_for_margin
 from deviate.stats.paired import match
-from deviate.stats.power import POWER, detectable_effect, detectable_paired_effect, fewest
+from deviate.stats.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
 from deviate.stats.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
 
 PLANNED_RUNS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
@@ -105,6 +105,8 @@ def _plan(
 ) -> Planning:
     ends = _ends(df, confidence)
     now = sd * _effect(n_now, confidence, is_paired=is_paired)
+    if math.isinf(now):
+        return _without(metric, baseline, candidate, n_now, NO_LEVEL, confidence, is_paired=is_paired)
     margin = metric.margin
     runs: int | Unavailable = NOT_ASKED
     runs_range: tuple[int | Unavailable, int | Unavailable] | Unavailable = NOT_ASKED
@@ -119,6 +121,8 @@ def _plan(
     rows = []
     for n in sorted({*PLANNED_RUNS, *marked}):
         size = sd * _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired)
+        if math.isinf(size):
+            continue
         rows.append(PlanningRow(n, size, size * ends[0], size * ends[1]))
     return Planning(
         metric=metric,

@@ -17,6 +17,7 @@ from deviate.stats.registry import statistic
 from deviate.stats.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
 
 POWER = 0.8
+NO_LEVEL = Unavailable("so few runs have no p below this level")
 LOSS = ((1.0, 1.40), (1.6, 1.27), (3.2, 1.09), (6.4, 1.04), (12.8, 1.03), (25.0, 1.015), (100.0, 1.01), (1000.0, 1.0))
 """How much larger an effect has to be because both tests have to see it, by how many of the smallest possible p of the
 permutation test make up alpha: 1.6 for 6 pairs at .05, 6.3 for 5 v 5 runs. Simulated for normal scores, 2,000 trials
@@ -121,7 +122,7 @@ def arrangement_loss(n_baseline: int, n_candidate: int, alpha: float, *, is_pair
 
 
 def _finite(size: float) -> Estimate:
-    return size if math.isfinite(size) else Unavailable("so few runs have no p below this level")
+    return size if math.isfinite(size) else NO_LEVEL
 
 
 @lru_cache(maxsize=1024)

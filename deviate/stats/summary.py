@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from scipy import special
 
-from deviate.model import Estimate, Interval, Test, Unavailable
+from deviate.model import Estimate, Interval, Test, Unavailable, Verdict
 from deviate.stats.sample import LARGEST, Summary, never_zero, pooled_sd
 
 CORRECTED_DF = 14
@@ -265,3 +265,9 @@ def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, flo
     while excess(high) > 0:
         high += step
     return low, high
+
+
+def verdict(baseline: Summary, candidate: Summary) -> Verdict:
+    """The verdict on two rows of a table: undecided, whatever their interval, for the permutation test needs scores."""
+    reason = refusal(2, baseline, candidate)
+    return Verdict("undecided", reason.reason if reason else "their scores are not known")

@@ -14,7 +14,7 @@ Source: Welch (1947); Janssen (1997) and Chung & Romano (2013) for the studentiz
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -43,6 +43,7 @@ _CELLS = 4_000_000
 
 Side = Literal["both", "above", "below"]
 """What is asked about the difference: that it is not the null value, that it is above it, or below it."""
+OPPOSITE: dict[Side, Side] = {"both": "both", "above": "below", "below": "above"}
 Vector = NDArray[np.float64]
 
 
@@ -98,6 +99,16 @@ def ask(
         is_decision_only: leaves the permutation test out where Welch's does not reject, for then both do not. Its p is
             then Welch's. Most of many comparisons under the null need no permutation so.
     """
+    if not is_paired and candidate.shape[1] > baseline.shape[1]:  # so that exchanged sides give the same p
+        mirrored = ask(
+            candidate,
+            baseline,
+            -np.asarray(null, dtype=np.float64),
+            alpha=alpha,
+            side=OPPOSITE[side],
+            is_decision_only=is_decision_only,
+        )
+        return replace(mirrored, t=-mirrored.t)
     nulls = np.broadcast_to(np.asarray(null, dtype=np.float64), (len(candidate),))
     sides = _sides(np.asarray(baseline, dtype=np.float64), np.asarray(candidate, dtype=np.float64), is_paired=is_paired)
     t = sides.t(nulls)
@@ -130,6 +141,9 @@ def limits(
             `below` each end is a bound of its own, so that the level is 1 - 2 alpha.
     """
     b, a = (np.asarray(values, dtype=np.float64)[None, :] for values in (baseline, candidate))
+    if not is_paired and len(candidate) > len(baseline):
+        low, high = limits(candidate, baseline, alpha=alpha, side=side, n_resamples=n_resamples)
+        return -high, -low
     sides = _sides(b, a, is_paired=is_paired)
     low, high = (sides.limit(direction, alpha, n_resamples, is_one_sided=side != "both") for direction in (-1.0, 1.0))
     return low, high
@@ -165,6 +179,7 @@ class _Runs:
 
     def __init__(self, baseline: Vector, candidate: Vector) -> None:
         self.n_b, self.n_a = baseline.shape[1], candidate.shape[1]
+        self.sums: Vector | None = None  # of the arrangements, for both limits of one comparison
         b, a = np.sort(baseline, axis=1), np.sort(candidate, axis=1)
         finest = 2 * np.spacing(np.maximum(np.abs(b).max(axis=1), np.abs(a).max(axis=1)))
         mean_b, mean_a = b.mean(axis=1), a.mean(axis=1)
@@ -173,6 +188,9 @@ class _Runs:
         self.difference = (mean_a - mean_b) / self.scale
         self.b, self.a = b / self.scale[:, None], a / self.scale[:, None]
         self.square_b, self.square_a = (self.b**2).sum(axis=1), (self.a**2).sum(axis=1)
+        # Of sides with as many runs the one that spreads more goes first, whichever is the candidate.
+        cubes = (self.a**3).sum(axis=1) > (self.b**3).sum(axis=1)
+        self.is_second = (self.square_b > self.square_a) | ((self.square_b == self.square_a) & cubes)
         variance_b = self.square_b / (self.n_b * (self.n_b - 1))
         variance_a = self.square_a / (self.n_a * (self.n_a - 1))
         self.se = np.sqrt(variance_a + variance_b)
@@ -183,8 +201,8 @@ class _Runs:
     def chosen(self, which: NDArray[np.bool_]) -> "_Runs":
         """Some of the comparisons."""
         other = object.__new__(_Runs)
-        other.n_a, other.n_b = self.n_a, self.n_b
-        for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding"):
+        other.n_a, other.n_b, other.sums = self.n_a, self.n_b, None
+        for name in ("scale", "difference", "a", "b", "square_a", "square_b", "se", "df", "rounding", "is_second"):
             setattr(other, name, getattr(self, name)[which])
         return other
 
@@ -198,7 +216,11 @@ class _Runs:
         n_a, n_b = self.n_a, self.n_b
         n = n_a + n_b
         # The candidate's scores less the null value, all of them centred: their sum on one side then tells both means.
-        pooled = np.concatenate([self.a + distance[:, None] * n_b / n, self.b - distance[:, None] * n_a / n], axis=1)
+        first, second = self.a + distance[:, None] * n_b / n, self.b - distance[:, None] * n_a / n
+        if n_a == n_b:
+            is_second = self.is_second[:, None]
+            first, second = np.where(is_second, second, first), np.where(is_second, first, second)
+        pooled = np.concatenate([first, second], axis=1)
         total = self.square_a + self.square_b + distance**2 * n_a * n_b / n
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
         t = np.abs(distance) / self.se
@@ -208,10 +230,10 @@ class _Runs:
         squares = pooled**2 if n_a != n_b else pooled
         nothing = np.maximum(NO_SPREAD, self.rounding * self.se)
         for ways, where in _blocks(rows, len(t)):
-            sums = ways @ pooled[where].T
+            sums = _products(ways, pooled[where])
             counted = needed[where] * sums**2
             if n_a != n_b:
-                counted -= beyond_a[where] * (ways @ squares[where].T)
+                counted -= beyond_a[where] * _products(ways, squares[where])
             is_beyond = counted >= (beyond_total * total)[where] * (1 - 1e-13)
             # A side sum that is only rounding is a t of 0, whatever is left of the variances.
             is_beyond &= (np.abs(sums) > nothing[where]) | (least[where] == 0)
@@ -236,10 +258,16 @@ class _Runs:
         each, so that the limit is one of these distances.
         """
         n = self.n_a
-        values = np.concatenate([self.a[0], self.b[0]])
+        if self.is_second[0]:
+            direction = -direction
         rows, is_exact = arrangements(n, n, n_resamples)
-        sums, n_own = _sums(rows, values, n)
-        return _limit_of_distances(direction * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact)
+        if self.sums is None:
+            first, second = (self.b[0], self.a[0]) if self.is_second[0] else (self.a[0], self.b[0])
+            self.sums = _sums(rows, np.concatenate([first, second]))
+        sums, n_own = self.sums, _n_first(n, n, n_resamples)
+        # Where both sides have the same scores neither goes first: the interval is as far on both sides.
+        directions = (1.0, -1.0) if np.array_equal(self.a, self.b) else (direction,)
+        return max(_limit_of_distances(it * sums, n_own - n / 2, n / 2, alpha, is_exact=is_exact) for it in directions)
 
     def _searched_limit(
         self, direction: float, half: float, alpha: float, n_resamples: int, *, is_one_sided: bool
@@ -266,9 +294,8 @@ class _Runs:
         values = np.concatenate([self.a[0], self.b[0]])
         own = np.concatenate([self.a[0], np.zeros(n_b)])
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
-        blocks = [part @ np.stack([values, values**2, own], axis=1) for part, _ in _blocks(rows, 1)]
-        sums, squares, own_sums = np.concatenate(blocks).T
-        n_own = rows[:, :n_a].sum(axis=1, dtype=np.float64)
+        sums, squares, own_sums = (_sums(rows, column) for column in (values, values**2, own))
+        n_own = _n_first(n_a, n_b, n_resamples)
         moved, crossed = n_own - share * n_a, own_sums - share * sums
         spread = n_own * (1 - 2 * share) + share**2 * n_a
         total, rounding = float(self.square_a[0] + self.square_b[0]), float(self.rounding[0])
@@ -327,7 +354,7 @@ class _Pairs:
         rows, is_exact = flips(self.n, n_resamples)
         above, below = (np.zeros(len(values), dtype=np.int64) for _ in range(2))
         for ways, where in _blocks(rows, len(values)):
-            sums = 2 * (ways @ values[where].T) - values[where].sum(axis=1)
+            sums = 2 * _products(ways, values[where]) - values[where].sum(axis=1)
             above[where] += (sums >= (observed - rounding)[where]).sum(axis=0)
             below[where] += ((sums <= (rounding - observed)[where]) & (sums < (observed - rounding)[where])).sum(axis=0)
         return _shares(above, below, distance, side, len(rows), is_exact=is_exact, is_mirrored=True)
@@ -337,7 +364,7 @@ class _Pairs:
         tail = alpha if is_one_sided else alpha / 2
         half = float(special.stdtrit(self.n - 1, 1 - tail) * self.se[0])
         rows, is_exact = flips(self.n, n_resamples)
-        sums, n_own = _sums(rows, self.values[0], self.n)
+        sums, n_own = _sums(rows, self.values[0]), rows.sum(axis=1, dtype=np.float64)
         turned = 2 * sums - float(self.values[0].sum())
         distance = _limit_of_distances(direction * turned, 2 * n_own - self.n, self.n, 2 * tail, is_exact=is_exact)
         return float((self.difference[0] + direction * max(half, distance)) * self.scale[0])
@@ -409,10 +436,26 @@ def _limit_of_distances(sums: Vector, moved: Vector, most: float, alpha: float, 
     return float(np.partition(distances, len(distances) - n_least)[len(distances) - n_least])
 
 
-def _sums(rows: Matrix, values: Vector, n_own: int) -> tuple[Vector, Vector]:
-    """Sums of the values that each row has, and how many of the first `n_own` these are."""
-    sums = np.concatenate([part.astype(np.float64) @ values for part in parts(rows)])
-    return sums, rows[:, :n_own].sum(axis=1, dtype=np.float64)
+def _sums(rows: Matrix, values: Vector) -> Vector:
+    """Sums of the values that each row has."""
+    return np.concatenate([_products(part.astype(np.float64), values[None, :])[:, 0] for part in parts(rows)])
+
+
+def _products(ways: Vector, values: Vector) -> Vector:
+    """Sums that each arrangement makes of each comparison, (ways, comparisons).
+
+    Of one comparison without BLAS, whose threads take longer to begin and to wait than the product does.
+    """
+    if len(values) == 1:
+        return np.asarray(np.einsum("ij,j->i", ways, values[0])[:, None])
+    return np.asarray(ways @ values.T)
+
+
+@lru_cache(maxsize=16)
+def _n_first(n_candidate: int, n_baseline: int, n_resamples: int) -> Vector:
+    """How many runs of the first side each arrangement leaves there."""
+    rows, _ = arrangements(n_candidate, n_baseline, n_resamples)
+    return np.asarray(rows[:, :n_candidate].sum(axis=1, dtype=np.float64))
 
 
 def _blocks(rows: Matrix, n_comparisons: int) -> Iterator[tuple[Vector, slice]]:
@@ -442,7 +485,7 @@ def flips(n: int, n_resamples: int) -> tuple[Matrix, bool]:
     return _some_flips(n, n_resamples), False
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _all_arrangements(n_candidate: int, n_baseline: int) -> Matrix:
     n = n_candidate + n_baseline
     if n_candidate == n_baseline:
@@ -452,7 +495,7 @@ def _all_arrangements(n_candidate: int, n_baseline: int) -> Matrix:
     return _combinations(n, n_candidate)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _some_arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> Matrix:
     draws = np.random.default_rng([n_candidate, n_baseline, n_resamples])
     rows = np.zeros((n_resamples, n_candidate + n_baseline), dtype=np.bool_)
@@ -462,14 +505,14 @@ def _some_arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> M
     return rows
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _all_flips(n: int) -> Matrix:
     rows = np.ones((2 ** (n - 1), n), dtype=np.bool_)
     rows[:, 1:] = (np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1)) & 1
     return rows
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _some_flips(n: int, n_resamples: int) -> Matrix:
     draws = np.random.default_rng([n, n_resamples])
     return draws.integers(0, 2, size=(n_resamples, n), dtype=np.uint8).astype(np.bool_)

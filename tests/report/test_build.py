@@ -17,7 +17,7 @@ def test_the_figures_of_a_comparison_follow_from_means_sds_and_n() -> None:
     (verdict,) = build_view(_mock_up()).verdicts
     assert verdict.word == "better"
     assert verdict.change == "+0.330 points"
-    assert verdict.interval == "[95% CI 0.122 … 0.538]"
+    assert verdict.interval == "[95% CI 0.122 … 0.540]"
     assert verdict.effect == "g 1.46 [0.46 … 2.44]"
     assert verdict.tests[0] == "Welch t(16.9) = 3.34, p = .004"
     assert verdict.spread == "SD ratio 0.95 [0.47 … 1.99]: undecided"
@@ -30,7 +30,7 @@ def test_the_sentence_to_paste_names_n_the_sd_the_variant_the_test_and_the_verdi
         "(n = 10)",
         "mean ± SD over runs (ddof 1)",
         "variant algo+impl",
-        "(Welch)",
+        "(Welch and permutation)",
         "verdict: better",
     ):
         assert part in sentence

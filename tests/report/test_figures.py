@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 import matplotlib as mpl
 import numpy as np
 import pytest
-from experiments import experiment, run, scored, selected, trained
+from experiments import experiment, run, scored, selected, trained, with_moments
 from scipy import stats
 from studies import equal, spread, study, usual
 
@@ -12,8 +12,10 @@ from deviate.model import Experiment, Series
 from deviate.report import build_view
 from deviate.report.figures import page_figure
 from deviate.report.figures.bundle import bundle_of
+from deviate.report.figures.matrix import LIGHTEST, _cells
 from deviate.report.figures.thin import Line, line_of, thin
 from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot
+from deviate.report.view.stability import MatrixPlot
 from deviate.stats import judge
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -212,3 +214,22 @@ def test_what_the_labels_of_an_axis_leave_out_stands_with_its_name_and_nowhere_e
     assert told in texts
     assert max(len(it) for it in texts if re.fullmatch(r"[−\d.]+", it)) < 10
     assert not [it for it in texts if re.fullmatch(r"\+?1e.*", it)]
+
+
+def test_runs_that_are_all_alike_have_the_lightest_colour_of_a_heat_map() -> None:
+    values = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    texts = (("", "", ""), ("0", "", ""), ("0", "0", ""))
+    plot = MatrixPlot("key", "title", "description", "caption", "axis", 0, ("0", "1", "2"), values, texts, "0", "0")
+    opacity = _cells(plot)[..., 3]
+    assert opacity[0, 0] == opacity[1, 0] == opacity[1, 1] == LIGHTEST
+
+
+def test_both_sides_of_a_comparison_and_their_difference_have_the_decimals_of_the_smaller_error() -> None:
+    rng = np.random.default_rng(1)
+    wide = scored("wide", with_moments(6, 96.26, 1.6, rng), selected(is_primary=True, unit="%"))
+    narrow = scored("narrow", with_moments(6, 97.1, 0.62, rng), selected(is_primary=True, unit="%"))
+    (sentence,) = build_view(judge([wide, narrow])).paste
+    assert "was 97.10 ± 0.62 % with narrow (n = 6) and 96.26 ± 1.60 % with base" in sentence.replace(
+        "with wide", "with base"
+    )
+    assert "difference +0.84 points" in sentence

@@ -47,7 +47,7 @@ def test_the_verdict_at_a_declared_look_has_the_look_the_critical_p_and_the_repe
     assert "new: look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending)" in forms(findings)["page"]
     assert "looks declared at 5, 10, 20 runs, obrien-fleming spending" in forms(findings)["page"]
     view = build_view(findings)
-    assert "(Welch, repeated at look 2 of 3)" in view.paste[0]
+    assert "(Welch and permutation, repeated at look 2 of 3)" in view.paste[0]
     assert "decided at a look before the last one is, on average, estimated too large" in " ".join(view.limits)
 
 
@@ -77,7 +77,7 @@ def test_unplanned_looks_are_said_wherever_a_p_or_an_interval_of_a_comparison_st
     findings = pair(20, n_unplanned_looks=2)
     for text in forms(findings).values():
         assert "p-values not valid: 2 unplanned looks; verdict withheld" in text
-        assert "[95% CI 0.189 … 0.471, not valid: 2 unplanned looks]" in text
+        assert "[95% CI 0.188 … 0.471, not valid: 2 unplanned looks]" in text
         assert "p < .001 (not valid: 2 unplanned looks)" in text
         assert "Runs were added to base, new after results had been reported (2 unplanned looks)" in text
     view = build_view(findings)
@@ -131,7 +131,7 @@ def test_json_has_looks_precision_threads_and_sharing() -> None:
     assert item["runs"][0].items() >= {"device": "", "n_sharing": 0, "attempt": 1}.items()
     assert document["pairs"][0]["looks"].startswith("look 2 of 3, declared at 5, 10, 20 runs (Pocock spending)")
     assert comparison["difference_interval"]["confidence"] == pytest.approx(1 - 0.0179, abs=1e-4)
-    assert comparison["difference_interval"]["method"] == "Welch, repeated at look 2 of 3"
+    assert comparison["difference_interval"]["method"] == "Welch and permutation, repeated at look 2 of 3"
     unplanned = json.loads(render(build_view(pair(10, n_unplanned_looks=2)), "json"))["pairs"][0]["comparisons"][0]
     assert unplanned["verdict"] == "withheld"
     assert unplanned["p_adjusted"] == {"unavailable": "not valid: 2 unplanned looks"}

@@ -72,15 +72,17 @@ def test_pairs_are_shown_with_their_correlation_and_the_test_that_decides() -> N
     assert table(findings)["Difference of means"].method == "candidate − baseline, mean over the pairs"
     shown = verdict(findings)
     assert shown.tests[0].startswith("paired t(8) = ")
-    assert shown.tests[2] == f"correlation of 9 pairs {cell(findings, 'Correlation of the pairs')}"
+    assert shown.tests[3] == f"correlation of 9 pairs {cell(findings, 'Correlation of the pairs')}"
     assert shown.detectable.startswith("These 9 pairs could see a difference of ")
     assert "over 9 pairs, 95% CI" in shown.paste
-    assert "(paired t), paired t(8) = " in shown.paste
+    assert "(paired t and sign flips), paired t(8) = " in shown.paste
 
 
 def test_the_verdict_on_spread_is_told_with_the_ratio_that_was_given() -> None:
     equal = sample(93, 0.2, 60), sample(93, 0.2, 60)
-    assert verdict(found(*equal, spread_ratio=1.7)).spread.endswith(": equally steady within 1.70")
+    within = verdict(found(*equal, spread_ratio=1.7)).spread
+    assert ": undecided (the 95% interval of the SD ratio contains 1; the 90% interval lies within 1/1.7" in within
+    assert within.endswith("(normal scores only))")
     assert verdict(found(*equal)).spread.endswith(": undecided")
 
 
@@ -99,7 +101,7 @@ def test_decimals_of_a_paired_difference_come_from_the_pairs_which_know_it_bette
     candidate = [before + step for before, step in zip(baseline, steps, strict=True)]
     (shown,) = build_view(found(list(baseline), candidate, is_paired=True)).verdicts
     assert shown.change.startswith("+0.01000")
-    assert shown.interval == "[95% CI 0.00857 … 0.01143]"
+    assert shown.interval == "[95% CI 0.00852 … 0.01143]"
 
 
 def test_how_a_quantity_was_computed_is_told_of_the_candidate_that_has_it() -> None:

@@ -188,6 +188,15 @@ def test_at_a_declared_look_the_repeated_interval_decides() -> None:
     assert check.bound_confidence > 0.99
 
 
+def test_at_a_look_whose_level_no_arrangement_reaches_nothing_passes_and_nothing_is_worse() -> None:
+    metric = selected(is_primary=True, margin=0.5)
+    for mean in (93.0, 87.0):
+        both = scored("old", normal(90, 0.2, 5), metric), scored("new", normal(mean, 0.2, 5, 1), metric)
+        check = only(judge([dataclasses.replace(it, looks=(5, 10, 20)) for it in both]))
+        assert check.outcome == "undecided"
+        assert check.reason.startswith("the smallest possible p of 5 v 5 runs is .0079, not below ")
+
+
 def two_metrics(shifts: Sequence[float]) -> list[Experiment]:
     metrics: list[SelectedMetric] = [selected("acc", is_primary=True), selected("loss", direction="min")]
     sides = []

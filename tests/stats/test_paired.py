@@ -12,6 +12,7 @@ from deviate import stats
 from deviate.model import Comparison, Description, Experiment, Interval, Paired, Test, Unavailable
 from deviate.stats.describe import describe_runs
 from deviate.stats.paired import paired, pairing_cost
+from deviate.stats.power import arrangement_loss
 
 
 def fresh() -> np.random.Generator:
@@ -157,7 +158,9 @@ def test_the_order_of_pairs_changes_nothing_but_who_is_whose_partner_does() -> N
 
 @pytest.mark.parametrize(("n", "confidence"), [(3, 0.95), (6, 0.95), (20, 0.9)])
 def test_what_pairs_could_see_is_that_of_statsmodels(n: int, confidence: float) -> None:
+    """Times what the sign flips cost."""
     expected = power.TTestPower().solve_power(nobs=n, alpha=1 - confidence, power=0.8)
+    expected *= arrangement_loss(n, n, 1 - confidence, is_paired=True)
     assert stats.detectable_paired_effect(n, confidence=confidence) == pytest.approx(expected, rel=1e-4)
     b, a = pairs(n, 0.5)
     sd = np.std(np.array(a) - b, ddof=1)

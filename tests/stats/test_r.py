@@ -13,13 +13,14 @@ import pytest
 from each import check_each
 
 from deviate import stats
-from deviate.model import Equivalence, Interval, Question, Test, Unavailable
+from deviate.model import Interval, Question, Test, Unavailable
 from deviate.stats.design import spread_runs
 from deviate.stats.dunnett import dunnett, dunnett_intervals
-from deviate.stats.equivalence import equivalence
 from deviate.stats.failures import rate_interval
-from deviate.stats.many import all_pairs, benjamini_hochberg
+from deviate.stats.many import benjamini_hochberg
 from deviate.stats.paired import correlation, paired_interval, paired_t, wilcoxon
+from deviate.stats.permutation import exchange_p, how
+from deviate.stats.power import arrangement_loss, fewest
 from deviate.stats.ranks import critical_difference, friedman, mean_ranks, nemenyi
 from deviate.stats.robust import excess_kurtosis, interquartile_range, median_deviation, skewness
 from deviate.stats.stratified import interquartile_mean
@@ -64,13 +65,22 @@ def of_one(name: str, values: list[float]) -> Outcomes:
     }
 
 
+def permutation_of_means(b: list[float], a: list[float]) -> Test:
+    values = np.array([*a, *b]) - np.median([*a, *b])
+    p_value, is_exact = exchange_p(values, len(a), rng=generator(), rounding=1e-9 * float(np.abs(values).max()))
+    return Test("Permutation of means", float(np.mean(a) - np.mean(b)), p_value, note=how(is_exact=is_exact))
+
+
 def of_two(b: list[float], a: list[float], margin: float) -> Outcomes:
-    equal = equivalence(b, a, margin=margin)
-    tost = (
-        {"tost.above": equal.above, "tost.below": equal.below, "tost.interval": equal.interval}
-        if isinstance(equal, Equivalence)
-        else {"tost.above": equal, "tost.below": equal, "tost.interval": equal}
+    """R's equivalence is Welch's alone, and its permutation test that of means."""
+    above, below = (
+        it if isinstance(it, Unavailable) else it.t_test
+        for it in (stats.ask_both(b, a, null=-margin, side="above"), stats.ask_both(b, a, null=margin, side="below"))
     )
+    tost = {"tost.above": above, "tost.below": below, "tost.interval": stats.welch_interval(b, a, confidence=0.9)}
+    if min(len(b), len(a)) < 5:
+        few = stats.equivalence(b, a, margin=margin)
+        tost = {"tost.above": few, "tost.below": few, "tost.interval": few}
     return tost | {
         "tost.margin": margin,
         "welch": stats.welch(b, a),
@@ -82,7 +92,7 @@ def of_two(b: list[float], a: list[float], margin: float) -> Outcomes:
         "hedges_g.interval": stats.hedges_g_interval(b, a),
         "glass_delta": stats.glass_delta(b, a),
         "mann_whitney": stats.mann_whitney(b, a, rng=generator()),
-        "permutation": stats.permutation_test(b, a, rng=generator()),
+        "permutation": permutation_of_means(b, a),
         "cliffs_delta": stats.cliffs_delta(b, a),
         "ks": stats.kolmogorov_smirnov(b, a),
         "superiority": stats.superiority(b, a),
@@ -126,8 +136,12 @@ def of_several(samples: Mapping[str, list[float]]) -> Outcomes:
     for place, name in enumerate(names[1:]):
         found[f"dunnett.{name}"] = tests if isinstance(tests, Unavailable) else tests[place]
         found[f"dunnett.{name}.interval"] = intervals if isinstance(intervals, Unavailable) else intervals[place]
-    for pair in all_pairs(values, names):
-        found |= dict.fromkeys((f"pair.{pair.one}.{pair.other}.p", f"pair.{pair.other}.{pair.one}.p"), pair.p_adjusted)
+    # R asks Welch alone.
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    tests = [stats.welch(values[one], values[other]) for one, other in pairs]
+    adjusted = stats.holm([it if isinstance(it, Unavailable) else it.p_value for it in tests])
+    for (one, other), p_value in zip(pairs, adjusted, strict=True):
+        found |= {f"pair.{names[one]}.{names[other]}.p": p_value, f"pair.{names[other]}.{names[one]}.p": p_value}
     return found
 
 
@@ -175,10 +189,15 @@ def of_families() -> Outcomes:
     return found
 
 
+def welch_effect(n: int) -> float:
+    """Without what the permutation test costs."""
+    return stats.detectable_effect(n, n) / arrangement_loss(n, n, 0.05)
+
+
 def of_power() -> Outcomes:
     return {
-        **{f"delta.n{n}": stats.detectable_effect(n, n) for n in (3, 5, 8, 30)},
-        **{f"n.delta{effect:g}": stats.runs_for_effect(effect) for effect in (0.5, 0.8, 1, 2)},
+        **{f"delta.n{n}": welch_effect(n) for n in (3, 5, 8, 30)},
+        **{f"n.delta{size:g}": fewest(lambda n, size=size: welch_effect(n) <= size) for size in (0.5, 0.8, 1, 2)},
         **{f"n.sd_ratio{ratio:g}": spread_runs(ratio, Question()) for ratio in (1.25, 1.5, 2, 3)},
     }
 

@@ -9,7 +9,7 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate import stats
-from deviate.model import Interval, Test, Unavailable
+from deviate.model import Interval, Test, Unavailable, Verdict
 from deviate.stats import Summary, summary
 
 RESNET = Summary(8, 93.6, 1.7)
@@ -172,3 +172,10 @@ def test_tables_without_spread_are_told_apart() -> None:
     )
     assert summary.sd_ratio(HARD["no spread"], HARD["plain"]) == Unavailable("baseline: no spread")
     assert summary.welch(HARD["one run"], HARD["plain"]) == Unavailable("needs 2 runs in each, has 1 and 8")
+
+
+def test_a_table_without_its_scores_decides_nothing_whatever_its_interval() -> None:
+    interval = summary.welch_interval(WIDE, RESNET)
+    assert isinstance(interval, Interval)
+    assert interval.high < 0
+    assert summary.verdict(WIDE, RESNET) == Verdict("undecided", "their scores are not known")

@@ -89,3 +89,8 @@ def test_where_the_exact_distribution_of_ranks_ends_the_normal_one_is_near(seed:
     theirs = scipy_stats.mannwhitneyu(a[1:], b[1:], method="asymptotic").pvalue
     assert exact.p_value == pytest.approx(float(theirs), rel=0.1)
     assert found(stats.mann_whitney(b, a, rng=fresh())).note.startswith("normal approximation")
+
+
+def test_at_complete_separation_ties_are_said_to_be_within_a_side() -> None:
+    result = found(stats.mann_whitney([1.0, 1.0, 1.0, 2.0], [5.0, 5.0, 5.0, 6.0], rng=fresh()))
+    assert result.note == "exact, complete separation, 0 of 16 pairs against, 6 ties within a side"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 
 from deviate.model import Comparison, Description, Experiment, Findings, Interval, Test, Unavailable
+from deviate.model.estimates import NOT_SHOWN
 from deviate.report.data import stability
 from deviate.report.data.scores import plain_text, score_rows
 from deviate.report.format import counted
@@ -93,7 +94,7 @@ def _text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
 
 def _description_rows(findings: Findings) -> Iterator[list[Value]]:
     metric = ["unit", "direction", "aggregate", "is_primary"]
-    left_out = {"metric", "scores", "missing", "attainment", "quartiles", "outliers"}
+    left_out = {"metric", "scores", "missing", "attainment", "quartiles", "outliers", *NOT_SHOWN}
     names = [it.name for it in fields(Description) if it.name not in left_out]
     yield ["experiment", "variant", "metric", *metric, "n", *_heads(Description, names), "n_missing"]
     for item in findings.experiments:
@@ -112,6 +113,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
     left_out = {
         *("metric", "candidate_metric", "baseline", "candidate", "verdict", "spread_verdict"),
         *("paired", "equivalence", "curve", "attainment"),
+        *NOT_SHOWN,
     }
     names = [it.name for it in fields(Comparison) if it.name not in left_out]
     yield [
@@ -142,7 +144,7 @@ TEST = ("statistic", "df", "p_value", "note")
 
 def _heads(model: type, names: Iterable[str]) -> Iterator[str]:
     """Columns of fields, by their names in the model; an interval and a test have several."""
-    kinds = {it.name: str(it.type) for it in fields(model)}
+    kinds = {it.name: str(it.type) for it in fields(model) if it.name not in NOT_SHOWN}
     for name in names:
         for part in _parts(kinds[name]):
             yield f"{name}_{part}" if part else name
@@ -155,7 +157,7 @@ def _parts(kind: str) -> tuple[str, ...]:
 
 
 def _cells(value: Description | Comparison, names: Iterable[str]) -> Iterator[Value]:
-    kinds = {it.name: str(it.type) for it in fields(value)}
+    kinds = {it.name: str(it.type) for it in fields(value) if it.name not in NOT_SHOWN}
     for name in names:
         found, parts = getattr(value, name), _parts(kinds[name])
         if isinstance(found, Interval | Test):

@@ -188,11 +188,14 @@ def _tests(findings: Findings) -> Iterator[str]:
         yield f"No verdict rests on a test: {escape('; '.join(reasons))}."
         return
     if not all(it.is_paired for it in comparisons):
-        yield "Verdicts rest on two-sided Welch's t-tests; equal spread is not assumed."
+        yield (
+            "Verdicts rest on the larger p of two-sided Welch's t-tests and studentized permutation tests; equal "
+            "spread is not assumed."
+        )
     if any(it.is_paired for it in comparisons):
         yield (
-            "Verdicts rest on two-sided paired t-tests: runs of both sides that share their replicate, and with it the "
-            f"seeds that both hold, are pairs. Pairing was asked for; {BEFORE}."
+            "Verdicts rest on the larger p of two-sided paired t-tests and sign flips: runs of both sides that share "
+            f"their replicate, and with it the seeds that both hold, are pairs. Pairing was asked for; {BEFORE}."
         )
     yield "Other tests that the report shows beside them decide nothing."
     yield from (f"Correction: {escape(it)}." for it in dict.fromkeys(pair.family for pair in findings.pairs) if it)

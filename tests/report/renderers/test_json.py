@@ -24,7 +24,7 @@ def test_figures_are_unrounded_and_equal_what_scipy_gives_on_the_scores() -> Non
     assert comparison["welch"]["p_value"] == pytest.approx(expected.pvalue, rel=1e-12)
     assert comparison["welch"]["statistic"] == pytest.approx(expected.statistic, rel=1e-12)
     interval = expected.confidence_interval(0.95)
-    assert comparison["difference_interval"]["low"] == pytest.approx(interval.low, rel=1e-9)
+    assert comparison["welch_interval"]["low"] == pytest.approx(interval.low, rel=1e-9)
 
 
 def test_json_is_strict_and_not_finite_numbers_are_strings() -> None:

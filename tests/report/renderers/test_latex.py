@@ -63,7 +63,7 @@ GOLDEN = r"""% For \input in a document that loads booktabs; in a paper with two
 % \begin{document}
 \begin{table}
   \centering\emergencystretch=3em
-  \caption{new\_one against base: loss, test\_acc (last value of each run). Mean $\pm$ SD over n runs (ddof 1; k/N: k gave a score of N that ended); variant algo+impl. Difference to base (candidate $-$ baseline, in points where the metric is in \%) with 95\% CI (Welch). p: two-sided Welch's t-test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}\medskip
+  \caption{new\_one against base: loss, test\_acc (last value of each run). Mean $\pm$ SD over n runs (ddof 1; k/N: k gave a score of N that ended); variant algo+impl. Difference to base (candidate $-$ baseline, in points where the metric is in \%) with 95\% CI (Welch and permutation). p: two-sided, the larger of Welch's t-test and studentized permutation test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}\medskip
   \small\setlength{\tabcolsep}{3pt}
   \begin{tabular}{@{}lrrrrl@{}}
     \toprule
@@ -75,7 +75,7 @@ GOLDEN = r"""% For \input in a document that loads booktabs; in a paper with two
     \addlinespace
     \multicolumn{6}{@{}l}{\itshape test\_acc (\%)} \\
     \quad base & $6$ & $93.400 \pm 0.220$ &  &  &  \\
-    \quad new\_one & $6$/$7$\textsuperscript{2} & {\bfseries\boldmath $94.000 \pm 0.210$} & $+0.60$ [$0.32$, $0.88$] & $.001$ & better \\
+    \quad new\_one & $6$/$7$\textsuperscript{2} & {\bfseries\boldmath $94.000 \pm 0.210$} & $+0.600$ [$0.323$, $0.893$] & $.002$ & better \\
     \bottomrule
   \end{tabular}
   \par\smallskip\begingroup\footnotesize\raggedright
@@ -279,9 +279,14 @@ def test_the_paper_shows_means_n_intervals_verdicts_and_what_they_are(
     require("pdflatex")
     text = compiled_table(render(build_view(_golden()), "latex", has_siunitx=has_siunitx), tmp_path).text
     plain = re.sub(r"\s", "", text)
-    for number in ("93.400±0.220", "94.000±0.210", "6/7", "+0.60", "[0.32,0.88]", ".001", "better", "identical"):
+    for number in ("93.400±0.220", "94.000±0.210", "6/7", "+0.600", "[0.323,0.893]", ".002", "better", "identical"):
         assert number in plain
-    for words in ("Mean ± SD over n runs (ddof 1", "95% CI (Welch)", "p: two-sided Welch’s t-test", "not adjusted"):
+    for words in (
+        "Mean ± SD over n runs (ddof 1",
+        "95% CI (Welch and permutation)",
+        "p: two-sided, the larger of Welch’s t-test",
+        "not adjusted",
+    ):
         assert words.replace(" ", "") in plain
     assert "nan" not in text.lower()
 

@@ -47,7 +47,7 @@ def _hostile(text: str) -> Findings:
 GOLDEN = """\
 ### new against base
 
-**Verdict: better** · test_acc +0.60 points · [95% CI 0.32 … 0.88] · g 2.57 [1.11 … 4.41]
+**Verdict: better** · test_acc +0.600 points · [95% CI 0.323 … 0.893] · g 2.57 [1.11 … 4.41]
 
 new against base: {reason}. {detectable}
 
@@ -55,13 +55,14 @@ new against base: {reason}. {detectable}
 
 | metric | base | new | difference [95% CI] | adj. p | verdict |
 | --- | ---: | ---: | ---: | ---: | --- |
-| test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.60 [0.32 … 0.88] | .001 | better |
+| test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.600 [0.323 … 0.893] | .002 | better |
 | loss | 0.5 (6)<sup>2</sup> | 0.5 (6/7)<sup>1,2</sup> | 0<sup>3</sup> | —<sup>3</sup> | identical |
 
 new against base: test_acc, loss (last value of each run). Mean ± SD over runs (ddof 1), n, or runs with a score out \
 of those that ended, in parentheses; variant algo+impl. Difference to base (candidate − baseline, in points where the \
-metric is in %) with 95% CI (Welch). p: two-sided Welch's t-test (primary metric: not adjusted; 1 secondary quality \
-metric: Holm, family of 1). Bold: better than every other here, by adjusted p.
+metric is in %) with 95% CI (Welch and permutation). p: two-sided, the larger of Welch's t-test and studentized \
+permutation test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than \
+every other here, by adjusted p.
 
 1. no score from replicate 6: crashed
 2. all 6 values equal

@@ -28,7 +28,7 @@ def test_the_verdict_stands_between_the_blocks_and_the_warnings() -> None:
     )
     assert lines[3] == "Candidate  train_new.py   algo+impl · 9/10 completed, 1 diverged"
     verdict = next(index for index, line in enumerate(lines) if line.startswith("Verdict: better"))
-    assert lines[verdict].endswith("test_acc +0.330 points  [95% CI 0.122 … 0.538]  g 1.46 [0.46 … 2.44]")
+    assert lines[verdict].endswith("test_acc +0.330 points  [95% CI 0.120 … 0.538]  g 1.46 [0.46 … 2.44]")
     warning = next(index for index, line in enumerate(lines) if line.startswith("Warning"))
     assert verdict < warning
     assert "diverged" in lines[warning]
@@ -107,8 +107,8 @@ def test_the_number_of_the_line_that_failed_is_seen_however_long_its_path_is(wid
 
 def test_other_metrics_are_headed_by_the_method_of_their_intervals() -> None:
     sides = [trained(name, n_runs=7, n_metrics=3, n_points=4, seed=i) for i, name in enumerate("ab")]
-    assert "CI (Welch)" in render(build_view(judge(sides)), "terminal", width=120)
-    assert "CI (paired t)" in render(build_view(judge(sides, is_paired=True)), "terminal", width=120)
+    assert "CI (Welch and permutation)" in render(build_view(judge(sides)), "terminal", width=120)
+    assert "CI (paired t and sign flips)" in render(build_view(judge(sides, is_paired=True)), "terminal", width=120)
 
 
 def test_why_an_sd_ratio_whose_interval_excludes_1_is_undecided_is_said() -> None:

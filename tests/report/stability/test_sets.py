@@ -73,7 +73,7 @@ def test_disagreement_below_the_difference_of_accuracies_is_no_although() -> Non
     it = dataclasses.replace(one_set(0, "test", 8), accuracies=(0.70, 0.93))
     first = _alone(it).sentences[0]
     assert "although" not in first
-    assert "; the accuracies of all 2 runs lie within 23 points (70 … 93 %)" in first
+    assert "; the accuracies of 2 runs range over 23 points (70 … 93 %)" in first
 
 
 def test_runs_that_never_disagree_are_told_in_words() -> None:

@@ -27,7 +27,7 @@ def agreement(labels: np.ndarray) -> float:
     return total / labels.size
 
 
-@pytest.mark.parametrize(("seed", "n_runs", "n_classes"), [(0, 2, 2), (1, 5, 3), (2, 6, 2), (3, 9, 4), (4, 7, 30)])
+@pytest.mark.parametrize(("seed", "n_runs", "n_classes"), [(0, 3, 2), (1, 5, 3), (2, 6, 2), (3, 9, 4), (4, 7, 30)])
 def test_majority_agreement_and_its_interval_are_those_of_leaving_out_runs(
     seed: int, n_runs: int, n_classes: int
 ) -> None:
@@ -69,6 +69,8 @@ def test_runs_that_agree_have_no_unstable_example_and_a_single_run_has_named_ans
     assert flips.unstable_share(np.array([[0, 1]] * 5)).value == 0
     agreed = flips.majority_agreement(flips.alike(np.array([[0, 1]] * 5)), 0.95)
     assert (agreed.value, agreed.interval) == (1.0, Unavailable("all runs alike"))
+    two = flips.majority_agreement(flips.alike(np.array([[0, 1], [1, 0]])), 0.95)
+    assert two.value == Unavailable("of two runs each is as good as the majority")
     one = np.array([[0, 1]])
     assert flips.majority_agreement(flips.alike(one), 0.95).value == Unavailable("1 run: spread unknown")
     assert flips.unstable_share(one).value == Unavailable("1 run: spread unknown")
