@@ -115,9 +115,9 @@ def user_key(*, makes: bool) -> bytes | None:
     Args:
         makes: make one where there is none.
     """
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    path = state / "deviate" / "key"
     try:
+        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        path = state / "deviate" / "key"
         if makes and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             unfinished = path.with_name(f".key.{os.getpid()}")

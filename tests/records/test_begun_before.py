@@ -62,6 +62,7 @@ def test_it_is_resumed_grown_compared_and_reported(old: Path, deviate_in: Callab
     before = {path: path.read_bytes() for path in (old / "runs").glob("*/spec.json")}
     done = deviate("resume", "old")
     assert done.code == 0, done.both
+    assert f"it goes on by the rules that it began with (streams 1; new experiments have {STREAMS})" in done.both
     (experiment,) = read_experiment(old)
     assert [run.status for run in experiment.runs] == ["completed"] * 5
     assert sum((run.folder / "mark").exists() for run in experiment.runs) == 3
