@@ -143,7 +143,8 @@ def test_the_doctor_runs_nothing_of_the_folder_it_is_called_in(
     assert list(marks.iterdir()) == []
 
 
-def test_a_tree_that_came_with_the_project_is_not_believed(tmp_path: Path) -> None:
+def test_a_tree_that_came_with_the_project_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     text, other = "acc = 1\n", "acc = 2\n"
     mine, theirs = tmp_path / "mine", tmp_path / "theirs"
     for root in (mine, theirs):
