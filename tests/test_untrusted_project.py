@@ -143,7 +143,8 @@ def test_the_doctor_runs_nothing_of_the_folder_it_is_called_in(
     assert list(marks.iterdir()) == []
 
 
-def test_a_tree_that_came_with_the_project_is_not_believed(tmp_path: Path) -> None:
+def test_a_tree_that_came_with_the_project_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     text, other = "acc = 1\n", "acc = 2\n"
     mine, theirs = tmp_path / "mine", tmp_path / "theirs"
     for root in (mine, theirs):
@@ -240,3 +241,35 @@ def test_the_records_of_a_stranger_name_no_file_outside(shipped: Path) -> None:
         edit_record(attempt / "result.json", files={name: [0, hashlib.sha256().hexdigest()]})
         (experiment,) = pipeline.read(shipped, ["x"])
         assert experiment.runs[0].reason.startswith("damaged: result.json")
+
+
+LOOKING = (
+    "analyze train.py", "analyze", "analyze train.py --save", "run train.py --dry-run", "diverge train.py --dry-run",
+    "overhead train.py --dry-run", "list", "show x", "report x", "compare x x.csv", "check x x.csv",
+    "plan --effect 0.5", "import x.csv --name y", "doctor", "clean --dry-run", "clean",
+)  # fmt: skip
+"""Verbs that SECURITY.md promises to run no code of the project."""
+
+
+@pytest.mark.slow
+def test_verbs_that_look_run_nothing_of_the_project(
+    stranger: Path, marks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # a relative entry would be Python's to obey, before ours begins
+    for name in ("json", "platform", "sitecustomize", "usercustomize", "numpy", "helper"):
+        (stranger / f"{name}.py").write_text(SHADOW.format(str(marks / name)))
+    (stranger / "train.py").write_text(f"import helper\nopen({str(marks / 'train')!r}, 'w')\n{TRAIN}")
+    (stranger / "x.csv").write_text("seed,acc\n" + "".join(f"{i},{0.5 + i / 100}\n" for i in range(6)))
+    run = ImportedRun("a", {"acc": Series((0,), (0.5,))})
+    write_imported(stranger / ".deviate", Imported("x", "csv", (tmp_path / "x.csv",), (run,)), "x")
+    outside = {path for path in tmp_path.rglob("*") if stranger not in path.parents}
+    for words in LOOKING:
+        done = subprocess.run(
+            [Path(sys.executable).with_name("deviate"), *words.split()],
+            cwd=stranger, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr, words
+        assert [path.name for path in marks.iterdir()] == [], (words, done.stdout, done.stderr)
+    new = {path for path in tmp_path.rglob("*") if stranger not in path.parents} - outside
+    assert {path.name for path in new} <= {"state", "deviate", "key"}

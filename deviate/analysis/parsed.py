@@ -16,7 +16,6 @@ import hmac
 import io
 import os
 import pickle
-import secrets
 import sys
 import zlib
 from array import array
@@ -116,14 +115,14 @@ def user_key(*, makes: bool) -> bytes | None:
     Args:
         makes: make one where there is none.
     """
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    path = state / "deviate" / "key"
     try:
+        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        path = state / "deviate" / "key"
         if makes and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             unfinished = path.with_name(f".key.{os.getpid()}")
             unfinished.touch(mode=0o600)
-            unfinished.write_bytes(secrets.token_bytes(KEY_BYTES))
+            unfinished.write_bytes(os.urandom(KEY_BYTES))
             with contextlib.suppress(FileExistsError):  # another process was faster, and its key counts
                 os.link(unfinished, path)
             unfinished.unlink()

@@ -226,7 +226,8 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
         settings=request.settings,
         **({"precision": request.growth.precision} if request.growth.precision and not _is_compared(plan) else {}),
     )
-    notes += [*_selection_notes(plan, prepared), *_looks_notes(plan, request), *_capture_notes(plan, request)]
+    notes += [*_rule_notes(plan), *_selection_notes(plan, prepared), *_looks_notes(plan, request)]
+    notes += _capture_notes(plan, request)
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
     return Begun(plan.name, place, snapshot, changed, tuple(notes))
 
@@ -236,7 +237,7 @@ def resume_notes(begun: Begun) -> tuple[str, ...]:
     plan = begun.plan
     orders = [replay.Order(begun.folder, spec) for spec in specs_of(plan, begun.snapshot)]
     is_whole = all(replay.settled_attempt(order.run, order.spec) for order in orders)
-    notes = [] if is_whole else list(_environment_notes(begun.folder, plan))
+    notes = [] if is_whole else [*_environment_notes(begun.folder, plan), *_rule_notes(plan)]
     if plan.precision or plan.looks:
         rule = f"until {plan.precision}" if plan.precision else "look by look"
         notes.append(f"runs are added {rule} by the command that began the experiment; resume does what is planned")
@@ -254,6 +255,13 @@ def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
     differences = records.environment_changed(place, now, has_machine=plan.settings.executor == "local")
     if differences:
         yield f"runs are added in another environment than those on record: {'; '.join(differences)}"
+
+
+def _rule_notes(plan: Plan) -> Iterator[str]:
+    """By which rules an experiment goes on that an older version began."""
+    for name, number, now in (("streams", plan.streams, STREAMS), ("scores", plan.scores, SCORES)):
+        if number != now:
+            yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
 
 
 def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:

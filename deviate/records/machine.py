@@ -9,7 +9,6 @@ import functools
 import hashlib
 import os
 import socket
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +43,7 @@ def this_machine() -> Machine:
     with contextlib.suppress(OSError):
         namespace = os.readlink(SELF / "ns/pid")  # noqa: PTH115
         if os.readlink(SELF) != str(os.getpid()):  # noqa: PTH115
-            namespace = f"{namespace} {uuid.uuid4()}"
+            namespace = f"{namespace} {os.urandom(8).hex()}"
     return Machine(socket.gethostname(), boot, namespace)
 
 

@@ -346,7 +346,10 @@ def _event_files(chain: Sequence[Path]) -> tuple[list[tuple[Path, Path]], list[s
     files: list[tuple[Path, Path]] = []
     told: list[str] = []
     for part in chain:
-        result = read_result(part)
+        try:
+            result = read_result(part)
+        except RecordError:  # of an attempt that another one goes on from, which has not ended
+            result = None
         covered = None if result is None or result.files is None else {it.name: it.size for it in result.files}
         for path in event_files(part):
             if covered is not None and path.name not in covered:

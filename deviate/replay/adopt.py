@@ -68,19 +68,22 @@ def end_orphans(
         InUseError: somebody else runs one of these runs now.
     """
     runs = list(runs)
-    refuse_living(runs, waits=waits, on_notice=on_notice)
+    for attempt in refuse_living(runs, waits=waits, on_notice=on_notice):  # not those that were made since then
+        if not result_file(attempt).exists():
+            _end_orphan(attempt)
+            _remove_left_over(attempt)
     for run in runs:
-        for attempt in attempts(run):
-            if not result_file(attempt).exists():
-                _end_orphan(attempt)
-                _remove_left_over(attempt)
         _remove_left_over(run)
 
 
 def refuse_living(
     runs: Iterable[Path], *, waits: bool = False, on_notice: Callable[[str], None] = lambda _: None
-) -> None:
-    """Raise InUseError where somebody else runs one of these runs now; arguments as in `end_orphans`."""
+) -> list[Path]:
+    """The attempts of these runs whose executor has died, or is this process; arguments as in `end_orphans`.
+
+    Raises:
+        InUseError: somebody else runs one of these runs now.
+    """
     unended = [attempt for run in runs for attempt in attempts(run)]
     is_told = False
     while True:
@@ -93,7 +96,7 @@ def refuse_living(
                 raise _in_use(attempt.parent, _holder(claim))
         open_ones = [claim for _, claim, lives in living if lives is None]
         if not open_ones:
-            return
+            return unended
         if not is_told:
             on_notice(f"Looking for up to {STALE_S:.0f} s whether {_holder(open_ones[0])} still runs this experiment.")
             is_told = True

@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 
+from deviate import prepare
 from deviate.model.plan import STREAMS_NUMBER
-from deviate.pipeline import specs_of
+from deviate.pipeline import Request, begin, specs_of
 from deviate.pipeline.carry import open_experiment
 from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
 from deviate.records.specs import run_id
+from deviate.replay import VARIANTS
 
 BEGUN = Path(__file__).parent / "begun"
 
@@ -52,6 +54,15 @@ def test_what_it_recorded_is_read(old: Path) -> None:
     assert experiment.runs[1].series["acc"].values[-1] == 0.8161424569351807
 
 
+def test_what_takes_its_snapshot_over_takes_its_rules_too(old: Path) -> None:
+    project = old.parents[2]
+    prepared = prepare.prepare(prepare.find_target(["train.py"], project, "python"))
+    request = Request(runs=1, variants=(VARIANTS["algo+impl"],), name=None, seed=0)
+    like = open_experiment(old).snapshot
+    assert begin(prepared, request, old.parents[1], name="further", like=like).plan.streams == 1
+    assert begin(prepared, request, old.parents[1], name="anew").plan.streams == STREAMS_NUMBER
+
+
 @pytest.mark.slow
 def test_it_is_resumed_grown_compared_and_reported(old: Path, deviate_in: Callable[[Path], Callable[..., Any]]) -> None:
     project = old.parents[2]
@@ -62,6 +73,7 @@ def test_it_is_resumed_grown_compared_and_reported(old: Path, deviate_in: Callab
     before = {path: path.read_bytes() for path in (old / "runs").glob("*/spec.json")}
     done = deviate("resume", "old")
     assert done.code == 0, done.both
+    assert f"it goes on by the rules that it began with (streams 1; new experiments have {STREAMS_NUMBER})" in done.both
     (experiment,) = read_experiment(old)
     assert [run.status for run in experiment.runs] == ["completed"] * 5
     assert sum((run.folder / "mark").exists() for run in experiment.runs) == 3

@@ -1,10 +1,11 @@
 """Plans: created once, found by name, changed with every change kept."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
-from recorded import make_metric, make_plan, select
+from recorded import edit_record, make_metric, make_plan, select
 
 from deviate.errors import InputError, RecordError
 from deviate.model import Place, Variant
@@ -25,6 +26,28 @@ def test_a_plan_reads_back_as_it_was_written(tmp_path: Path) -> None:
     folder = new_experiment_folder(tmp_path, "base")
     create_experiment(folder, plan)
     assert read_plan(folder) == plan
+
+
+def test_rules_are_kept_by_number_and_left_out_where_they_are_the_first_or_none(tmp_path: Path) -> None:
+    cases = {
+        "first": (make_plan(), {}),
+        "later": (dataclasses.replace(make_plan(), streams=2), {"streams": 2}),
+        "elsewhere": (dataclasses.replace(make_plan(), imported=("x",), streams=None, scores=None), {}),
+        "baseline": (dataclasses.replace(make_plan(), imported=("x",)), {"streams": 1, "scores": 1}),
+    }
+    for name, (plan, fields) in cases.items():
+        folder = new_experiment_folder(tmp_path, name)
+        create_experiment(folder, plan)
+        document = json.loads((folder / "experiment.json").read_text())
+        assert {it: document[it] for it in ("streams", "scores") if it in document} == fields
+        assert read_plan(folder) == plan
+
+
+def test_an_experiment_by_the_rules_of_a_newer_deviate_is_refused(experiment: Path) -> None:
+    edit_record(experiment / "experiment.json", streams=99)
+    with pytest.raises(RecordError, match="streams of number 99") as caught:
+        read_plan(experiment)
+    assert "update deviate" in caught.value.hint
 
 
 def test_a_variant_is_on_record_with_its_whole_definition(experiment: Path) -> None:

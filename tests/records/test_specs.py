@@ -55,3 +55,12 @@ def test_a_damaged_spec_is_named(tmp_path: Path) -> None:
     (tmp_path / "spec.json").write_text('{"schema": 1, "seeds": []}')
     with pytest.raises(RecordError, match=r"spec\.json"):
         read_spec(tmp_path / "spec.json")
+
+
+def test_rules_of_the_first_number_are_left_out_so_that_old_runs_keep_their_ids(tmp_path: Path) -> None:
+    write_spec(tmp_path / "spec.json", SPEC)
+    assert {"streams", "scores"}.isdisjoint(json.loads((tmp_path / "spec.json").read_text()))
+    for later in (dataclasses.replace(SPEC, streams=2), dataclasses.replace(SPEC, scores=2)):
+        assert run_id(later) != run_id(SPEC)
+        write_spec(tmp_path / "spec.json", later)
+        assert read_spec(tmp_path / "spec.json") == later

@@ -262,6 +262,24 @@ def test_a_run_that_still_writes_is_alive_though_its_executor_is_silent(
     writing.join()
 
 
+def test_an_attempt_that_is_made_while_orphans_are_ended_is_left_alone(
+    tmp_path: Path, other: "subprocess.Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, another = tmp_path / "run", tmp_path / "run-2"
+    dead = _write(attempt_folder(run, 1), dataclasses.replace(claim_of(1, 0.0), birth="never"))
+    made: list[Path] = []
+
+    def processes_of_dead(_: Path) -> list[int]:
+        if not made:
+            made.append(_write(attempt_folder(another, 1), claim_of(other.pid, time.time())))
+        return []
+
+    monkeypatch.setattr("deviate.replay.adopt.processes_of", processes_of_dead)
+    end_orphans([run, another])
+    assert read_result(dead).status == "lost"  # type: ignore[union-attr]
+    assert read_result(made[0]) is None
+
+
 def test_what_nobody_wrote_for_days_is_not_waited_for(tmp_path: Path) -> None:
     attempt = _write(attempt_folder(tmp_path / "run", 1), Claim("another-host", 1, "1", 0.0, time.time() - 3 * 86_400))
     os.utime(claim_file(attempt), (time.time() - 3 * 86_400,) * 2)

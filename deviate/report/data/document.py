@@ -87,7 +87,8 @@ SHAPES: dict[type, Shape] = {
     # The warnings of a view hold those of the records too.
     Findings: Shape(without=_but("warnings")),
     ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
-    Experiment: Shape(without=_but("folder", "root", "warnings", "metrics")),
+    # Where the rules of experiments differ, a warning says so.
+    Experiment: Shape(without=_but("folder", "root", "warnings", "metrics", "streams", "scores")),
     # The diffs are for people, and in files of their own.
     Revision: Shape(without=_but("diff")),
     InjectedCode: Shape(without=_but("diff")),
