@@ -259,7 +259,7 @@ def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
 
 def _rule_notes(plan: Plan) -> Iterator[str]:
     """By which rules an experiment goes on that an older version began."""
-    for name, number, now in (("streams", plan.streams, STREAMS), ("scores", plan.scores, SCORES)):
+    for name, number, now in (("streams", plan.streams, STREAMS_NUMBER), ("scores", plan.scores, SCORES_NUMBER)):
         if number != now:
             yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
 

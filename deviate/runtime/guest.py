@@ -53,7 +53,7 @@ def start() -> None:
     recorder.at_close.append(streams.report)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)
-    imports.watch(dict.fromkeys(source.MODULES, source), _guest)
+    imports.watch(source, _guest)
     guard.begin()
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class Finder:
     """First on `sys.meta_path`; finds nothing itself, but attends to how the watched modules are loaded."""
 
-    def __init__(self, adapters: dict[str, ModuleType], guest: Guest) -> None:
-        self.adapters = adapters
+    def __init__(self, guest: Guest) -> None:
+        self.adapters: dict[str, list[ModuleType]] = {}
+        """Adapters by the module that each waits for: several may wait for one."""
         self.packages = dict(PACKAGES)
         self.guest = guest
         self.busy: set[str] = set()
@@ -62,16 +63,25 @@ class Finder:
             except Exception as error:
                 self.guest.recorder.fault("adapter %s" % own, error)
                 continue
-            self.adapters.update((name, adapter) for name in adapter.MODULES)
+            self.expect(adapter)
+
+    def expect(self, adapter: ModuleType) -> None:
+        """Hand the adapter its modules once they are imported. A second call with it changes nothing."""
+        for name in adapter.MODULES:
+            waiting = self.adapters.setdefault(name, [])
+            if adapter not in waiting:
+                waiting.append(adapter)
 
     def _attend(self, loader: Any, name: str) -> None:
         load = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            prepare(self.adapters[name], module, self.guest)
+            for adapter in self.adapters[name]:
+                prepare(adapter, module, self.guest)
             load(module)
             if module.__name__ == name:  # some finders share one loader among modules
-                attach(self.adapters[name], module, self.guest)
+                for adapter in self.adapters[name]:
+                    attach(adapter, module, self.guest)
 
         try:
             loader.exec_module = exec_module
@@ -115,12 +125,13 @@ def import_part(name: str) -> Any:
         sys.dont_write_bytecode = before
 
 
-def watch(adapters: dict[str, ModuleType], guest: Guest) -> None:
-    """Attach now to what is loaded already, and to the rest as it gets imported."""
-    finder = Finder(adapters, guest)
+def watch(adapter: ModuleType, guest: Guest) -> None:
+    """Attach this adapter and those of `PACKAGES`: now to what is loaded already, to the rest as it gets imported."""
+    finder = Finder(guest)
+    finder.expect(adapter)
     for package in [it for it in PACKAGES if it in sys.modules]:
         finder.take_up(package)
-    for name, adapter in list(finder.adapters.items()):
-        if name in sys.modules:
-            attach(adapter, sys.modules[name], guest)
+    for name, adapters in list(finder.adapters.items()):
+        for waiting in adapters if name in sys.modules else ():
+            attach(waiting, sys.modules[name], guest)
     sys.meta_path.insert(0, finder)

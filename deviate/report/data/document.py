@@ -45,9 +45,9 @@ SCHEMA = 7
 #                rank, curve and attainment of comparisons; many, tasks; what was imported.
 # 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
 # 2026-11-22  6  stability; what was not captured of runs.
-# 2026-11-23  7  both tests of comparisons: the interval of both, Welch's own beside it, sign flips of pairs, whether a
-#                difference is within its margin; no spread verdict says that two sides are equally steady; draws outside
-#                of the main loop of runs; evidence of evaluation data, "undecided" of their agreement.
+# 2026-11-23  7  both tests of comparisons: the interval of both, Welch's own beside it, sign flips of pairs, whether
+#                a difference is within its margin; no spread verdict says that two sides are equally steady; draws
+#                outside of the main loop of runs; evidence of evaluation data, "undecided" of their agreement.
 
 CHECK_SCHEMA = 2
 # 2026-11-22  1  first format of the JSON of a check.

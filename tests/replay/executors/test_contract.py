@@ -219,9 +219,7 @@ def test_a_first_run_without_the_guest_ends_everything(place: Place, orders: Mak
 
 
 def test_a_run_that_is_killed_is_started_anew(place: Place, orders: Make) -> None:
-    (order,) = orders(
-        ALONE + "if 'attempt-1' in os.getcwd():\n    os.system(f'kill -9 {os.getpid()}')\n"
-    )
+    (order,) = orders(ALONE + "if 'attempt-1' in os.getcwd():\n    os.system(f'kill -9 {os.getpid()}')\n")
     assert carried_out([order], place) == [("completed", "attempt-2")]
     assert not (root_of(order) / "two").exists()
 
