@@ -255,3 +255,18 @@ def test_list_tells_a_variant_a_line_and_passes_damage_by(project: Path, deviate
     assert "is damaged" in torn
     entries = json.loads(deviate("list", "--format", "json").out)
     assert [(it["name"], it["n_completed"], it["n_bytes"]) for it in entries] == [("whole", 2, None), ("torn", 0, None)]
+
+
+def test_an_experiment_whose_plan_is_damaged_is_named_and_stands_in_nobodys_way(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    for name in ("whole", "torn"):
+        assert deviate("run", "train.py", "-q", "-r", "1", "--name", name).code == 0
+    plan = project / ".deviate/experiments/torn/experiment.json"
+    plan.write_text(plan.read_text().replace('"n_runs": 1', '"n_runs": 7'))
+    answer = deviate("list")
+    assert (answer.code, len(answer.out.splitlines())) == (0, 2)
+    assert "experiments/torn/experiment.json is damaged" in answer.err
+    entries = json.loads(deviate("list", "--format", "json").out)
+    assert [(it["name"], "is damaged" in it["problem"]) for it in entries] == [("whole", False), ("torn", True)]
+    assert "2/2 completed" in deviate("run", "train.py", "-r", "2", "--name", "whole").out
+    refused = deviate("run", "train.py", "-r", "2", "--name", "torn")
+    assert (refused.code, "is damaged" in refused.err) == (1, True)

@@ -96,7 +96,10 @@ def conclude(
         experiments = pipeline.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
         findings = pipeline.describe(experiments, judging)
     publish(findings, experiments, folder, documents)
-    pipeline.tell_reported([it.folder for it in begun], is_comparison=len(begun) > 1)
+    if len(begun) > 1:
+        pipeline.tell_compared(findings)
+    else:
+        pipeline.tell_reported([it.folder for it in begun], is_comparison=False)
     if begun[0].plan.settings.keep == "best":
         names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate
         for tidied in pipeline.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):

@@ -154,8 +154,9 @@ def _report_on(
     """Judge experiments, and publish."""
     if not is_quiet:
         _tell_sources(experiments, documents)
-    publish(pipeline.judge(experiments, judging), experiments, folder, documents)
-    pipeline.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
+    findings = pipeline.judge(experiments, judging)
+    publish(findings, experiments, folder, documents)
+    pipeline.tell_compared(findings)
 
 
 def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> None:

@@ -36,14 +36,32 @@ def list_command(
     folder = pipeline.records_folder(Path.cwd().resolve())
     plans = records.list_experiments(folder)
     entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]
+    damaged = records.damaged_experiments(folder)
     if form is Form.json:
-        typer.echo(as_json(entries))
+        typer.echo(as_json([*entries, *(_damaged(name, error) for name, error in damaged.items())]))
         return
-    if not plans:
+    if not plans and not damaged:
         typer.echo(f"No experiments under {folder}. Run one: deviate run train.py")
         return
     head = ("name", "variant", "done", "failed", "running", "mean ± SD", "age", "size", "command")
-    typer.echo(aligned([head, *(_row(entry) for entry in entries)]))
+    if entries:
+        typer.echo(aligned([head, *(_row(entry) for entry in entries)]))
+    for unread, error in damaged.items():
+        typer.echo(f"{unread}: {error.message}; {error.hint}", err=True)
+
+
+def _damaged(name: str, error: RecordError) -> dict[str, Any]:
+    """The entry of an experiment of which nothing can be read."""
+    numbers = dict.fromkeys(("n_runs", "n_completed", "n_failed", "n_running"), 0)
+    unknown = dict.fromkeys(("mean", "rung", "created", "n_bytes"))
+    return {
+        "name": name,
+        "variant": "",
+        **numbers,
+        **unknown,
+        "command": [],
+        "problem": f"{error.message}; {error.hint}",
+    }
 
 
 def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any]]:

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from deviate.model.records import Experiment as Experiment
     from deviate.model.records import Flip as Flip
     from deviate.model.records import InjectedCode as InjectedCode
+    from deviate.model.records import PastComparison as PastComparison
     from deviate.model.records import Revision as Revision
     from deviate.model.records import Run as Run
     from deviate.model.records import SeedEvent as SeedEvent
@@ -249,6 +250,7 @@ load_on_first_use(
             "Experiment",
             "Flip",
             "InjectedCode",
+            "PastComparison",
             "Revision",
             "Run",
             "SeedEvent",

@@ -207,6 +207,28 @@ class InjectedCode:
 
 
 @dataclass(frozen=True, slots=True)
+class PastComparison:
+    """That an experiment was compared with a candidate, as the baseline, and what came of it last.
+
+    Attributes:
+        candidate, variant, created: the experiment; `created` is 0 where its results came from files.
+        metric: the primary metric of the comparison, empty where there was none.
+        p: the larger p of both tests, before any correction; None where no test was possible.
+    """
+
+    candidate: str
+    variant: str
+    created: float
+    metric: str = ""
+    p: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str, float]:
+        """What tells candidates apart: one that was made anew under its old name is another."""
+        return self.candidate, self.variant, self.created
+
+
+@dataclass(frozen=True, slots=True)
 class Experiment:
     """One command, one variant, its runs in order of replicate (planned but missing ones are not listed).
 
@@ -224,6 +246,8 @@ class Experiment:
         flags: words under which further runs are like these, such as ("--env", "A=1").
         streams, scores: numbers of what belongs to which stream and of how a score is made, as in `Spec`; None where
             deviate did not run it.
+        past_comparisons: those in which it was the baseline, one per candidate, the oldest first.
+        siblings: names of the other experiments of the same command on the same code, oldest first.
     """
 
     name: str
@@ -252,3 +276,5 @@ class Experiment:
     flags: tuple[str, ...] = ()
     streams: int | None = None
     scores: int | None = None
+    past_comparisons: tuple[PastComparison, ...] = ()
+    siblings: tuple[str, ...] = ()

@@ -136,8 +136,11 @@ def _folder(folder: str | PathLike[str] | None) -> Path:
 
 def _told(findings: Findings, *, is_comparison: bool) -> Results:
     """Results; what is on record keeps that they were seen, for looks at a growing experiment have a price."""
-    folders = [it.experiment.folder for it in findings.experiments if it.experiment.folder]
-    pipeline.tell_reported(folders, is_comparison=is_comparison)
+    if is_comparison:
+        pipeline.tell_compared(findings)
+    else:
+        folders = [it.experiment.folder for it in findings.experiments if it.experiment.folder]
+        pipeline.tell_reported(folders, is_comparison=False)
     return Results(findings)
 
 

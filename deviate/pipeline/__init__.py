@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deviate.pipeline.carry import interpreter_labels as interpreter_labels
     from deviate.pipeline.carry import open_experiment as open_experiment
     from deviate.pipeline.carry import specs_of as specs_of
+    from deviate.pipeline.carry import tell_compared as tell_compared
     from deviate.pipeline.carry import tell_reported as tell_reported
     from deviate.pipeline.carry import work as work
     from deviate.pipeline.columns_apart import columns_apart as columns_apart
@@ -77,6 +78,7 @@ load_on_first_use(
             "interpreter_labels",
             "open_experiment",
             "specs_of",
+            "tell_compared",
             "tell_reported",
             "work",
         ),

@@ -35,6 +35,7 @@ def begin(
 
     Raises:
         InputError: the name is taken by other code, another command or other variants, or there is nothing to record.
+        RecordError: the plan of the experiment of this name is damaged.
         RunError: a command that prepares has failed.
     """
     if request.needs_metrics and not prepared.selection.metrics:
@@ -58,6 +59,7 @@ def begin(
     with records.locked(place, waits=False):
         if not records.experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
+    records.read_plan(place)  # which says so where it is damaged
     return begin(prepared, request, folder, name=asked, like=like)  # somebody made it since we looked
 
 

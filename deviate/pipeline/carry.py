@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deviate import records, replay
 from deviate.errors import InputError, RecordError
-from deviate.model import Settings, Snapshot, Spec
+from deviate.model import Comparison, Experiment, Findings, PastComparison, Settings, Snapshot, Spec, Test
 from deviate.pipeline.request import Begun
 from deviate.records import Plan
 from deviate.replay import Executor, Listeners, Order, Outcome
@@ -155,6 +155,30 @@ def tell_reported(places: Sequence[Path], *, is_comparison: bool) -> None:
     for place in dict.fromkeys(places):
         with contextlib.suppress(RecordError):
             records.tell_reported(place, time=time.time(), is_comparison=is_comparison)
+
+
+def tell_compared(findings: Findings) -> None:
+    """Write down that a comparison was shown; its baseline keeps with what it was compared, and the p of it."""
+    baseline = findings.experiments[0].experiment
+    candidates = [it.experiment for it in findings.experiments[1:]]
+    compared = [_past_comparison(it, pair.headline) for it, pair in zip(candidates, findings.pairs, strict=True)]
+    for place in dict.fromkeys(it.folder for it in (baseline, *candidates) if it.folder):
+        with contextlib.suppress(RecordError):
+            now = time.time()
+            records.tell_reported(
+                place, time=now, is_comparison=True, compared=compared if place == baseline.folder else ()
+            )
+
+
+def _past_comparison(candidate: Experiment, headline: Comparison | None) -> PastComparison:
+    test = headline.deciding_test if headline else None
+    return PastComparison(
+        candidate=candidate.name,
+        variant=candidate.variant,
+        created=candidate.created,
+        metric=headline.metric.name if headline else "",
+        p=test.p_value if isinstance(test, Test) else None,
+    )
 
 
 def interpreter_labels(pythons: Sequence[str]) -> list[str]:

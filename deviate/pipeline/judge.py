@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from deviate import config
+from deviate import config, records
 from deviate.command import CONFIG
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Direction, Experiment, Findings, Metric
@@ -109,6 +109,8 @@ def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compare
     """The findings without those on stability, for whom scores decide."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
+    if compares:
+        experiments = [_with_siblings(it) for it in experiments]
     return stats.judge(
         experiments,
         confidence=judging.confidence,
@@ -124,6 +126,13 @@ def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compare
         directions=judging.directions,
         tasks=None if judging.tasks is None else [it for it in judging.tasks.split(",") if it],
     )
+
+
+def _with_siblings(experiment: Experiment) -> Experiment:
+    """Experiments beside it on record that try the same thing; what came from files has none."""
+    if experiment.folder is None:
+        return experiment
+    return dataclasses.replace(experiment, siblings=records.siblings(experiment.folder, experiment.variant))
 
 
 def describe(experiments: Sequence[Experiment], judging: Judging) -> Findings:

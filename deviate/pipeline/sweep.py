@@ -105,7 +105,11 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
 
     Raises:
         InputError: there is no such sweep, or the experiments sweep different arguments.
+        RecordError: an experiment that may be of it is damaged.
     """
+    for damaged, error in records.damaged_experiments(folder).items():
+        if damaged.startswith(name):
+            raise error
     plans = [plan for plan in records.list_experiments(folder) if plan.sweep is not None and plan.sweep.sweep == name]
     if not plans:
         known = sorted({plan.sweep.sweep for plan in records.list_experiments(folder) if plan.sweep is not None})

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from deviate.records.plan import VariantPlan as VariantPlan
     from deviate.records.plans import change_experiment as change_experiment
     from deviate.records.plans import create_experiment as create_experiment
+    from deviate.records.plans import damaged_experiments as damaged_experiments
     from deviate.records.plans import find_experiment as find_experiment
     from deviate.records.plans import free_place as free_place
     from deviate.records.plans import list_experiments as list_experiments
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from deviate.records.plans import new_experiment_folder as new_experiment_folder
     from deviate.records.plans import place_of as place_of
     from deviate.records.plans import read_plan as read_plan
+    from deviate.records.plans import siblings as siblings
     from deviate.records.plans import tell_reported as tell_reported
     from deviate.records.read import log_end as log_end
     from deviate.records.read import read_experiment as read_experiment
@@ -81,6 +83,7 @@ load_on_first_use(
         "deviate.records.plans": (
             "change_experiment",
             "create_experiment",
+            "damaged_experiments",
             "find_experiment",
             "free_place",
             "list_experiments",
@@ -88,6 +91,7 @@ load_on_first_use(
             "new_experiment_folder",
             "place_of",
             "read_plan",
+            "siblings",
             "tell_reported",
         ),
         "deviate.records.read": (

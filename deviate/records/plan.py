@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deviate.model import Selection, Settings, Spending, Variant
+from deviate.model import PastComparison, Selection, Settings, Spending, Variant
 from deviate.model.plan import SweptValue
 
 
@@ -66,6 +66,7 @@ class Plan:
             is how the error is spent on them.
         precision: what decides the number of runs, such as "test_acc ±0.5"; empty where it was given.
         reported: when results were shown, with the number of runs that had been planned by then.
+        past_comparisons: candidates that it was the baseline of, one entry for each.
         imported: sentences on what was read from elsewhere; empty where deviate runs the experiment.
         tasks: names of metrics that are one measure on several tasks or data sets.
         capture: what the runs keep beside their metrics, as in `Spec.capture`; empty for nothing.
@@ -94,6 +95,7 @@ class Plan:
     spending: Spending = "obrien-fleming"
     precision: str = ""
     reported: tuple[Reported, ...] = ()
+    past_comparisons: tuple[PastComparison, ...] = ()
     imported: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     capture: tuple[tuple[str, str], ...] = ()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import RecordError
-from deviate.model import SelectedMetric, Selection, Settings, Variant
+from deviate.model import PastComparison, SelectedMetric, Selection, Settings, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, SweptValue
 from deviate.records.manifest import metric_from
 from deviate.records.plan import Change, Plan, Reported, VariantPlan
@@ -41,6 +41,7 @@ def to_document(plan: Plan) -> dict[str, Any]:
         "spending": plan.spending,
         "precision": plan.precision,
         "reported": [dataclasses.asdict(it) for it in plan.reported],
+        "past_comparisons": [dataclasses.asdict(it) for it in plan.past_comparisons],
         "imported": list(plan.imported),
         "tasks": list(plan.tasks),
         "capture": dict(plan.capture),
@@ -82,6 +83,7 @@ def from_document(document: dict[str, Any]) -> Plan:
             Reported(float(it["time"]), int(it["n_runs"]), bool(it["is_comparison"]))
             for it in document.get("reported", [])
         ),
+        past_comparisons=tuple(map(_past_comparison_from, document.get("past_comparisons", []))),
         imported=imported,
         tasks=tuple(map(str, document.get("tasks", []))),
         capture=_levels_from(document.get("capture", {})),
@@ -117,6 +119,17 @@ def _number_from(document: dict[str, Any], name: str, imported: Sequence[str], h
 
 def _swept_from(entry: dict[str, Any] | None) -> SweptValue | None:
     return None if entry is None else SweptValue(str(entry["sweep"]), str(entry["argument"]), str(entry["value"]))
+
+
+def _past_comparison_from(entry: dict[str, Any]) -> PastComparison:
+    p = entry["p"]
+    return PastComparison(
+        candidate=str(entry["candidate"]),
+        variant=str(entry["variant"]),
+        created=float(entry["created"]),
+        metric=str(entry["metric"]),
+        p=None if p is None else float(p),
+    )
 
 
 def _commands_from(entries: list[list[str]]) -> tuple[tuple[str, ...], ...]:

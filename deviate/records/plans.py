@@ -1,16 +1,22 @@
 """The plan of an experiment, `experiment.json`: created once, changed by name, with every change kept."""
 
+import contextlib
 import dataclasses
 import difflib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RecordError
+from deviate.model import PastComparison
 from deviate.records.files import locked, read_json, reading, write_json
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.plan import Change, Plan, Reported
 from deviate.records.plan_documents import NAME, from_document, to_document
+
+SAME_WORK = ("command", "cwd", "sources_hash", "environment", "prepare", "capture", "sweep")
+"""Fields of a plan in which two experiments agree that try the same thing."""
 
 
 def place_of(deviate: Path, name: str) -> Path:
@@ -94,14 +100,21 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
         return new
 
 
-def tell_reported(folder: Path, *, time: float, is_comparison: bool) -> None:
-    """Write down that results were shown: runs that are added from now on were not planned without knowing them."""
+def tell_reported(folder: Path, *, time: float, is_comparison: bool, compared: Sequence[PastComparison] = ()) -> None:
+    """Write down that results were shown: runs that are added from now on were not planned without knowing them.
+
+    Args:
+        compared: what was shown of this experiment as the baseline; the latest comparison with a candidate stands.
+    """
     with locked(folder, waits=True):
         plan = read_plan(folder)
-        if any(it.n_runs == plan.n_runs and it.is_comparison >= is_comparison for it in plan.reported):
-            return
-        new = dataclasses.replace(plan, reported=(*plan.reported, Reported(time, plan.n_runs, is_comparison)))
-        write_json(experiment_file(folder), "experiment", to_document(new))
+        new = plan
+        if not any(it.n_runs == plan.n_runs and it.is_comparison >= is_comparison for it in plan.reported):
+            new = dataclasses.replace(new, reported=(*plan.reported, Reported(time, plan.n_runs, is_comparison)))
+        past = {it.key: it for it in (*plan.past_comparisons, *compared)}
+        new = dataclasses.replace(new, past_comparisons=tuple(past.values()))
+        if new != plan:
+            write_json(experiment_file(folder), "experiment", to_document(new))
 
 
 def read_plan(folder: Path) -> Plan:
@@ -113,9 +126,46 @@ def read_plan(folder: Path) -> Plan:
 
 
 def list_experiments(deviate: Path) -> tuple[Plan, ...]:
-    """Every experiment under `.deviate/`, oldest first. Raises RecordError for a damaged plan."""
-    folders = [path.parent for path in experiments_folder(deviate).glob("*/experiment.json")]
-    return tuple(sorted((read_plan(folder) for folder in folders), key=lambda plan: (plan.created, plan.name)))
+    """Every experiment under `.deviate/` whose plan can be read, oldest first."""
+    plans = [it for it in _plans(deviate).values() if isinstance(it, Plan)]
+    return tuple(sorted(plans, key=lambda plan: (plan.created, plan.name)))
+
+
+def damaged_experiments(deviate: Path) -> dict[str, RecordError]:
+    """Names of experiments whose plan cannot be read, each with the reason and what to do."""
+    return {name: it for name, it in sorted(_plans(deviate).items()) if isinstance(it, RecordError)}
+
+
+def _plans(deviate: Path) -> dict[str, Plan | RecordError]:
+    """By the names of their folders."""
+    found: dict[str, Plan | RecordError] = {}
+    for path in experiments_folder(deviate).glob("*/experiment.json"):
+        try:
+            found[path.parent.name] = read_plan(path.parent)
+        except RecordError as error:
+            found[path.parent.name] = error
+    return found
+
+
+def siblings(folder: Path, variant: str) -> tuple[str, ...]:
+    """Names of the other experiments that run the same command on the same code in this variant, oldest first.
+
+    One whose plan is damaged cannot be told to be one.
+
+    Raises:
+        RecordError: the plan of the experiment itself is missing or damaged.
+    """
+    own = read_plan(folder)
+    if own.imported:
+        return ()
+    others = []
+    for path in folder.parent.glob("*/experiment.json"):
+        with contextlib.suppress(RecordError):
+            plan = read_plan(path.parent)
+            is_same = not plan.imported and all(getattr(plan, name) == getattr(own, name) for name in SAME_WORK)
+            if path.parent != folder and is_same and variant in {it.name for it in plan.variants}:
+                others.append(plan)
+    return tuple(it.name for it in sorted(others, key=lambda plan: (plan.created, plan.name)))
 
 
 def find_experiment(deviate: Path, name: str) -> Path:

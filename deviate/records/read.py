@@ -178,6 +178,7 @@ def _experiment(
         flags=redacted_words(tuple(flags_of(plan, variant))),
         streams=plan.streams,
         scores=plan.scores,
+        past_comparisons=plan.past_comparisons,
     )
 
 

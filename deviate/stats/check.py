@@ -29,7 +29,16 @@ from deviate.stats.family import holm
 from deviate.stats.notes import equal_words, where
 from deviate.stats.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.proof import repeatability
-from deviate.stats.sample import Values, count, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.sample import (
+    CONSTANT_DIFFERENCE,
+    Values,
+    count,
+    differences_of,
+    moments,
+    pooled_sd,
+    refusal,
+    spread_refusal,
+)
 from deviate.stats.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
@@ -213,7 +222,7 @@ def _metric_check(
     n_family: int,
     confidence: float,
 ) -> MetricCheck:
-    outcome, reason = _outcome(comparison, weighed, p_adjusted, p_upper, n_family)
+    outcome, reason = _outcome(comparison, weighed, p_adjusted, p_upper, n_family, confidence)
     level = confidence if isinstance(weighed, Unavailable) else weighed.interval.confidence
     return MetricCheck(
         baseline=pair.baseline,
@@ -231,14 +240,15 @@ def _metric_check(
 
 
 def _outcome(
-    comparison: Comparison, weighed: Weighed | Unavailable, p_adjusted: Estimate, p_upper: Estimate, n_family: int
+    comparison: Comparison,
+    weighed: Weighed | Unavailable,
+    p_adjusted: Estimate,
+    p_upper: Estimate,
+    n_family: int,
+    confidence: float,
 ) -> tuple[CheckOutcome, str]:
     if isinstance(weighed, Unavailable):
-        if weighed.reason == "identical":
-            return "passed", comparison.verdict.reason
-        if weighed.reason == SAME:
-            return "passed", f"{SAME}: all {comparison.baseline.n} runs score what those with their seeds do"
-        return "undecided", weighed.reason
+        return _outcome_untested(comparison, weighed.reason, confidence)
     margin = comparison.metric.margin or 0.0
     level = weighed.interval.confidence
     worse = "beyond the margin" if margin else "on the worse side of 0"
@@ -262,6 +272,32 @@ def _outcome(
     if margin:
         return "undecided", "neither worse by more than the margin nor within it is shown"
     return "undecided", "not shown to be worse; that it is not worse at all, only a better candidate can show"
+
+
+def _outcome_untested(comparison: Comparison, reason: str, confidence: float) -> tuple[CheckOutcome, str]:
+    if reason == "identical":
+        return "passed", comparison.verdict.reason
+    if reason == SAME:
+        return "passed", f"{SAME}: all {comparison.baseline.n} runs score what those with their seeds do"
+    if reason == CONSTANT_DIFFERENCE:
+        return _outcome_without_spread(comparison, confidence)
+    return "undecided", reason
+
+
+def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[CheckOutcome, str]:
+    """By sign and margin, for where each side, or each pair, shows one number there is nothing to test."""
+    b, a = deciding_scores(comparison)
+    difference, margin = a[0] - b[0], comparison.metric.margin or 0.0
+    gain = difference if comparison.metric.direction == "max" else -difference
+    word = "worse" if gain < -margin else "not worse" if margin else "better"
+    if unfair := unfair_loss(comparison, word, confidence):
+        return "undecided", unfair
+    runs = count(len(b), "pair") if comparison.is_paired else f"{len(b)} v {len(a)} runs"
+    told = f"constant difference {difference:.4g} in {runs}, no spread observed"
+    if word == "worse":
+        return "worse", f"{told}: {'beyond the margin' if margin else 'on the worse side of 0'}"
+    within = "not worse by more than the margin" if margin else "on the better side of 0"
+    return "passed", f"{told}: {within}{no_failure(comparison.candidate)}"
 
 
 def _needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:

@@ -46,6 +46,7 @@ from deviate.stats.pairs import compare_all, label, match_metrics
 from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
 from deviate.stats.proof import evaluation_agreement
+from deviate.stats.repetition import repetition_warnings
 from deviate.stats.tasks import compare_tasks
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
@@ -146,6 +147,7 @@ def judge(
     warnings += evaluation_warnings(experiments, labels)
     warnings += fixed_seed_warnings(experiments, labels)
     warnings += look_warnings(experiments, labels) if pairs else []
+    warnings += repetition_warnings(experiments, pairs, labels, confidence=confidence) if pairs else []
     warnings += rule_warnings(experiments, labels, is_paired=is_paired) if pairs else []
     warnings += metric_warnings(described, matches)
     warnings += tail_warnings(described, labels)

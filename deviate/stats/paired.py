@@ -14,6 +14,7 @@ from deviate.stats.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.power import detectable_difference, detectable_paired
 from deviate.stats.registry import statistic
 from deviate.stats.sample import (
+    CONSTANT_DIFFERENCE,
     Values,
     count,
     differences_of,
@@ -134,7 +135,7 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
     Source: Wilcoxon (1945).
     """
     differences = differences_of(baseline, candidate, minimum=5)
-    if isinstance(differences, Unavailable) and differences.reason != "constant difference, no spread observed":
+    if isinstance(differences, Unavailable) and differences.reason != CONSTANT_DIFFERENCE:
         return differences
     gaps = np.array([after - before for before, after in zip(baseline, candidate, strict=True)])
     finest = 2 * resolution([*baseline, *candidate])

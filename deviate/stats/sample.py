@@ -10,6 +10,8 @@ Values = Sequence[float]
 LARGEST = 1e150
 """Scores beyond this are as good as infinite, and spreads below its inverse as good as none: between the two, every
 quotient and product of a comparison is a float."""
+CONSTANT_DIFFERENCE = "constant difference, no spread observed"
+"""Why nothing can be tested: each side, or each pair, shows one number alone."""
 SMALLEST = 2.0**-1022
 """The smallest normal float."""
 
@@ -84,7 +86,7 @@ def spread_refusal(*samples: Values) -> Unavailable | None:
         return Unavailable(f"all {len(samples[0])} values equal")
     if len({float(sample[0]) for sample in samples}) == 1:
         return Unavailable("identical")
-    return Unavailable("constant difference, no spread observed")
+    return Unavailable(CONSTANT_DIFFERENCE)
 
 
 def ratio_refusal(baseline: Values, candidate: Values) -> Unavailable | None:
@@ -112,7 +114,7 @@ def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> lis
     if max(map(abs, differences)) == 0:
         return Unavailable("identical")
     if max(differences) - min(differences) < 2 * resolution([*baseline, *candidate]):
-        return Unavailable("constant difference, no spread observed")
+        return Unavailable(CONSTANT_DIFFERENCE)
     return differences
 
 

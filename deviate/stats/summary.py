@@ -10,7 +10,7 @@ from collections.abc import Callable
 from scipy import special
 
 from deviate.model import Estimate, Interval, Test, Unavailable, Verdict
-from deviate.stats.sample import LARGEST, Summary, never_zero, pooled_sd
+from deviate.stats.sample import CONSTANT_DIFFERENCE, LARGEST, Summary, never_zero, pooled_sd
 
 CORRECTED_DF = 14
 """Degrees of freedom from which on the small-sample correction hardly moves the ends of an interval."""
@@ -185,7 +185,7 @@ def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable 
     if max(baseline.sd, candidate.sd) >= _finest(baseline, candidate):
         return None
     is_same = baseline.mean == candidate.mean
-    return Unavailable("identical" if is_same else "constant difference, no spread observed")
+    return Unavailable("identical" if is_same else CONSTANT_DIFFERENCE)
 
 
 def ratio_refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:

@@ -124,12 +124,35 @@ def test_five_pairs_are_too_few_and_six_are_enough() -> None:
     assert only(six).outcome == "worse"
 
 
-def test_identical_scores_pass_and_a_constant_difference_is_undecided() -> None:
+def test_identical_scores_pass() -> None:
     same = only(judged([0.5] * 5, [0.5] * 5, margin=0.1))
     assert (same.outcome, same.reason) == ("passed", "all 5 + 5 values equal")
-    apart = only(judged([0.5] * 5, [0.4] * 5, margin=0.01))
-    assert apart.outcome == "undecided"
-    assert "constant difference" in apart.reason
+
+
+@pytest.mark.parametrize(
+    ("score", "margin", "outcome", "told"),
+    [
+        (0.4, 0.01, "worse", "constant difference -0.1 in 5 v 5 runs, no spread observed: beyond the margin"),
+        (0.4, None, "worse", "constant difference -0.1 in 5 v 5 runs, no spread observed: on the worse side of 0"),
+        (0.4, 0.2, "passed", "constant difference -0.1 in 5 v 5 runs, no spread observed: not worse by more than"),
+        (0.6, None, "passed", "constant difference 0.1 in 5 v 5 runs, no spread observed: on the better side of 0"),
+    ],
+)
+def test_a_constant_difference_is_decided_by_sign_and_margin(
+    score: float, margin: float | None, outcome: str, told: str
+) -> None:
+    check = only(judged([0.5] * 5, [score] * 5, margin=margin))
+    assert check.outcome == outcome
+    assert check.reason.startswith(told)
+    assert only(judged([0.5] * 5, [score] * 4, margin=margin)).outcome == "undecided", "four runs are too few"
+
+
+def test_pairs_that_all_differ_by_as_much_are_decided_by_it() -> None:
+    before = normal(90, 1, 8)
+    check = only(judged(before, [it - 1 for it in before], margin=0.5, is_paired=True))
+    assert (check.outcome, check.reason) == (
+        "worse", "constant difference -1 in 8 pairs, no spread observed: beyond the margin",
+    )  # fmt: skip
 
 
 def test_runs_that_score_what_their_partners_do_have_not_changed_whatever_their_spread() -> None:

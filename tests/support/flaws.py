@@ -18,7 +18,8 @@ from deviate.report.renderers.registry import RENDERERS, render
 from deviate.report.view import Cell
 
 TOLD = re.compile(
-    r"NaN (?:at (?:the last )?step\b|first at steps? \d|outside the main loop|or infinite\b|in replicate)|(?:ended|may well be) NaN\b"
+    r"NaN (?:at (?:the last )?step\b|first at steps? \d|outside the main loop|or infinite\b|in replicate)"
+    r"|(?:ended|may well be) NaN\b"
 )
 """Words that name NaN as what happened to a run, or as the reason why there is no figure."""
 NUMBERLESS = re.compile(r"(?<![\w.])(?:(?i:nan|inf|infinity)|None(?! [a-z])|<NA>|NaT)(?!\w)")
