@@ -51,6 +51,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+collect_ignore = ["support/routes"]
+"""Scripts that tests run: they import what only a run finds."""
+
 QUICK = ("analysis", "instrument", "parting", "records", "report", "review", "sinks", "stats")
 """Folders of tests that start few programs."""
 

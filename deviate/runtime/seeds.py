@@ -19,7 +19,7 @@ MOST_TOLD = 100
 
 ROUTED_ELSEWHERE = frozenset((
     "numpy", "random", "sklearn", "torch", "tensorflow", "joblib", "multiprocessing", "concurrent", "tempfile",
-    "_deviate_guest",
+    "lightning", "pytorch_lightning", "lightning_fabric", "_deviate_guest",
 ))  # fmt: skip
 """Packages that make generators of what has been routed before, or of which nothing that is drawn reaches a result."""
 

@@ -77,7 +77,7 @@ def test_unplanned_looks_are_said_wherever_a_p_or_an_interval_of_a_comparison_st
     findings = pair(20, n_unplanned_looks=2)
     for text in forms(findings).values():
         assert "p-values not valid: 2 unplanned looks; verdict withheld" in text
-        assert "[95% CI 0.188 … 0.471, not valid: 2 unplanned looks]" in text
+        assert "[95% CI 0.188 … 0.472, not valid: 2 unplanned looks]" in text
         assert "p < .001 (not valid: 2 unplanned looks)" in text
         assert "Runs were added to base, new after results had been reported (2 unplanned looks)" in text
     view = build_view(findings)

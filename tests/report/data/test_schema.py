@@ -19,7 +19,16 @@ from kinds import KINDS
 from schemas import properties, schema_flaws, used, validator
 from studies import noisy_run, study, variant
 
-from deviate.model import Breakdown, BreakdownPart, Findings, InjectedCode, Interval, Revision, Unavailable
+from deviate.model import (
+    Breakdown,
+    BreakdownPart,
+    Findings,
+    InjectedCode,
+    Interval,
+    PastComparison,
+    Revision,
+    Unavailable,
+)
 from deviate.report import build_view, render
 from deviate.report.data.document import CHECK_SCHEMA, SCHEMA
 from deviate.report.data.schema import DIALECT, check_schema, report_schema
@@ -50,7 +59,14 @@ def _told() -> Findings:
         instrumented="tree/train.py",
     )
     plain = scored("a", CASES["eight"])
-    return judge([dataclasses.replace(plain, revision=revision, injected=(injected,))])
+    past = (PastComparison("b", "algo+impl", 0.0, "acc", 0.01), PastComparison("c", "algo+impl", 0.0))
+    return judge(
+        [
+            dataclasses.replace(
+                plain, revision=revision, injected=(injected,), past_comparisons=past, siblings=("another",)
+            )
+        ]
+    )
 
 
 def _broken() -> Findings:
