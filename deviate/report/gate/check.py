@@ -113,12 +113,6 @@ def _advice(check: MetricCheck) -> Iterator[str]:
     if check.outcome != "undecided":
         return
     comparison = check.comparison
-    if comparison.baseline.sd == 0 == comparison.candidate.sd:
-        yield (
-            "All runs of a side score the same, so that more of them tell no more: look at the two values, or let such "
-            "a change fail with --undecided fail."
-        )
-        return
     fewest = (PAIRED_ALONE_RUNS if check.n_family == 1 else PAIRED_RUNS) if comparison.is_paired else VERDICT_RUNS
     what = "pairs" if comparison.is_paired else "runs of each side"
     if _fewest_n(comparison) < fewest:

@@ -93,12 +93,13 @@ def test_what_is_undecided_is_skipped_and_fails_only_where_it_is_asked_to() -> N
     assert "::error title=deviate check%3A test_acc not worse" in render_check(strict, "github")
 
 
-def test_more_runs_are_not_advised_where_all_of_a_side_score_the_same() -> None:
-    view = of_scores([0.9] * 5, [0.5] * 5, selected(is_primary=True, margin=0.1))
-    (case,) = (it for it in view.cases if it.kind == "metric")
-    assert (case.outcome, case.advice.partition(":")[0]) == (
-        "undecided", "All runs of a side score the same, so that more of them tell no more",
-    )  # fmt: skip
+def test_a_constant_difference_beyond_the_margin_fails_and_of_fewer_runs_more_are_advised() -> None:
+    metric = selected(is_primary=True, margin=0.1)
+    (case,) = (it for it in of_scores([0.9] * 5, [0.5] * 5, metric).cases if it.kind == "metric")
+    assert case.outcome == "failed"
+    (case,) = (it for it in of_scores([0.9] * 4, [0.5] * 4, metric).cases if it.kind == "metric")
+    assert case.outcome == "undecided"
+    assert "5 runs of each side" in case.advice
 
 
 def test_a_side_without_a_completed_run_is_an_error_and_no_pass() -> None:

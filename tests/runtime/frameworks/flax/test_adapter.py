@@ -90,6 +90,7 @@ def called_with(result: Result) -> list[list]:
     return [event for event in result.of("evaluation") if event[3] != "names"]
 
 
+@pytest.mark.slow
 def test_streams_of_linen_are_apart(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
     require("flax")
     runs = replicates(tmp_path, LINEN, 2)
@@ -267,7 +268,7 @@ def test_streams_of_haiku_and_noise_of_optax_are_apart(tmp_path: Path, require) 
     [
         ("flax", LINEN, {"Conv_0/kernel", "Dense_0/kernel"}),
         ("flax", NNX, {"a/kernel/value", "b/kernel/value"}),
-        ("haiku", HAIKU, {"linear/w", "linear_1/w"}),
+        pytest.param("haiku", HAIKU, {"linear/w", "linear_1/w"}, marks=pytest.mark.slow),
     ],
     ids=["linen", "nnx", "haiku"],
 )

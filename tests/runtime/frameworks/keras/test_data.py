@@ -4,7 +4,6 @@ import ast
 from pathlib import Path
 
 import pytest
-from tiers import slow_but
 from varied import Script, hashes, moved, seeds
 
 FILES = """\
@@ -86,7 +85,8 @@ show("final", model.get_weights())
 """
 
 
-@pytest.mark.parametrize(("backend", "stream"), slow_but([("jax", "shuffle"), ("torch", "init")], [("torch", "init")]))
+@pytest.mark.slow
+@pytest.mark.parametrize(("backend", "stream"), [("jax", "shuffle"), ("torch", "init")])
 def test_layers_draw_by_streams_on_other_backends_too(
     tmp_path: Path,
     require,  # type: ignore[no-untyped-def]

@@ -70,6 +70,7 @@ def test_weights_draws_graphs_and_warnings_are_those_of_the_run_without_capture(
     assert (run.on.stdout, run.on.stderr) == (run.off.stdout, run.off.stderr)
 
 
+@pytest.mark.slow
 def test_the_compiler_makes_the_graphs_that_it_makes_without_the_guest(
     run: Kept, tmp_path: Path, plainly: Callable[[Child], Result]
 ) -> None:
