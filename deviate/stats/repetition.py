@@ -37,7 +37,7 @@ def _candidates_before(
     own: list[Estimate] = [it if isinstance(it, Unavailable) else it.p_value for it in tests]
     others: list[Estimate] = [NOT_ASKED if it.p is None else it.p for it in past]
     adjusted = [
-        f"p = {p:.2g} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
+        f"{_p_text(p)} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
         for pair, p in zip(pairs, holm([*own, *others]), strict=False)
         if not isinstance(p, Unavailable)
     ]
@@ -58,6 +58,10 @@ def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str])
                 "say that there are several, or compare each."
             )
     return warnings
+
+
+def _p_text(p: float) -> str:
+    return f"p = {p:.3f}".replace("0.", ".") if p >= 0.001 else "p < .001"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -79,9 +79,11 @@ def program(random: Random) -> str:
 
 
 def shuffled(path: Path, random: Random) -> str:
-    """A file some statements of which are left out, doubled or exchanged, wherever they stand."""
+    """A file some statements of which are left out, doubled or exchanged, wherever they stand; none of an empty one."""
     tree = ast.parse(path.read_bytes())
     bodies = [body for node in ast.walk(tree) for body in vars(node).values() if is_body(body)]
+    if not bodies:
+        return ""
     for _ in range(random.randint(1, 20)):
         body, other = random.choice(bodies), random.choice(bodies)
         here, there = random.randrange(len(body)), random.randrange(len(other))
