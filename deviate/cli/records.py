@@ -34,9 +34,8 @@ def list_command(
 ) -> None:
     """List the experiments on record, a line for each variant."""
     folder = pipeline.records_folder(Path.cwd().resolve())
-    plans = records.list_experiments(folder)
+    plans, damaged = records.on_record(folder)
     entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]
-    damaged = records.damaged_experiments(folder)
     if form is Form.json:
         typer.echo(as_json([*entries, *(_damaged(name, error) for name, error in damaged.items())]))
         return

@@ -157,7 +157,8 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
     Raises:
         InputError: the name that the user gave is taken.
     """
-    there = [*(it.name for it in records.list_experiments(folder)), *records.damaged_experiments(folder)]
+    plans, damaged = records.on_record(folder)
+    there = [*(it.name for it in plans), *damaged]
     stem = name or name_of(script)[:LONGEST_STEM] + SUFFIX
 
     def is_taken(base: str) -> bool:

@@ -107,14 +107,15 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
         InputError: there is no such sweep, or the experiments sweep different arguments.
         RecordError: an experiment that may be of it is damaged.
     """
-    for damaged, error in records.damaged_experiments(folder).items():
-        if damaged.startswith(name):
+    there, damaged = records.on_record(folder)
+    for experiment, error in damaged.items():
+        if experiment.startswith(name):
             raise error
-    plans = [plan for plan in records.list_experiments(folder) if plan.sweep is not None and plan.sweep.sweep == name]
+    plans = [plan for plan in there if plan.sweep is not None and plan.sweep.sweep == name]
     if not plans:
-        known = sorted({plan.sweep.sweep for plan in records.list_experiments(folder) if plan.sweep is not None})
-        there = f"there are: {', '.join(known)}" if known else "there is none: deviate run TRAIN.py --sweep …"
-        raise InputError(f"no sweep named {name!r} under {folder}", there)
+        known = sorted({plan.sweep.sweep for plan in there if plan.sweep is not None})
+        advice = f"there are: {', '.join(known)}" if known else "there is none: deviate run TRAIN.py --sweep …"
+        raise InputError(f"no sweep named {name!r} under {folder}", advice)
     arguments = sorted({plan.sweep.argument for plan in plans if plan.sweep is not None})
     if len(arguments) > 1:
         raise InputError(

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from deviate.records.plan import VariantPlan as VariantPlan
     from deviate.records.plans import change_experiment as change_experiment
     from deviate.records.plans import create_experiment as create_experiment
-    from deviate.records.plans import damaged_experiments as damaged_experiments
     from deviate.records.plans import find_experiment as find_experiment
     from deviate.records.plans import free_place as free_place
     from deviate.records.plans import list_experiments as list_experiments
     from deviate.records.plans import make_deviate_folder as make_deviate_folder
     from deviate.records.plans import new_experiment_folder as new_experiment_folder
+    from deviate.records.plans import on_record as on_record
     from deviate.records.plans import place_of as place_of
     from deviate.records.plans import read_plan as read_plan
     from deviate.records.plans import siblings as siblings
@@ -83,12 +83,12 @@ load_on_first_use(
         "deviate.records.plans": (
             "change_experiment",
             "create_experiment",
-            "damaged_experiments",
             "find_experiment",
             "free_place",
             "list_experiments",
             "make_deviate_folder",
             "new_experiment_folder",
+            "on_record",
             "place_of",
             "read_plan",
             "siblings",

@@ -127,24 +127,18 @@ def read_plan(folder: Path) -> Plan:
 
 def list_experiments(deviate: Path) -> tuple[Plan, ...]:
     """Every experiment under `.deviate/` whose plan can be read, oldest first."""
-    plans = [it for it in _plans(deviate).values() if isinstance(it, Plan)]
-    return tuple(sorted(plans, key=lambda plan: (plan.created, plan.name)))
+    return on_record(deviate)[0]
 
 
-def damaged_experiments(deviate: Path) -> dict[str, RecordError]:
-    """Names of experiments whose plan cannot be read, each with the reason and what to do."""
-    return {name: it for name, it in sorted(_plans(deviate).items()) if isinstance(it, RecordError)}
-
-
-def _plans(deviate: Path) -> dict[str, Plan | RecordError]:
-    """By the names of their folders."""
-    found: dict[str, Plan | RecordError] = {}
-    for path in experiments_folder(deviate).glob("*/experiment.json"):
+def on_record(deviate: Path) -> tuple[tuple[Plan, ...], dict[str, RecordError]]:
+    """The plans that can be read, oldest first, and by name why others cannot."""
+    plans, damaged = [], {}
+    for path in sorted(experiments_folder(deviate).glob("*/experiment.json")):
         try:
-            found[path.parent.name] = read_plan(path.parent)
+            plans.append(read_plan(path.parent))
         except RecordError as error:
-            found[path.parent.name] = error
-    return found
+            damaged[path.parent.name] = error
+    return tuple(sorted(plans, key=lambda plan: (plan.created, plan.name))), damaged
 
 
 def siblings(folder: Path, variant: str) -> tuple[str, ...]:
