@@ -4,6 +4,7 @@ import datetime as dt
 import functools
 import importlib.util
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -33,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         const="all",
         choices=("all", "turn", *forked.GROUPS),
         help="start scripts that import this framework in new processes, not from a fork server; without a name all "
-        "scripts, with `turn` those of the framework whose turn is today, and only tests of files that name it",
+        "scripts, with `turn` those of the framework whose turn is today, and only some tests of files that name it",
     )
 
 
@@ -54,10 +55,14 @@ def pytest_configure(config: pytest.Config) -> None:
 collect_ignore = ["support/routes"]
 """Scripts that tests run: they import what only a run finds."""
 
+TURN_SIZE = 24
+"""Tests that `--cold=turn` draws of a framework: of PyTorch there are hundreds, which would take CI five minutes."""
+
 QUICK = ("analysis", "instrument", "parting", "records", "report", "review", "sinks", "stats")
 """Folders of tests that start few programs."""
 
 
+@pytest.hookimpl(trylast=True)  # `-m` has chosen its tier by then
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What starts programs goes first, so that short files are left for the core that is done before the others."""
     here = Path(__file__).parent
@@ -65,8 +70,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("cold") == "turn":
         members = forked.MEMBERS[os.environ[forked.COLD]]
         are_concerned = {path: forked.names_one_of(path.read_text(), members) for path in {it.path for it in items}}
-        config.hook.pytest_deselected(items=[it for it in items if not are_concerned[it.path]])
-        items[:] = [it for it in items if are_concerned[it.path]]
+        concerned = [it for it in items if are_concerned[it.path]]
+        day = dt.datetime.now(dt.UTC).date().toordinal()  # every process of pytest chooses the same
+        drawn = set(random.Random(day).sample([it.nodeid for it in concerned], min(TURN_SIZE, len(concerned))))
+        config.hook.pytest_deselected(items=[it for it in items if it.nodeid not in drawn])
+        items[:] = [it for it in items if it.nodeid in drawn]
 
 
 PROGRAMS = frozenset({"chromium", "pdflatex"})
