@@ -4,7 +4,7 @@
     python benchmarks/verdicts.py --check              the same, exit code 1 where a limit is passed
     python benchmarks/verdicts.py --all --check --cache verdicts.json --write docs/explanation/calibration.md
 
-`--all` takes 10,000 trials a cell and about 20 minutes of one core. Cells that are in the cache are not simulated
+`--all` takes 10,000 trials a cell and about six minutes of one core. Cells that are in the cache are not simulated
 again: begin with a new cache after a change of `deviate.stats`. Trials go through `two_tests.ask`, which answers every
 comparison of a report, through `holm`, `at_look` and `decide_spread`; a test holds that their answers are the words of
 `compare`.
