@@ -42,8 +42,8 @@ def _candidates_before(
         if not isinstance(p, Unavailable)
     ]
     names = list(dict.fromkeys(it.candidate for it in past))
-    told = f"{label} was compared with {count(len(past), 'more candidate')} on record: {_listed(names)}."
-    return [f"{told} Holm over all {len(own) + len(others)}: {'; '.join(adjusted)}." if adjusted else told]
+    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {_listed(names)}."
+    return [f"{sentence} Holm over all {len(own) + len(others)}: {'; '.join(adjusted)}." if adjusted else sentence]
 
 
 def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
