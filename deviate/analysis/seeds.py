@@ -60,14 +60,17 @@ BY_PLACE = re.compile(
 
 def seed_calls(graph: CallGraph) -> tuple[SeedCall, ...]:
     """Calls that seed a generator, in source order. Generators made without a seed are none."""
-    found = []
+    seeds = []
     order = {file: number for number, file in enumerate(graph.project.files())}
     for call, function in graph.calls:
-        argument = _argument(call, function, graph)
+        if not call.args:
+            continue
+        name = graph.resolver.qualified(call.func, function)
+        argument = _argument(call, name or "", function, graph)
         if argument is not None:
-            name = _name(call, function, graph)
-            found.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
-    return tuple(sorted(found, key=lambda seed: (order[seed.file], seed.line)))
+            name = name or " ".join(graph.nodes.code(call.func).split())
+            seeds.append(SeedCall(name, argument, function.module.file, graph.nodes.line(call)))
+    return tuple(sorted(seeds, key=lambda seed: (order[seed.file], seed.line)))
 
 
 Fate = Literal["replaced", "kept with the split", "unknown"]
@@ -83,20 +86,22 @@ def fate_of(seed: SeedCall) -> Fate:
     return "replaced" if package in ROUTED or seed.call.rpartition(".")[2] in EVERYTHING else "unknown"
 
 
-def _argument(call: cst.Call, function: Function, graph: CallGraph) -> str | None:
-    """The seeds among the arguments of a call, as they are written; None where there are none."""
-    if not call.args:
-        return None
+def _argument(call: cst.Call, name: str, function: Function, graph: CallGraph) -> str | None:
+    """The seeds among the arguments of a call, as they are written; None where there are none.
+
+    Args:
+        name: the full name of what is called, empty where that is not known.
+    """
     last, named = last_name(call.func), keywords(call)
-    is_seeding = _says_that_it_seeds(last) or graph.resolver.qualified(call.func, function) in SEEDERS
-    seeds = {} if last in RECORDING else {name: value for name, value in named.items() if _is_seed(name, value)}
-    if (graph.resolver.qualified(call.func, function) or "").partition(".")[0] in BY_PARAMETERS:
+    is_seeding = _says_that_it_seeds(last) or name in SEEDERS
+    seeds = {} if last in RECORDING else {key: value for key, value in named.items() if _is_seed(key, value)}
+    if name.partition(".")[0] in BY_PARAMETERS:
         seeds |= dict(_parameters(call, function, graph))
     if not (is_seeding or seeds) or _is_of_project(call, function, graph):
         return None
     if is_seeding:
         return ", ".join(graph.nodes.code(value) for value in [*positional(call), *named.values()])
-    return ", ".join(f"{name}={graph.nodes.code(value)}" for name, value in seeds.items())
+    return ", ".join(f"{key}={graph.nodes.code(value)}" for key, value in seeds.items())
 
 
 def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterator[tuple[str, cst.BaseExpression]]:
@@ -113,8 +118,8 @@ def _parameters(call: cst.Call, function: Function, graph: CallGraph) -> Iterato
 def _says_that_it_seeds(name: str) -> bool:
     if name in MAKERS:
         return True
-    found = words(name)
-    return bool({"seed", "seeds"} & set(found)) and found[0] not in ASKING
+    parts = words(name)
+    return bool({"seed", "seeds"} & set(parts)) and parts[0] not in ASKING
 
 
 def _is_seed(name: str, value: cst.BaseExpression) -> bool:
@@ -125,8 +130,3 @@ def _is_seed(name: str, value: cst.BaseExpression) -> bool:
 def _is_of_project(call: cst.Call, function: Function, graph: CallGraph) -> bool:
     """Whether a function of the project is called: what it hands the seed to is listed."""
     return any(not isinstance(thing, Outside) for thing in graph.resolver.of(call.func, function))
-
-
-def _name(call: cst.Call, function: Function, graph: CallGraph) -> str:
-    name = graph.resolver.qualified(call.func, function)
-    return name or " ".join(graph.nodes.code(call.func).split())

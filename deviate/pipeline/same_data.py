@@ -45,8 +45,8 @@ class SameData:
 
     def _variant(self, update: RunUpdate) -> Variant | None:
         plans = [it.plan for it in self.begun if update.experiment == it.folder.name]
-        found = (it.definition for plan in plans for it in plan.variants if it.name == update.variant)
-        return next(found, None)
+        variants = (it.definition for plan in plans for it in plan.variants if it.name == update.variant)
+        return next(variants, None)
 
 
 def _sentence(
@@ -59,5 +59,5 @@ def _sentence(
         return None
     hashed = hash_words([it for run in evaluations for it in run])
     held = ", although the seed of split is held" if "split" in variant.held else ""
-    told = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{held}"
-    return f"{told}. {cure(variant.varied, drawn)}"
+    sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{held}"
+    return f"{sentence}. {cure(variant.varied, drawn)}"

@@ -113,8 +113,8 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
             raise error
     plans = [plan for plan in there if plan.sweep is not None and plan.sweep.sweep == name]
     if not plans:
-        known = sorted({plan.sweep.sweep for plan in there if plan.sweep is not None})
-        advice = f"there are: {', '.join(known)}" if known else "there is none: deviate run TRAIN.py --sweep …"
+        names = sorted({plan.sweep.sweep for plan in there if plan.sweep is not None})
+        advice = f"there are: {', '.join(names)}" if names else "there is none: deviate run TRAIN.py --sweep …"
         raise InputError(f"no sweep named {name!r} under {folder}", advice)
     arguments = sorted({plan.sweep.argument for plan in plans if plan.sweep is not None})
     if len(arguments) > 1:
