@@ -7,7 +7,7 @@ from deviate.stats.aggregate import NEVER
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.paired import differing_rules
 from deviate.stats.primary import is_on_test_data
-from deviate.stats.sample import count
+from deviate.stats.sample import count, first_of
 from deviate.stats.standing import n_counted
 
 N_NAMED = 5
@@ -83,8 +83,7 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     if not heavy:
         return []
     names = list(dict.fromkeys(f"{it.metric.name} of {label}" for it, label in heavy))
-    listed = ", ".join(names[:N_NAMED]) + (f" and {len(names) - N_NAMED} more" if len(names) > N_NAMED else "")
-    told = f"Heavy tails in {listed}: the interval of the SD does not hold there"
+    told = f"Heavy tails in {first_of(names, N_NAMED)}: the interval of the SD does not hold there"
     return [f"{told}. Among {len(found)} samples up to 5 % look so by chance. {advice}."]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from deviate.model import DrawEvent, EvaluationData, Experiment
 from deviate.stats.proof import agreement, completed, evaluation_agreement
-from deviate.stats.sample import count
+from deviate.stats.sample import count, first_of
 
 ALGORITHM = ("init", "shuffle", "augment", "dropout", "other")
 """The streams that `algo` varies."""
@@ -95,9 +95,8 @@ def _places(events: Sequence[DrawEvent]) -> str:
     """`Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
     if not events:
         return ""
-    told = [f"{it.call} ({it.file}:{it.line}, {it.stream})" for it in events[:MOST_PLACES]]
-    more = f" and {len(events) - MOST_PLACES} more" if len(events) > MOST_PLACES else ""
-    return f"Drawn outside of the main loop, in streams that vary: {', '.join(told)}{more}. "
+    draws = [f"{it.call} ({it.file}:{it.line}, {it.stream})" for it in events]
+    return f"Drawn outside of the main loop, in streams that vary: {first_of(draws, MOST_PLACES)}. "
 
 
 def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model import Experiment
 from deviate.stats.proof import completed
+from deviate.stats.sample import first_of
 
 MOST_NAMED = 5
 """Seeds that the warning names; it counts the rest."""
@@ -17,8 +18,9 @@ def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
         if seeds:
             groups.setdefault(seeds, []).append(label)
     return [
-        f"Not varied by deviate{_where(those, labels)}: {_named(seeds)}. The value is the same in all runs, "
-        "so the spread leaves out what is drawn from it. To include that, give each run another: --seed {replicate}."
+        f"Not varied by deviate{_where(those, labels)}: {first_of(seeds, MOST_NAMED)}. The value is the same in all "
+        "runs, so the spread leaves out what is drawn from it. To include that, give each run another: "
+        "--seed {replicate}."
         for seeds, those in groups.items()
     ]
 
@@ -38,11 +40,6 @@ def fixed_seeds(experiment: Experiment) -> Iterator[str]:
             more = ", …" if len(values) > 1 else ""
             call, file, line = key
             yield f"{call} = {values[0]}{more} ({file}:{line})"
-
-
-def _named(seeds: Sequence[str]) -> str:
-    more = len(seeds) - MOST_NAMED
-    return ", ".join(seeds[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _where(those: Sequence[str], labels: Sequence[str]) -> str:

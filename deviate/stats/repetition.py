@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from deviate.model import NOT_ASKED, Estimate, Experiment, PairFindings, Unavailable
 from deviate.stats.family import holm
-from deviate.stats.sample import count
+from deviate.stats.sample import count, first_of
 
 N_NAMED = 5
 """Experiments that one sentence names; it counts the rest."""
@@ -42,7 +42,7 @@ def _candidates_before(
         if not isinstance(p, Unavailable)
     ]
     names = list(dict.fromkeys(it.candidate for it in past))
-    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {_listed(names)}."
+    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_of(names, N_NAMED)}."
     return [f"{sentence} Holm over all {len(own) + len(others)}: {'; '.join(adjusted)}." if adjusted else sentence]
 
 
@@ -54,16 +54,11 @@ def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str])
         if others:
             number = f"{label} is one of {len(others) + 1} experiments of the same command on the same code"
             warnings.append(
-                f"{number} (others: {_listed(others)}). Which of them counts must not depend on their results: "
-                "say that there are several, or compare each."
+                f"{number} (others: {first_of(others, N_NAMED)}). Which of them counts must not depend on their "
+                "results: say that there are several, or compare each."
             )
     return warnings
 
 
 def _p_text(p: float) -> str:
     return f"p = {p:.3f}".replace("0.", ".") if p >= 0.001 else "p < .001"
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - N_NAMED} more" if len(names) > N_NAMED else ""
-    return ", ".join(names[:N_NAMED]) + more
