@@ -93,7 +93,7 @@ def _may_hold_more(metric: Metric, found: Analysis) -> bool:
 
 def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates, with those on stability."""
-    findings = judge_scores(experiments, judging, compares=compares)
+    findings = judge_scores(_with_siblings(experiments) if compares else experiments, judging, compares=compares)
     found = stability(
         [it.experiment for it in findings.experiments],
         confidence=judging.confidence,
@@ -109,8 +109,6 @@ def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compare
     """The findings without those on stability, for whom scores decide."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
-    if compares:
-        experiments = [_with_siblings(it) for it in experiments]
     return stats.judge(
         experiments,
         confidence=judging.confidence,
@@ -128,11 +126,16 @@ def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compare
     )
 
 
-def _with_siblings(experiment: Experiment) -> Experiment:
-    """Experiments beside it on record that try the same thing; what came from files has none."""
-    if experiment.folder is None:
-        return experiment
-    return dataclasses.replace(experiment, siblings=records.siblings(experiment.folder, experiment.variant))
+def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """Each with the experiments beside it on record that try the same thing; what came from files has none."""
+    folders = {it.folder.parent.parent for it in experiments if it.folder}
+    plans = {folder: records.on_record(folder)[0] for folder in folders}
+    return [
+        dataclasses.replace(it, siblings=records.siblings(plans[it.folder.parent.parent], it.name, it.variant))
+        if it.folder
+        else it
+        for it in experiments
+    ]
 
 
 def describe(experiments: Sequence[Experiment], judging: Judging) -> Findings:

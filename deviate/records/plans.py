@@ -1,6 +1,5 @@
 """The plan of an experiment, `experiment.json`: created once, changed by name, with every change kept."""
 
-import contextlib
 import dataclasses
 import difflib
 import shutil
@@ -141,25 +140,19 @@ def on_record(deviate: Path) -> tuple[tuple[Plan, ...], dict[str, RecordError]]:
     return tuple(sorted(plans, key=lambda plan: (plan.created, plan.name))), damaged
 
 
-def siblings(folder: Path, variant: str) -> tuple[str, ...]:
-    """Names of the other experiments that run the same command on the same code in this variant, oldest first.
-
-    One whose plan is damaged cannot be told to be one.
-
-    Raises:
-        RecordError: the plan of the experiment itself is missing or damaged.
-    """
-    own = read_plan(folder)
-    if own.imported:
+def siblings(plans: Sequence[Plan], name: str, variant: str) -> tuple[str, ...]:
+    """Names of the other experiments that run the same command on the same code in this variant, in the order given."""
+    own = next((it for it in plans if it.name == name), None)
+    if own is None or own.imported:
         return ()
-    others = []
-    for path in folder.parent.glob("*/experiment.json"):
-        with contextlib.suppress(RecordError):
-            plan = read_plan(path.parent)
-            is_same = not plan.imported and all(getattr(plan, name) == getattr(own, name) for name in SAME_WORK)
-            if path.parent != folder and is_same and variant in {it.name for it in plan.variants}:
-                others.append(plan)
-    return tuple(it.name for it in sorted(others, key=lambda plan: (plan.created, plan.name)))
+    return tuple(
+        it.name
+        for it in plans
+        if it is not own
+        and not it.imported
+        and all(getattr(it, field) == getattr(own, field) for field in SAME_WORK)
+        and variant in {other.name for other in it.variants}
+    )
 
 
 def find_experiment(deviate: Path, name: str) -> Path:
