@@ -11,12 +11,12 @@ from scipy import stats as distributions
 
 from deviate import stats
 from deviate.model import Test, Unavailable
-from deviate.stats.curves import compare_curves
-from deviate.stats.failures import rate_interval, rate_test, worst_rank
-from deviate.stats.looks import Plan, at_look
-from deviate.stats.ranks import friedman, nemenyi
-from deviate.stats.stratified import improvement_interval, interquartile_mean_interval
-from deviate.stats.survival import kaplan_meier, log_rank, survival_median_interval
+from deviate.stats.design.group_sequential import Plan, at_look
+from deviate.stats.estimates.stratified import improvement_interval, interquartile_mean_interval
+from deviate.stats.multiple.ranks import friedman, nemenyi
+from deviate.stats.tests.curves import compare_curves
+from deviate.stats.tests.failures import rate_interval, rate_test, worst_rank
+from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median_interval
 
 ALPHA = 0.05
 N_TASKS = 5

@@ -24,7 +24,7 @@ from samples import experiment, metric
 from deviate import stats
 from deviate.model import Comparison, Experiment
 from deviate.model.minimum import N_RESAMPLES
-from deviate.stats.bootstrap import Resamples
+from deviate.stats.estimates.bootstrap import Resamples
 
 Result = TypeVar("Result")
 MOST_SECONDS = 3.0

@@ -19,11 +19,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from deviate import pipeline, prepare, records, replay
+from deviate import records, replay, workflows
 from deviate.model import Settings
-from deviate.pipeline import Begun, Request
+from deviate.project import prepare
 from deviate.records.layout import log_files
 from deviate.replay import Listeners
+from deviate.workflows import Begun, Request
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "digits_torch"
@@ -81,7 +82,7 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
         started = time.perf_counter()
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
         bare = told(done.stdout), time.perf_counter() - started
-        pipeline.carry_out(list(begun.values()), settings, Listeners(), runs=number + 1)
+        workflows.carry_out(list(begun.values()), settings, Listeners(), runs=number + 1)
         found.append((bare, {level: times_of(it, number) for level, it in begun.items()}))
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
     return found
@@ -97,11 +98,11 @@ def begin(prepared: prepare.Prepared, level: int, settings: Settings, runs: int)
         settings=settings,
         capture=(("trace", str(level)),) if level else (),
     )
-    return pipeline.begin(prepared, request, records.deviate_folder(prepared.target.root))
+    return workflows.begin(prepared, request, records.deviate_folder(prepared.target.root))
 
 
 def times_of(begun: Begun, number: int) -> Times:
-    (experiment,) = pipeline.read_variants(begun.folder.parents[1], begun.name)
+    (experiment,) = workflows.read_variants(begun.folder.parents[1], begun.name)
     run = next(it for it in experiment.runs if it.replicate == number)
     if run.status != "completed":
         sys.exit(f"{begun.name}, run {number}: {run.status}: {run.reason}")

@@ -27,10 +27,10 @@ import scipy
 
 from deviate.model import Description, Unavailable
 from deviate.stats import describe, sd_ratio
-from deviate.stats.family import holm
-from deviate.stats.looks import Plan, at_look
-from deviate.stats.spread import brown_forsythe, decide_spread
-from deviate.stats.two_tests import ask
+from deviate.stats.design.group_sequential import Plan, at_look
+from deviate.stats.estimates.spread import brown_forsythe, decide_spread
+from deviate.stats.multiple.family import holm
+from deviate.stats.tests.two_tests import ask
 
 ALPHA = 0.05
 Generator = np.random.Generator

@@ -18,7 +18,7 @@ def __getattr__(name: str) -> object:
     if name in NOTEBOOK:
         import importlib
 
-        return getattr(importlib.import_module("deviate.notebook"), name)
+        return getattr(importlib.import_module("deviate.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -58,7 +58,7 @@ collect_ignore = ["support/routes"]
 TURN_SIZE = 24
 """Tests that `--cold=turn` draws of a framework: of PyTorch there are hundreds, which would take CI five minutes."""
 
-QUICK = ("analysis", "instrument", "parting", "records", "report", "review", "sinks", "stats")
+QUICK = ("analysis", "base", "diverge", "instrument", "records", "report", "sinks", "stats")
 """Folders of tests that start few programs."""
 
 

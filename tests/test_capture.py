@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deviate as package
-from deviate import pipeline
+from deviate import stability, workflows
 
 pytestmark = pytest.mark.requires("torch")
 
@@ -71,8 +71,8 @@ def test_what_will_be_kept_is_told_before_the_runs(done) -> None:  # type: ignor
 
 
 def test_accuracies_of_captured_predictions_are_those_that_the_script_printed(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
-    (experiment,) = pipeline.read(folder / ".deviate", ["train"])
-    captured = pipeline.captured_of(experiment)
+    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    captured = stability.captured_of(experiment)
     printed = np.array([run.series["test_acc"].values for run in experiment.runs])
     (last,) = captured.sets
     assert (captured.reasons, last.name, last.kind) == ((), "test", "logits")
@@ -82,10 +82,10 @@ def test_accuracies_of_captured_predictions_are_those_that_the_script_printed(fo
 
 
 def test_runs_disagree_as_the_findings_say(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
-    (experiment,) = pipeline.read(folder / ".deviate", ["train"])
-    labels = pipeline.captured_of(experiment).sets[0].labels
+    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    labels = stability.captured_of(experiment).sets[0].labels
     assert labels is not None
-    (found,) = pipeline.describe([experiment], pipeline.Judging()).stability.sets
+    (found,) = workflows.describe([experiment], workflows.Judging()).stability.sets
     churn = next(it.value for it in found.measures if it.name == "churn")
     assert churn == pytest.approx((labels[0] != labels[1]).mean())
 
@@ -94,7 +94,7 @@ def test_the_same_command_without_capture_adds_runs_that_keep_the_same(folder: P
     more = deviate("run", "train.py", "-r", "3")
     assert more.code == 0, more.both
     assert "Note     runs go on keeping predictions and weights" in more.out
-    (experiment,) = pipeline.read(folder / ".deviate", ["train"])
+    (experiment,) = workflows.read(folder / ".deviate", ["train"])
     assert [len(run.artifacts) > 0 for run in experiment.runs] == [True] * 3
 
 
@@ -119,9 +119,9 @@ def test_groups_and_weak_runs_reach_the_report(folder: Path, deviate) -> None:  
     told = deviate("report", "train", "--groups", "groups.csv", "--weak-below", "test_acc=0.1", "--json", "-")
     assert told.code == 0, told.both
     assert '"first"' in told.out
-    (experiment,) = pipeline.read(folder / ".deviate", ["train"])
-    judging = pipeline.Judging(groups=(str(folder / "groups.csv"),), weak_below=("test_acc", 2.0))
-    found = pipeline.describe([experiment], judging).stability
+    (experiment,) = workflows.read(folder / ".deviate", ["train"])
+    judging = workflows.Judging(groups=(str(folder / "groups.csv"),), weak_below=("test_acc", 2.0))
+    found = workflows.describe([experiment], judging).stability
     assert [(it.column, it.value, it.n_examples) for it in found.sets[0].groups] == [
         ("", "All", 100), ("half", "first", 50), ("half", "second", 50)
     ]  # fmt: skip
@@ -129,12 +129,12 @@ def test_groups_and_weak_runs_reach_the_report(folder: Path, deviate) -> None:  
 
 
 def test_groups_without_predictions_are_refused(folder: Path, done) -> None:  # type: ignore[no-untyped-def]
-    (experiment,) = pipeline.read(folder / ".deviate", ["train"])
+    (experiment,) = workflows.read(folder / ".deviate", ["train"])
     bare = dataclasses.replace(
         experiment, runs=tuple(dataclasses.replace(run, artifacts=()) for run in experiment.runs)
     )
     with pytest.raises(package.errors.InputError, match="no predictions are on record") as caught:
-        pipeline.describe([bare], pipeline.Judging(groups=("half",)))
+        workflows.describe([bare], workflows.Judging(groups=("half",)))
     assert "--capture predictions" in caught.value.hint
 
 
@@ -159,11 +159,11 @@ def test_clean_keeps_what_was_captured_unless_it_is_asked_for(folder: Path, devi
         return list(folder.glob(".deviate/experiments/train/runs/*/attempt-1/artifacts/*.npz"))
 
     before = files()
-    pipeline.tidy(folder / ".deviate", ["train"])
+    workflows.tidy(folder / ".deviate", ["train"])
     assert len(files()) == len(before) > 0
     gone = deviate("clean", "train", "--captured")
     assert f"captured files of {len({it.parent for it in before})} runs" in gone.out
     assert files() == []
-    (experiment,) = pipeline.read(folder / ".deviate", ["train"])
+    (experiment,) = workflows.read(folder / ".deviate", ["train"])
     assert all("not there any more" in run.warnings[-1] for run in experiment.runs)
-    assert all("not there any more" in reason for reason in pipeline.captured_of(experiment).reasons)
+    assert all("not there any more" in reason for reason in stability.captured_of(experiment).reasons)

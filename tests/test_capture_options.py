@@ -2,9 +2,9 @@
 
 import pytest
 
-from deviate.cli.keeping import kept, weak_below
-from deviate.config import Keeping
+from deviate.cli.capture_options import kept, weak_below
 from deviate.errors import InputError
+from deviate.project.config import Keeping
 
 NOTHING = Keeping()
 SAVED = Keeping(("weights",), 3, "5MB", None)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from harness import Child
 
+from deviate.diverge import compare_traces
 from deviate.model.divergence import Difference, DivergenceFindings, Rung, Trace
-from deviate.parting import compare_traces
 from deviate.records.traces import read_traces
 
 INJECTED = """\

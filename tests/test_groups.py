@@ -8,7 +8,7 @@ import pytest
 
 from deviate.errors import InputError
 from deviate.model import Alignment, Captured, CapturedSet
-from deviate.pipeline.groups import read_groups, refuse_unknown, with_groups
+from deviate.stability.groups import read_groups, refuse_unknown, with_groups
 
 
 def one_set(name: str = "test", n: int = 4, *, positions=None, alignment: Alignment = "position", columns=None):  # type: ignore[no-untyped-def]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate import pipeline, records
+from deviate import records, workflows
 
 SCORES = "method,seed,acc\n" + "".join(
     f"{method},{seed},{0.9 + 0.003 * seed + 0.05 * (method == 'new')}\n"
@@ -19,7 +19,7 @@ def deviate(project: Path, deviate_in):  # type: ignore[no-untyped-def]
     table = project / "results.csv"
     table.write_text(SCORES)
     for imported in records.read_files([table]):
-        records.write_imported(pipeline.records_folder(project), imported, imported.name)
+        records.write_imported(workflows.records_folder(project), imported, imported.name)
     return deviate_in(project)
 
 
@@ -107,7 +107,7 @@ def test_a_pilot_is_one_experiment(project: Path, deviate) -> None:  # type: ign
 def test_a_report_in_json_that_is_read_again_knows_its_tasks(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "tasks.csv").write_text(SCORES.replace("method,", "task,"))
     assert deviate("report", "tasks.csv", "--json", "report.json").code == 0
-    (experiment,) = pipeline.read_any(project / ".deviate", [str(project / "report.json")])
+    (experiment,) = workflows.read_any(project / ".deviate", [str(project / "report.json")])
     assert experiment.tasks == ("old: acc", "new: acc")
 
 

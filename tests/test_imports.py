@@ -35,32 +35,32 @@ finally:
 SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
 
 
-CORE = "cli command digests errors eventlog git lazy logs model pipeline records redaction wording"
-LOOKED = "cli command config errors git lazy logs model redaction"
-SCRIPTS = f"{CORE} analysis config follow prepare replay report selection sinks"
-JUDGED = f"{CORE} config replay report stats"
+CORE = "base cli errors eventlog logs model project records stability workflows"
+LOOKED = "base cli errors logs model project"
+SCRIPTS = f"{CORE} analysis replay report sinks"
+JUDGED = f"{CORE} replay report stats"
 FIGURES = "jinja2 matplotlib numpy rich scipy typer"
 CASES = {
     "--version": ("typer", "cli errors logs"),
     "--help": ("typer", "cli errors logs"),
     "list": ("rich typer", f"{CORE} replay report stats"),
-    "show a": ("numpy rich scipy typer", f"{CORE} display replay report stats"),
+    "show a": ("numpy rich scipy typer", f"{CORE} replay report stats"),
     "clean": ("typer", f"{CORE} replay report"),
-    "import b.csv --name c": ("typer", f"{CORE} config replay report"),
-    "doctor --python ./bare": ("typer", "cli command doctor errors git lazy logs model redaction report"),
+    "import b.csv --name c": ("typer", f"{CORE} replay report"),
+    "doctor --python ./bare": ("typer", "base cli doctor errors logs model project report"),
     "plan --effect 0.5": (
         "numpy rich scipy typer",
-        "cli command config digests errors git lazy logs model pipeline records redaction report stats wording",
+        "base cli errors logs model project records report stats stability workflows",
     ),
     "check a b": ("numpy scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
-    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis follow prepare report selection sinks wording"),
-    "diverge train.py --dry-run": ("libcst numpy rich typer", f"{SCRIPTS} announce parting"),
-    "overhead train.py --dry-run": ("libcst rich typer", f"{SCRIPTS} announce"),
-    "run train.py --plan-only --runs 2 --name t": ("libcst rich typer", f"{SCRIPTS} announce instrument"),
+    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis report sinks"),
+    "diverge train.py --dry-run": ("libcst numpy rich typer", f"{SCRIPTS} diverge"),
+    "overhead train.py --dry-run": ("libcst rich typer", SCRIPTS),
+    "run train.py --plan-only --runs 2 --name t": ("libcst rich typer", f"{SCRIPTS} instrument"),
     "worker planned --index 0": ("typer", f"{CORE} replay"),
-    "resume planned": (FIGURES, f"{JUDGED} analysis display follow prepare selection"),
+    "resume planned": (FIGURES, f"{JUDGED} analysis"),
 }
 """Dependencies, and rooms, that a command may import."""
 ONCE_PLANNED = ("worker", "resume")
@@ -168,11 +168,11 @@ def test_a_room_loads_the_names_that_type_checkers_see(room: str) -> None:
 
 def test_a_function_stands_where_python_would_put_the_module_of_its_name() -> None:
     program = (
-        "import deviate.pipeline.tidy, deviate.replay.plan; from deviate import pipeline, replay; "
-        "print(pipeline.tidy.__name__, replay.plan.__name__, pipeline.judge.__name__)"
+        "import deviate.workflows.judge, deviate.replay.plan; from deviate import replay, workflows; "
+        "print(workflows.judge.__name__, replay.plan.__name__, workflows.tidy.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["tidy", "plan", "judge"]
+    assert done.stdout.split() == ["judge", "plan", "tidy"]
 
 
 def test_a_room_has_no_other_names() -> None:

@@ -17,8 +17,8 @@ import pytest
 from scipy import stats
 
 import deviate
+from deviate.api import Results
 from deviate.errors import InputError
-from deviate.notebook import Results
 
 OLD = [93.1, 93.4, 93.2, 93.6, 93.3, 93.5]
 NEW = [94.0, 94.3, 94.1, 94.5, 93.9, 94.4]

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 GUEST = [
-    *sorted((ROOT / "deviate/runtime").rglob("*.py")),
+    *sorted((ROOT / "deviate/guest").rglob("*.py")),
     *sorted((ROOT / "deviate/sinks").rglob("*.py")),
     ROOT / "deviate/eventlog.py",
     ROOT / "deviate/logs.py",
@@ -54,7 +54,7 @@ def test_the_wheel_holds_every_source_file_and_template(wheel: Path) -> None:
     sources = {f"deviate/{path.relative_to(ROOT / 'deviate')}" for path in (ROOT / "deviate").rglob("*.py")}
     templates = {f"deviate/{path.relative_to(ROOT)}" for path in (ROOT / "templates").rglob("*") if path.is_file()}
     assert templates
-    assert {"deviate/runtime/sitecustomize.py", "deviate/eventlog.py"} <= sources
+    assert {"deviate/guest/sitecustomize.py", "deviate/eventlog.py"} <= sources
     assert sources | templates == {name for name in in_wheel if name.startswith("deviate/")}
 
 

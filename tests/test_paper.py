@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from papers import compiled
 
+from deviate.api import compare
 from deviate.errors import InputError
-from deviate.notebook import compare
 
 SCORES = "test_acc,val_loss\n" + "".join(f"{93 + i / 10},{0.31 + i / 1000}\n" for i in (3, 1, 4, 1, 5, 9))
 TRAIN = """\

@@ -7,9 +7,9 @@ from experiments import scored
 from stabilities import stability, with_stability
 
 from deviate.report import build_view
-from deviate.report.forms import COLUMN_IN
+from deviate.report.form_registry import COLUMN_IN
+from deviate.report.forms.latex import MOST_ROWS
 from deviate.report.paper import paper_files
-from deviate.report.renderers.latex import MOST_ROWS
 
 PAGE = (Path(__file__).parents[1] / "docs/how-to/paper.md").read_text(encoding="utf-8")
 

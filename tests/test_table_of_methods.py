@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from deviate import notebook
+from deviate import api
 from deviate.errors import InputError
 
 OLD = (90.1, 90.4, 89.8, 90.2, 90.6, 89.9)
@@ -52,10 +52,10 @@ def test_columns_of_measures_are_one_experiment(project: Path, deviate) -> None:
 
 
 def test_a_notebook_reads_it_so_too_and_its_errors_say_what_to_do(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
-    results = notebook.compare(project / "wide.csv", direction="max", folder=project)
+    results = api.compare(project / "wide.csv", direction="max", folder=project)
     assert results.verdicts == {"new": "better"}
     with pytest.raises(InputError, match="one experiment cannot be compared") as refused:
-        notebook.compare([1.0, 2.0])
+        api.compare([1.0, 2.0])
     assert refused.value.__notes__ == ["give a baseline and a candidate, or use deviate.describe"]
 
 

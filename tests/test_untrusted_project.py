@@ -15,19 +15,19 @@ import pytest
 from frozen import analysis_of
 from recorded import edit_record
 
-from deviate import pipeline
+from deviate import workflows
 from deviate.analysis.analyze import analyze
-from deviate.analysis.parsed import ParsedFiles, user_key
-from deviate.analysis.project_files import project_files
-from deviate.command import project_root
+from deviate.analysis.resolve.parsed import ParsedFiles, user_key
+from deviate.analysis.resolve.project_files import project_files
 from deviate.errors import RecordError
 from deviate.instrument.snapshot import freeze
 from deviate.model import Series
-from deviate.pipeline.sources import report_folder
-from deviate.pipeline.tidy import tidy, tidy_cache
+from deviate.project.command import project_root
 from deviate.records.imported import write_imported
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.plans import read_plan
+from deviate.workflows.cleanup import tidy, tidy_cache
+from deviate.workflows.sources import report_folder
 
 TRAIN = "for epoch in range(2):\n    acc = epoch / 2\n    print('acc', acc)\n"
 
@@ -239,7 +239,7 @@ def test_the_records_of_a_stranger_name_no_file_outside(shipped: Path) -> None:
     (attempt,) = (shipped / "experiments/x/runs").glob("*/attempt-1")
     for name in ("../../../../../../../../etc/passwd", "/etc/passwd"):
         edit_record(attempt / "result.json", files={name: [0, hashlib.sha256().hexdigest()]})
-        (experiment,) = pipeline.read(shipped, ["x"])
+        (experiment,) = workflows.read(shipped, ["x"])
         assert experiment.runs[0].reason.startswith("damaged: result.json")
 
 

@@ -2,25 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.lazy import load_on_first_use
+from deviate.base.lazy import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.analysis.additions import add_site as add_site
     from deviate.analysis.analyze import analyze as analyze
     from deviate.analysis.document import explain_nothing_found as explain_nothing_found
     from deviate.analysis.document import to_document as to_document
     from deviate.analysis.entries import Entries as Entries
     from deviate.analysis.entries import rank_scripts as rank_scripts
-    from deviate.analysis.joined import analyze_together as analyze_together
-    from deviate.analysis.seeds import fate_of as fate_of
-    from deviate.analysis.statements import Statements as Statements
-    from deviate.analysis.statements import normalised as normalised
-    from deviate.analysis.statements import read_statements as read_statements
+    from deviate.analysis.hazards.seeds import fate_of as fate_of
+    from deviate.analysis.merge_analyses import analyze_together as analyze_together
+    from deviate.analysis.metrics.manual_metrics import add_site as add_site
+    from deviate.analysis.resolve.statements import Statements as Statements
+    from deviate.analysis.resolve.statements import normalised as normalised
+    from deviate.analysis.resolve.statements import read_statements as read_statements
 
 load_on_first_use(
     __name__,
     {
-        "deviate.analysis.additions": ("add_site",),
+        "deviate.analysis.metrics.manual_metrics": ("add_site",),
         "deviate.analysis.analyze": ("analyze",),
         "deviate.analysis.document": (
             "explain_nothing_found",
@@ -30,9 +30,9 @@ load_on_first_use(
             "Entries",
             "rank_scripts",
         ),
-        "deviate.analysis.joined": ("analyze_together",),
-        "deviate.analysis.seeds": ("fate_of",),
-        "deviate.analysis.statements": (
+        "deviate.analysis.merge_analyses": ("analyze_together",),
+        "deviate.analysis.hazards.seeds": ("fate_of",),
+        "deviate.analysis.resolve.statements": (
             "Statements",
             "normalised",
             "read_statements",

@@ -9,32 +9,31 @@ from pathlib import Path
 
 import libcst as cst
 
+from deviate.analysis.hazards import find_hazards
+from deviate.analysis.hazards.seeds import seed_calls
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.loops.main_loop import LoopFinder, Training, Trainings, loop_value
+from deviate.analysis.metrics.collect import Collector, Judged
+from deviate.analysis.metrics.contexts import Context, contexts, reach
+from deviate.analysis.metrics.judge import Judge
+from deviate.analysis.metrics.keras_history import history_evidence, history_keys
+from deviate.analysis.metrics.labels import tells_keys
+from deviate.analysis.metrics.naming import give_names
+from deviate.analysis.metrics.repeats import find_repeats
+from deviate.analysis.metrics.reports import GRAPH_SUMMARY
+from deviate.analysis.metrics.titles import wanted
+from deviate.analysis.resolve.calls import CallGraph, Way
+from deviate.analysis.resolve.identifier_words import direction_of, words
+from deviate.analysis.resolve.index import LoopNode
+from deviate.analysis.resolve.origin import Origins
+from deviate.analysis.resolve.parsed import ParsedFiles
+from deviate.analysis.resolve.project import Project
+from deviate.analysis.resolve.source import read_source
+from deviate.analysis.resolve.tree import identifiers
+from deviate.analysis.side_effects import find_side_effects
+from deviate.analysis.side_effects.effects import output_paths
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Rejected, Role, Site, Span
-
-from .calls import CallGraph, Way
-from .collect import Collector, Judged
-from .contexts import Context, contexts, reach
-from .effects import output_paths
-from .hazards import find_hazards
-from .hazards.survey import Survey
-from .history import history_evidence, history_keys
-from .index import LoopNode
-from .judge import Judge
-from .labels import tells_keys
-from .loops import LoopFinder, Training, Trainings, loop_value
-from .naming import give_names
-from .origin import Origins
-from .parsed import ParsedFiles
-from .project import Project
-from .repeats import find_repeats
-from .reports import GRAPH_SUMMARY
-from .seeds import seed_calls
-from .side_effects import find_side_effects
-from .source import read_source
-from .titles import wanted
-from .tree import identifiers
-from .words import direction_of, words
 
 DEEPEST = 4000
 """Levels of calls of our own that an analysis may need: one for each level of nesting in the script, a few times."""

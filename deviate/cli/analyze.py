@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, prepare
+from deviate import analysis
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
-from deviate.report.analysis_text import render_analysis
+from deviate.project import prepare
+from deviate.report.parts.analysis_text import render_analysis
 
 
 @command(
@@ -31,7 +32,7 @@ def analyze_command(
     here = Path.cwd().resolve()
     folder = named_folder(command, here)
     if folder is not None:
-        from deviate import entry_scripts
+        from deviate.project import entry_scripts
 
         entries = analysis.rank_scripts(folder)
         if save or review:
@@ -63,7 +64,7 @@ def analyze_command(
 
 
 def _review(looked: prepare.Looked) -> None:
-    from deviate.review import Terminal
+    from deviate.project.review import Terminal
 
     if prepare.review(looked, Terminal()):
         _say_saved(looked, "", is_aside=False)

@@ -7,13 +7,13 @@ from typing import TextIO
 
 import typer
 
-from deviate import pipeline, records, replay
+from deviate import records, replay, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.publish import Documents, publish
 from deviate.errors import InputError
 from deviate.model import Settings
-from deviate.pipeline import Begun, Judging
 from deviate.replay import Listeners, Order, Outcome, RunUpdate
+from deviate.workflows import Begun, Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,15 @@ def carry_out(
     more: Callable[[Sequence[Outcome]], Sequence[Order]] = lambda _: (),
 ) -> None:
     """Run what is missing, and let the user watch."""
-    from deviate.display import display
+    from deviate.cli.progress import display
 
     with display(
         output.people,
-        n_runs=len(pipeline.fair_order(begun, variants, runs)),
+        n_runs=len(workflows.fair_order(begun, variants, runs)),
         jobs=len(replay.slots(settings)),
         is_quiet=output.is_quiet,
-        standing=pipeline.Standing([it.folder for it in begun]),
-        expected=[pipeline.expected(it.folder, variants=variants, runs=runs) for it in begun],
+        standing=workflows.Standing([it.folder for it in begun]),
+        expected=[workflows.expected(it.folder, variants=variants, runs=runs) for it in begun],
     ) as shown:
 
         def further(outcomes: Sequence[Outcome]) -> Sequence[Order]:
@@ -60,7 +60,7 @@ def carry_out(
             shown.expect(len(outcomes) + len(orders))
             return orders
 
-        data = pipeline.SameData(begun)
+        data = workflows.SameData(begun)
 
         def show(update: RunUpdate) -> None:
             shown.show(update)
@@ -68,7 +68,7 @@ def carry_out(
                 shown.notice(text)
 
         listeners = Listeners(show, shown.notice, further)
-        outcomes = pipeline.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
+        outcomes = workflows.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
     reused = sum(outcome.is_reused for outcome in outcomes.values())
     if reused:
         where = ", ".join(str(it.folder) for it in begun)
@@ -90,19 +90,19 @@ def conclude(
     if misfits:
         raise InputError(f"--strict: {misfits[0]}", "the runs are on record; run again in one environment")
     if len(begun) > 1:
-        experiments = pipeline.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
-        findings = pipeline.judge(experiments, judging)
+        experiments = workflows.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
+        findings = workflows.judge(experiments, judging)
     else:
-        experiments = pipeline.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
-        findings = pipeline.describe(experiments, judging)
+        experiments = workflows.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
+        findings = workflows.describe(experiments, judging)
     publish(findings, experiments, folder, documents)
     if len(begun) > 1:
-        pipeline.tell_compared(findings)
+        workflows.tell_compared(findings)
     else:
-        pipeline.tell_reported([it.folder for it in begun], is_comparison=False)
+        workflows.tell_reported([it.folder for it in begun], is_comparison=False)
     if begun[0].plan.settings.keep == "best":
         names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate
-        for tidied in pipeline.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
+        for tidied in workflows.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
             if tidied.problem:
                 output.say(f"Note     {tidied.name} {tidied.problem}")
     fine = {"completed", "cancelled"}  # what a budget or the user has ended is none that failed

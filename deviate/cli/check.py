@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline
+from deviate import workflows
 from deviate.cli import complete, options
 from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, command, is_coloured, width
 from deviate.cli.compare import Importer, directions_of
@@ -18,13 +18,13 @@ from deviate.cli.targets import STDOUT, takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
-from deviate.pipeline import Judging
-from deviate.pipeline.baseline import baseline_of
-from deviate.pipeline.check import Gate, check
 from deviate.report import render
-from deviate.report.gate import render_check
-from deviate.report.gate.check import check_view
-from deviate.report.gate.github import shielded
+from deviate.report.forms.gate import render_check
+from deviate.report.forms.gate.github import shielded
+from deviate.report.parts.check import check_view
+from deviate.workflows import Judging
+from deviate.workflows.baseline import baseline_of
+from deviate.workflows.check import Gate, check
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def check_command(
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
     if ref is not None and form is not None:
         raise InputError("--format is for files, which --ref does not read", "leave one of them out")
-    folder = pipeline.records_folder(Path.cwd().resolve())
+    folder = workflows.records_folder(Path.cwd().resolve())
     if save is not None:
         if ref is not None:
             raise InputError("--save and --ref exclude each other", "save what is on record: deviate check NAME --save")
@@ -171,7 +171,7 @@ def check_command(
         experiments = _read(names or (), form, folder)
     found = check(folder, experiments, gate, judging)
     _publish(found, forms)
-    pipeline.tell_reported([it.folder for it in experiments if it.folder], is_comparison=True)
+    workflows.tell_reported([it.folder for it in experiments if it.folder], is_comparison=True)
     raise typer.Exit(found.code)
 
 
@@ -180,8 +180,8 @@ def _read(names: Sequence[str], form: str | None, folder: Path) -> tuple[Experim
         raise InputError("there is nothing to check", "name a baseline and a candidate, or a script with --ref main")
     if len(set(names)) < len(names):
         raise InputError("an experiment cannot be checked against itself", "name each experiment once")
-    read = pipeline.read_any(folder, names, form=form)
-    experiments = tuple(pipeline.columns_apart(read[0])) if len(read) == 1 else read
+    read = workflows.read_any(folder, names, form=form)
+    experiments = tuple(workflows.columns_apart(read[0])) if len(read) == 1 else read
     if len(experiments) < 2:
         raise InputError(
             f"{experiments[0].name} has nothing to be checked against",
@@ -193,14 +193,14 @@ def _read(names: Sequence[str], form: str | None, folder: Path) -> tuple[Experim
 def _save(names: Sequence[str], form: str | None, target: Path, gate: Gate, judging: Judging, folder: Path) -> None:
     if len(names) != 1:
         raise InputError(f"--save takes one experiment, not {len(names)}", "name that of the baseline alone")
-    read = pipeline.read_any(folder, names, form=form)
+    read = workflows.read_any(folder, names, form=form)
     if len(read) != 1:
         raise InputError(
             f"{names[0]} holds several experiments: {', '.join(it.name for it in read)}",
             f"name one of them: {names[0]}:{read[0].name}",
         )
     text = baseline_of(read[0], judging, metrics=gate.metrics, margins=gate.margins)
-    pipeline.write(text, target, sys.stdout)
+    workflows.write(text, target, sys.stdout)
     if str(target) != STDOUT:
         typer.echo(f"Baseline {target}   {read[0].name}, {len(read[0].runs)} runs; commit it")
 
@@ -209,7 +209,7 @@ def _publish(found: CheckFindings, forms: Forms) -> None:
     view = check_view(found)
     for name, target in forms.targets().items():
         text = render(view.report, "html") if name == "html" else render_check(view, name)
-        pipeline.write(text, target, sys.stdout)
+        workflows.write(text, target, sys.stdout)
     people = sys.stderr if forms.takes_stdout else sys.stdout
     told = render_check(view, "terminal", width=width(), is_coloured=is_coloured())
     typer.echo(shielded(told, secrets.token_hex(16)) if forms.is_on_github else told, nl=False, file=people)

@@ -8,20 +8,21 @@ from pathlib import Path
 
 import typer
 
-from deviate import pipeline, prepare, records, replay
-from deviate.announce import announcement
+from deviate import records, replay, workflows
 from deviate.cli import options
 from deviate.cli.app import width
 from deviate.cli.carry import Output, carry_out
+from deviate.cli.preview import announcement
 from deviate.cli.run import DEFAULT_RUNS, DEFAULT_VARIANT, thread_limit
-from deviate.command import default_python, project_root, refuse_unknown_programs
 from deviate.errors import InputError
 from deviate.model import Experiment
-from deviate.pipeline import Begun, Growth, Judging, Request
-from deviate.pipeline.check import Gate, asked_metrics, foresee_check, margins_of
-from deviate.pipeline.refs import checked_out, find_reference, prepare_at
-from deviate.prepare import Prepared
+from deviate.project import prepare
+from deviate.project.command import default_python, project_root, refuse_unknown_programs
+from deviate.project.prepare import Prepared
 from deviate.records import Plan
+from deviate.workflows import Begun, Growth, Judging, Request
+from deviate.workflows.check import Gate, asked_metrics, foresee_check, margins_of
+from deviate.workflows.refs import checked_out, find_reference, prepare_at
 
 
 def run_both_sides(
@@ -53,7 +54,7 @@ def run_both_sides(
     names = gate.metrics or asked_metrics(ours.selection.metrics, gate, ours.analysis.script, judging.directions)
     margins_of(names, gate.margins)
     for name in names:
-        for warning in pipeline.foresee(ours, dataclasses.replace(judging, metric=name), Growth()):
+        for warning in workflows.foresee(ours, dataclasses.replace(judging, metric=name), Growth()):
             typer.echo(f"Warning: {warning}", err=True)
     folder = records.deviate_folder(root)
     with checked_out(root, reference, folder) as checkout:
@@ -65,8 +66,8 @@ def run_both_sides(
             output.say(f"Note     {note}")
         stem = asked.name or Path(ours.analysis.script).stem
         begun = [
-            pipeline.begin(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
-            pipeline.begin(ours, request, folder, name=asked.name or _free(ours, request, folder, stem)),
+            workflows.begin(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
+            workflows.begin(ours, request, folder, name=asked.name or _free(ours, request, folder, stem)),
         ]
     return _carried_out(begun, request, output, folder)
 
@@ -76,7 +77,7 @@ def _carried_out(begun: Sequence[Begun], request: Request, output: Output, folde
         output.say(f"Note     {note}")
     variants = [it.name for it in request.variants]
     carry_out(begun, request.settings, output, variants=variants, runs=request.runs)
-    return pipeline.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
+    return workflows.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
 
 
 def _request(asked: options.RunOptions, ours: Prepared) -> Request:
@@ -114,7 +115,7 @@ def _fits(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> boo
     if not plan.looks and any(it.is_comparison and it.n_runs < request.runs for it in plan.reported):
         return False
     try:
-        pipeline.refuse_misfit(prepared, request, folder, plan.name)
+        workflows.refuse_misfit(prepared, request, folder, plan.name)
     except InputError:
         return False
     return True

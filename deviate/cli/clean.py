@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, records
+from deviate import records, workflows
 from deviate.cli import complete
 from deviate.cli.app import FAILED, Aggregate, Metric, command
 from deviate.report.format import counted, size_text
@@ -48,13 +48,13 @@ def clean_command(
     Logs and records stay, so that reports and comparisons stay as they are; captured outputs and weights are records,
     and go with --captured alone. An experiment that is being run is left alone.
     """
-    folder = pipeline.records_folder(Path.cwd().resolve())
+    folder = workflows.records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
     tidied = [
-        *pipeline.tidy(
+        *workflows.tidy(
             folder, chosen, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
         ),
-        *([] if names else [pipeline.tidy_cache(folder, is_dry=dry_run)]),
+        *([] if names else [workflows.tidy_cache(folder, is_dry=dry_run)]),
     ]
     for it in tidied:
         if parts := _parts(it):
@@ -67,7 +67,7 @@ def clean_command(
         raise typer.Exit(FAILED)
 
 
-def _parts(it: pipeline.Tidied) -> list[str]:
+def _parts(it: workflows.Tidied) -> list[str]:
     copies = (it.n_copies, "work copy" if it.n_copies == 1 else "work copies")
     return [
         *([f"{copies[0]} {copies[1]}"] if it.n_copies else []),

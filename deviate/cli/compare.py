@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline
-from deviate.cli import complete, keeping, sweep
+from deviate import workflows
+from deviate.cli import capture_options, complete, sweep
 from deviate.cli.app import (
     Aggregate,
     Better,
@@ -26,8 +26,8 @@ from deviate.cli.options import pair
 from deviate.cli.publish import NO_DOCUMENTS, Documents, publish, with_documents
 from deviate.errors import InputError
 from deviate.model import Direction, Experiment
-from deviate.pipeline import Judging
 from deviate.report.format import clean
+from deviate.workflows import Judging
 
 Importer = Annotated[
     str | None,
@@ -61,8 +61,8 @@ def compare_command(
     direction: Better = None,
     target: Target = None,
     tasks: Tasks = None,
-    groups: keeping.Groups = None,
-    weak_below: keeping.WeakBelow = None,
+    groups: capture_options.Groups = None,
+    weak_below: capture_options.WeakBelow = None,
     form: Importer = None,
     confidence: Confidence = 0.95,
     documents: Documents = NO_DOCUMENTS,
@@ -85,11 +85,11 @@ def compare_command(
         tasks=tasks,
         spread_ratio=spread_ratio,
         groups=tuple(groups or ()),
-        weak_below=keeping.weak_below(weak_below),
+        weak_below=capture_options.weak_below(weak_below),
     )
-    folder = pipeline.records_folder(Path.cwd().resolve())
-    read = pipeline.read_any(folder, names, form=form)
-    experiments = _baseline_first(pipeline.columns_apart(read[0]) if len(read) == 1 else read, baseline)
+    folder = workflows.records_folder(Path.cwd().resolve())
+    read = workflows.read_any(folder, names, form=form)
+    experiments = _baseline_first(workflows.columns_apart(read[0]) if len(read) == 1 else read, baseline)
     if len(experiments) < 2:
         raise InputError(
             f"one experiment, {experiments[0].name}, cannot be compared",
@@ -116,8 +116,8 @@ def report_command(
     aggregate: Aggregate = None,
     direction: Better = None,
     target: Target = None,
-    groups: keeping.Groups = None,
-    weak_below: keeping.WeakBelow = None,
+    groups: capture_options.Groups = None,
+    weak_below: capture_options.WeakBelow = None,
     is_sweep: sweep.Flag = False,
     form: Importer = None,
     confidence: Confidence = 0.95,
@@ -132,20 +132,20 @@ def report_command(
         directions=directions_of(direction),
         targets=_targets(target),
         groups=tuple(groups or ()),
-        weak_below=keeping.weak_below(weak_below),
+        weak_below=capture_options.weak_below(weak_below),
     )
-    folder = pipeline.records_folder(Path.cwd().resolve())
+    folder = workflows.records_folder(Path.cwd().resolve())
     if sweep.is_meant(folder, names, is_asked=is_sweep):
         sweep.report(folder, names[0], judging, documents)
         return
-    experiments = pipeline.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
+    experiments = workflows.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
     if len({it.name for it in experiments}) > 1:  # of a file, too, that holds several
         _report_on(experiments, judging, documents, folder, is_quiet=quiet)
         return
     if not quiet:
         _tell_sources(experiments, documents)
-    publish(pipeline.describe(experiments, judging), experiments, folder, documents)
-    pipeline.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=False)
+    publish(workflows.describe(experiments, judging), experiments, folder, documents)
+    workflows.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=False)
 
 
 def _report_on(
@@ -154,9 +154,9 @@ def _report_on(
     """Judge experiments, and publish."""
     if not is_quiet:
         _tell_sources(experiments, documents)
-    findings = pipeline.judge(experiments, judging)
+    findings = workflows.judge(experiments, judging)
     publish(findings, experiments, folder, documents)
-    pipeline.tell_compared(findings)
+    workflows.tell_compared(findings)
 
 
 def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> None:

@@ -3,14 +3,14 @@
 import glob
 from pathlib import Path
 
-from deviate import pipeline, records
+from deviate import records, workflows
 from deviate.errors import DeviateError
 
 
 def experiments(incomplete: str) -> list[str]:
     """Experiments on record, and NAME:VARIANT once the name stands; none where records cannot be read."""
     try:
-        plans = records.list_experiments(pipeline.records_folder(Path.cwd().resolve()))
+        plans = records.list_experiments(workflows.records_folder(Path.cwd().resolve()))
     except (DeviateError, OSError):
         return []
     named = incomplete.partition(":")[0]

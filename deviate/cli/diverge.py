@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deviate import pipeline, prepare, records, replay
-from deviate.announce import announcement
+from deviate import records, replay, workflows
 from deviate.cli import options
 from deviate.cli.app import SOME_RUNS_FAILED, Csv, Html, Json, Latex, Markdown, command, width
 from deviate.cli.carry import Output, carry_out
+from deviate.cli.preview import announcement
 from deviate.cli.run import thread_limit
 from deviate.cli.sheets import publish_sheet
 from deviate.cli.targets import takes_stdout
-from deviate.command import default_python, refuse_unknown_programs, with_interpreter
+from deviate.diverge.source_context import with_lines_around
 from deviate.errors import InputError
 from deviate.model import Run, Variant
 from deviate.model.divergence import RUNGS, DivergenceFindings, Rung
-from deviate.pipeline import Begun, Request
-from deviate.pipeline.around import with_lines_around
-from deviate.report.diverge import diverge_sheet
+from deviate.project import prepare
+from deviate.project.command import default_python, refuse_unknown_programs, with_interpreter
 from deviate.report.format import clean
+from deviate.report.parts.diverge import diverge_sheet
+from deviate.workflows import Begun, Request
 
 if TYPE_CHECKING:
-    from deviate.pipeline.pairs import Side  # arrays, which no other verb should wait for
+    from deviate.diverge.requests import Side  # arrays, which no other verb should wait for
 
 CONTROL, AS_IS = "control", "as-is"
 TWO_PLACES = 4
@@ -112,21 +113,21 @@ def diverge_command(
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
-    from deviate.pipeline.diverge import diverge, refuse_varied
-    from deviate.pipeline.diverge_recorded import compare_recorded, is_of_records
-    from deviate.pipeline.pairs import Asked, free_base
+    from deviate.diverge.engine import diverge, refuse_varied
+    from deviate.diverge.recorded import compare_recorded, is_of_records
+    from deviate.diverge.requests import Asked, free_base
 
     wanted = {"html": html, "latex": latex, "markdown": markdown, "json": json_file, "csv": csv_file}
     targets = {form: path for form, path in wanted.items() if path is not None}
     output = Output(takes_stdout(targets), quiet)
     here = Path.cwd().resolve()
     goal = cast("Rung | None", options.choice(rung, "--rung", RUNGS) if rung is not None else None)
-    folder = pipeline.records_folder(here)
+    folder = workflows.records_folder(here)
     if is_of_records(folder, command or ()):
         found, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
         # A ladder may have the name of an experiment, and its page stays what it is.
         page = f"diverge-{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(it.partition(':')[2] for it in found.runs))}.html"
-        where = pipeline.report_folder(folder, [it.partition(":")[0] for it in found.runs])
+        where = workflows.report_folder(folder, [it.partition(":")[0] for it in found.runs])
         _publish(found, tuple(zip(found.runs, runs, strict=True)), targets, where / page, output)
         return
     container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
@@ -212,7 +213,7 @@ def _publish(
     Raises:
         KeyboardInterrupt: the user has interrupted it, once all is told.
     """
-    from deviate.pipeline.pairs import ENDED, ending
+    from deviate.diverge.requests import ENDED, ending
 
     found = with_lines_around(found, runs[0][1].folder)
     publish_sheet(diverge_sheet(found), targets, page)
@@ -247,7 +248,7 @@ def _sides(
     has_container: bool,
 ) -> "tuple[Side, ...]":
     """What both runs are started from: one side for both, or two."""
-    from deviate.pipeline.pairs import Side
+    from deviate.diverge.requests import Side
 
     pythons = options.interpreters(python, has_container=has_container)
     if len(pythons) > 2:
@@ -258,7 +259,7 @@ def _sides(
     if len(pythons) == 2 and second_env:
         raise InputError("--second-env stands beside two --python", "let the two runs differ in one of them")
     if len(pythons) == 2:
-        labels = pipeline.interpreter_labels(pythons)
+        labels = workflows.interpreter_labels(pythons)
         return tuple(Side(it, label) for it, label in zip(found, labels, strict=True))
     if second_env:
         told = "-".join(text.partition("=")[0].lower() for text in second_env)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, records
+from deviate import records, workflows
 from deviate.cli.app import command, nearest
 from deviate.cli.compare import Importer
 from deviate.errors import InputError
@@ -29,14 +29,14 @@ def import_command(
 
     Reads tables (CSV, wide or long), JSON, TensorBoard, offline wandb, MLflow, Lightning, Keras and DEVIATE 2021.
     """
-    table = pipeline.published_table(files)
+    table = workflows.published_table(files)
     if table is not None:
         typer.echo(table, nl=False)
         return
-    folder = pipeline.records_folder(Path.cwd().resolve())
+    folder = workflows.records_folder(Path.cwd().resolve())
     if name is not None:
         records.free_place(folder, name)
-    found = pipeline.read_files(files, form=form)
+    found = workflows.read_files(files, form=form)
     if name is not None and len(found) > 1:
         names = ", ".join(it.name for it in found)
         raise InputError(f"--name {name}: there are {len(found)} experiments: {names}", "leave --name out")

@@ -12,9 +12,9 @@ from typing import Annotated, Literal, cast
 import typer
 
 from deviate import replay
+from deviate.base.redaction import split_secrets
 from deviate.errors import InputError
 from deviate.model import Settings
-from deviate.redaction import split_secrets
 
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)")
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

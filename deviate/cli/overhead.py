@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, prepare, records, replay
-from deviate.announce import announcement
+from deviate import records, replay, workflows
 from deviate.cli import options
 from deviate.cli.app import (
     SOME_RUNS_FAILED,
@@ -21,16 +20,18 @@ from deviate.cli.app import (
     width,
 )
 from deviate.cli.carry import Output, carry_out
+from deviate.cli.preview import announcement
 from deviate.cli.run import DEFAULT_RUNS, thread_limit
 from deviate.cli.sheets import publish_sheet
 from deviate.cli.targets import takes_stdout
-from deviate.command import default_python, refuse_unknown_programs, with_interpreter
 from deviate.errors import InputError
 from deviate.model import Experiment, Settings
-from deviate.pipeline import Begun, Request
-from deviate.pipeline.overhead import find_cost, modes_of, profiled_name, why_no_profiler, window_for
-from deviate.prepare import Prepared
-from deviate.report.overhead import overhead_sheet
+from deviate.project import prepare
+from deviate.project.command import default_python, refuse_unknown_programs, with_interpreter
+from deviate.project.prepare import Prepared
+from deviate.report.parts.overhead import overhead_sheet
+from deviate.workflows import Begun, Request
+from deviate.workflows.overhead import find_cost, modes_of, profiled_name, why_no_profiler, window_for
 
 MODES = "impl,control"
 PROFILED_RUNS = 3
@@ -131,7 +132,7 @@ def overhead_command(
         refuse_unknown_programs(target)
     folder = records.deviate_folder(target.root)
     begun = [_run(prepared, request, folder, settings, output)]
-    timed = pipeline.read_variants(folder, own)
+    timed = workflows.read_variants(folder, own)
     profiled: tuple[Experiment, ...] = ()
     why = why_no_profiler(timed) if profile else "not asked for (--no-profile)"
     steps = asked or (window_for(timed) if not why else "")
@@ -142,17 +143,17 @@ def overhead_command(
         kept = (("profile", steps),)
         more = dataclasses.replace(request, runs=profiled_runs, name=profiled_name(own), capture=kept)
         begun.append(_run(prepared, more, folder, settings, output))
-        profiled = pipeline.read_variants(folder, begun[-1].name)
+        profiled = workflows.read_variants(folder, begun[-1].name)
     found = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
     publish_sheet(overhead_sheet(found), targets, folder / "reports" / own / "overhead.html")
-    pipeline.tell_reported([it.folder for it in begun], is_comparison=False)
+    workflows.tell_reported([it.folder for it in begun], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
 def _run(prepared: Prepared, request: Request, folder: Path, settings: Settings, output: Output) -> Begun:
     """Run what is missing of one experiment."""
-    begun = pipeline.begin(prepared, request, folder)
+    begun = workflows.begin(prepared, request, folder)
     for note in begun.notes:
         output.say(f"Note     {note}")
     names = [it.name for it in request.variants]

@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline
+from deviate import workflows
 from deviate.cli import complete
 from deviate.cli.app import Confidence, Form, Metric, as_json, command
 from deviate.cli.columns import aligned
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
-from deviate.report.plan_text import plan_lines, plan_notes, plan_table
-from deviate.report.renderers.json import plain
+from deviate.report.forms.json import plain
+from deviate.report.parts.plan_text import plan_lines, plan_notes, plan_table
 
 
 @command(
@@ -70,7 +70,7 @@ def plan_command(
         spending=spending,
         n_candidates=candidates,
     )
-    design = pipeline.design(question, spread, runs)
+    design = workflows.design(question, spread, runs)
     if form is Form.json:
         typer.echo(as_json(plain(design)))
         return
@@ -85,7 +85,7 @@ def _spread(pilot: str | None, sd: float | None, metric: str | None, confidence:
     if pilot is not None and sd is not None:
         raise InputError("--pilot and --sd both tell the spread", "leave one of them out")
     if pilot is not None:
-        return pipeline.pilot(pipeline.records_folder(Path.cwd().resolve()), pilot, metric, confidence=confidence)
+        return workflows.pilot(workflows.records_folder(Path.cwd().resolve()), pilot, metric, confidence=confidence)
     if sd is None:
         return None
     if not sd > 0:

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from deviate import pipeline, records, report
+from deviate import records, report, workflows
 from deviate.cli.app import Csv, Html, Json, Latex, Markdown, is_coloured, nearest, width
 from deviate.cli.targets import takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment, Findings
-from deviate.pipeline.paper import refuse_paper_folder, write_paper
-from deviate.report.forms import COLUMN_IN
+from deviate.report.form_registry import COLUMN_IN
+from deviate.workflows.paper import refuse_paper_folder, write_paper
 
 FORMS = ("html", "latex", "markdown", "json", "csv")
 Paper = Annotated[
@@ -129,7 +129,7 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
     """
     view = report.build_view(findings)
     for form, target in documents.targets().items():
-        pipeline.write(report.render(view, form, has_siunitx=documents.siunitx), target, sys.stdout)
+        workflows.write(report.render(view, form, has_siunitx=documents.siunitx), target, sys.stdout)
     kept = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
     if not documents.takes_stdout:
         typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
@@ -150,11 +150,11 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
 
 def _keep(view: "report.View", experiments: Sequence[Experiment], folder: Path) -> str:
     """Write the page to its usual place, and its data beside it; gives what to say of it."""
-    place = pipeline.report_path(folder, experiments)
+    place = workflows.report_path(folder, experiments)
     try:
         records.make_deviate_folder(folder)
-        pipeline.write(report.render(view, "html"), place, sys.stdout)
-        pipeline.write_tables(report.table_files(view.findings), place.parent)
+        workflows.write(report.render(view, "html"), place, sys.stdout)
+        workflows.write_tables(report.table_files(view.findings), place.parent)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

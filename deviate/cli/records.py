@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
-from deviate import pipeline, records
+from deviate import records, workflows
+from deviate.base.redaction import redacted_words
 from deviate.cli.app import Form, as_json, command
 from deviate.cli.columns import aligned
 from deviate.errors import RecordError
 from deviate.model import Unavailable
-from deviate.pipeline import Mean, RunState
 from deviate.records import Plan
 from deviate.records.layout import event_files
-from deviate.redaction import redacted_words
 from deviate.report.format import decimals, duration, number, size_text, with_unit
 from deviate.report.lines import name
+from deviate.workflows import Mean, RunState
 
 MOST_WORDS = 12
 """Words of a command that a line of the list has room for."""
@@ -33,7 +33,7 @@ def list_command(
     form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
 ) -> None:
     """List the experiments on record, a line for each variant."""
-    folder = pipeline.records_folder(Path.cwd().resolve())
+    folder = workflows.records_folder(Path.cwd().resolve())
     plans, damaged = records.on_record(folder)
     entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]
     if form is Form.json:
@@ -65,16 +65,16 @@ def _damaged(name: str, error: RecordError) -> dict[str, Any]:
 
 def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any]]:
     """One for each variant; damage is told in it, so that the others are still listed."""
-    rung = pipeline.rung_of(plan)
+    rung = workflows.rung_of(plan)
     try:
-        states, problem = pipeline.run_states(folder, plan), ""
+        states, problem = workflows.run_states(folder, plan), ""
         scores = None if rung else _scores(folder, states)
         means = {} if scores is None else {mean.variant: mean for mean in _means(scores)}
         if scores is not None and scores.damaged:
             problem = f"{len(scores.damaged)} damaged: see deviate show {plan.name}"
     except RecordError as error:
         states, means, problem = (), {}, error.message
-    n_bytes = pipeline.size(folder) if has_size else None
+    n_bytes = workflows.size(folder) if has_size else None
     for variant in plan.variants:
         own = [it for it in states if it.variant == variant.name]
         yield {
@@ -93,18 +93,18 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
         }
 
 
-def _scores(folder: Path, states: tuple[RunState, ...]) -> pipeline.Scores | None:
+def _scores(folder: Path, states: tuple[RunState, ...]) -> workflows.Scores | None:
     """The scores of an experiment, if they are read in no time."""
     completed = [it.folder for it in states if it.state == "completed" and it.folder is not None]
     to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
     if not completed or to_read > MOST_BYTES:
         return None
-    scores = pipeline.Scores(folder)
+    scores = workflows.Scores(folder)
     scores.read()
     return scores
 
 
-def _means(scores: pipeline.Scores) -> tuple[Mean, ...]:
+def _means(scores: workflows.Scores) -> tuple[Mean, ...]:
     """The primary metric of each variant, if there is one."""
     primary = scores.primary()
     return tuple(it for it in scores.means(0.95, most=1, has_intervals=False) if it.metric == primary)

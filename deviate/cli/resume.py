@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, replay
+from deviate import replay, workflows
 from deviate.cli import complete, options
 from deviate.cli.app import Aggregate, Confidence, Metric, command
 from deviate.cli.carry import Output, carry_out, conclude
 from deviate.cli.publish import NO_DOCUMENTS, Documents, with_documents
-from deviate.pipeline import Judging
+from deviate.workflows import Judging
 
 
 @command("resume", epilog="Example: deviate resume train --jobs 4")
@@ -34,7 +34,7 @@ def resume_command(
     What is on record is not run again; a run that was cut off begins anew with the same seeds.
     """
     output = Output(documents.takes_stdout, quiet)
-    begun = pipeline.find(pipeline.records_folder(Path.cwd().resolve()), name)
+    begun = workflows.find(workflows.records_folder(Path.cwd().resolve()), name)
     before = begun.plan.settings
     devices = replay.choose_gpus(gpus) if gpus else before.gpus
     n_jobs = options.default_jobs(devices, before.per_gpu, before.gpus_per_run) if gpus else before.jobs
@@ -45,8 +45,8 @@ def resume_command(
         timeout_s=options.seconds(timeout, "--timeout") or before.timeout_s,
         retries=before.retries if retries is None else retries,
     )
-    pipeline.keep_settings(begun, settings)
-    for note in pipeline.resume_notes(begun):
+    workflows.keep_settings(begun, settings)
+    for note in workflows.resume_notes(begun):
         output.say(f"Note     {note}")
     carry_out([begun], settings, output, budget_s=options.seconds(budget, "--budget"))
     judging = Judging(confidence=confidence, metric=metric, aggregate=aggregate)

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, pipeline, prepare, records, replay
-from deviate.announce import announcement
-from deviate.cli import keeping, options, sweep
+from deviate import analysis, records, replay, workflows
+from deviate.cli import capture_options, options, sweep
 from deviate.cli.app import (
     Aggregate,
     Confidence,
@@ -23,12 +22,14 @@ from deviate.cli.app import (
     width,
 )
 from deviate.cli.carry import Output, carry_out, conclude
+from deviate.cli.preview import announcement
 from deviate.cli.publish import NO_DOCUMENTS, Documents, with_documents
-from deviate.command import default_python, refuse_unknown_programs, with_interpreter
 from deviate.errors import InputError
 from deviate.model import Settings
-from deviate.pipeline import Judging, Request
-from deviate.prepare import Prepared
+from deviate.project import prepare
+from deviate.project.command import default_python, refuse_unknown_programs, with_interpreter
+from deviate.project.prepare import Prepared
+from deviate.workflows import Judging, Request
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
@@ -76,10 +77,10 @@ def run_command(
     min_runs: options.MinRuns = None,
     max_runs: options.MaxRuns = None,
     looks: options.Looks = None,
-    capture: keeping.Capture = None,
-    capture_every: keeping.CaptureEvery = None,
-    capture_limit: keeping.CaptureLimit = None,
-    tta: keeping.Tta = None,
+    capture: capture_options.Capture = None,
+    capture_every: capture_options.CaptureEvery = None,
+    capture_limit: capture_options.CaptureLimit = None,
+    tta: capture_options.Tta = None,
     trackers: options.Trackers = "offline",
     strict: options.Strict = False,
     dry_run: Annotated[
@@ -92,8 +93,8 @@ def run_command(
     aggregate: Aggregate = None,
     margin: Margin = None,
     paired: Paired = False,
-    groups: keeping.Groups = None,
-    weak_below: keeping.WeakBelow = None,
+    groups: capture_options.Groups = None,
+    weak_below: capture_options.WeakBelow = None,
     confidence: Confidence = 0.95,
     documents: Documents = NO_DOCUMENTS,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
@@ -106,7 +107,7 @@ def run_command(
     here = Path.cwd().resolve()
     folder = named_folder(command or (), here)
     if folder is not None:
-        from deviate import entry_scripts
+        from deviate.project import entry_scripts
 
         raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
     container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
@@ -126,7 +127,9 @@ def run_command(
         timeout=timeout, stall_timeout=stall_timeout, retries=retries, max_failures=max_failures,
         ignore_failure=ignore_failure, requeue=requeue, keep=keep,
     )  # fmt: skip
-    growth = pipeline.declare(until=until, looks=looks, runs=runs, least=min_runs, most=max_runs, confidence=confidence)
+    growth = workflows.declare(
+        until=until, looks=looks, runs=runs, least=min_runs, most=max_runs, confidence=confidence
+    )
     request = Request(
         runs=growth.first or runs or first.config.runs or DEFAULT_RUNS,
         variants=chosen,
@@ -143,11 +146,11 @@ def run_command(
         growth=growth,
         budget_s=options.seconds(budget, "--budget"),
         is_strict=strict,
-        capture=keeping.kept(capture, capture_every, capture_limit, tta, first.config.capture),
+        capture=capture_options.kept(capture, capture_every, capture_limit, tta, first.config.capture),
     )
     judging = Judging(
         confidence=confidence, metric=metric, aggregate=aggregate, margin=margin, is_paired=paired,
-        groups=tuple(groups or ()), weak_below=keeping.weak_below(weak_below),
+        groups=tuple(groups or ()), weak_below=capture_options.weak_below(weak_below),
     )  # fmt: skip
     asked: Mapping[str | None, Asked] = {own: (prepared, request) for own, prepared in contenders.items()}
     if swept is not None:
@@ -157,16 +160,16 @@ def run_command(
         return
     folder = records.deviate_folder(first.target.root)
     _refuse(asked, folder)
-    begun = [pipeline.begin(prepared, wanted, folder, name=own) for own, (prepared, wanted) in asked.items()]
+    begun = [workflows.begin(prepared, wanted, folder, name=own) for own, (prepared, wanted) in asked.items()]
     for note in [note for it in begun for note in it.notes]:
         output.say(f"Note     {note}")
     names = [variant.name for variant in chosen]
     if plan_only:
         for it in begun:
-            n_runs = len(pipeline.specs_of(it.plan, it.snapshot))
+            n_runs = len(workflows.specs_of(it.plan, it.snapshot))
             output.say(f"Planned  {it.name}: deviate worker {it.name} --index 0 … {n_runs - 1}")
         return
-    more = pipeline.Further(begun, names, request, judging)
+    more = workflows.Further(begun, names, request, judging)
     carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
     if swept is not None:
         sweep.conclude(begun, judging, documents)
@@ -184,7 +187,7 @@ def _announce(asked: Mapping[str | None, Asked], judging: Judging, output: Outpu
     for own, (prepared, request) in list(asked.items())[: 1 if swept else None]:
         if not is_silent:
             typer.echo(announcement(prepared, request, width(), name=own), file=output.people)
-        for warning in pipeline.foresee(prepared, judging, request.growth):
+        for warning in workflows.foresee(prepared, judging, request.growth):
             typer.echo(f"Warning: {warning}", err=True)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
@@ -196,7 +199,7 @@ def _refuse(asked: Mapping[str | None, Asked], folder: Path) -> None:
         if request.settings.executor == "local" and not request.wrap:
             refuse_unknown_programs(prepared.target)
         if own is not None:
-            pipeline.refuse_misfit(prepared, request, folder, own)
+            workflows.refuse_misfit(prepared, request, folder, own)
 
 
 def _finder(
@@ -236,7 +239,7 @@ def _contenders(
     if len(pythons) > 1:
         found = [(path, find(command, path)) for path in pythons]
         stem = name or Path(found[0][1].analysis.script).stem
-        labels = pipeline.interpreter_labels(pythons)
+        labels = workflows.interpreter_labels(pythons)
         return {f"{stem}-{label}": it for label, (_, it) in zip(labels, found, strict=True)}
     return {None: find(command, python)}
 

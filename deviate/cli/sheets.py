@@ -6,11 +6,11 @@ from pathlib import Path
 
 import typer
 
-from deviate import pipeline, records
+from deviate import records, workflows
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.targets import takes_stdout
 from deviate.errors import RecordError
-from deviate.report.sheet import Sheet, render_sheet
+from deviate.report.forms.sheet import Sheet, render_sheet
 
 
 def publish_sheet(sheet: Sheet, targets: Mapping[str, Path], place: Path) -> None:
@@ -21,7 +21,7 @@ def publish_sheet(sheet: Sheet, targets: Mapping[str, Path], place: Path) -> Non
         place: of the page, below `.deviate/reports/`, where the user names none.
     """
     for form, target in targets.items():
-        pipeline.write(render_sheet(sheet, form), target, sys.stdout)
+        workflows.write(render_sheet(sheet, form), target, sys.stdout)
     kept = f"Report   {nearest(targets['html'])}" if "html" in targets else _keep(sheet, place)
     if not takes_stdout(targets):
         typer.echo(render_sheet(sheet, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
@@ -32,7 +32,7 @@ def _keep(sheet: Sheet, place: Path) -> str:
     """Write the page to its usual place; gives what to say of it."""
     try:
         records.make_deviate_folder(place.parents[2])
-        pipeline.write(render_sheet(sheet, "html"), place, sys.stdout)
+        workflows.write(render_sheet(sheet, "html"), place, sys.stdout)
     except RecordError as error:
         return f"Note     no page was kept: {error.message}; --html FILE writes it elsewhere"
     return f"Report   {nearest(place)}"

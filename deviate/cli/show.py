@@ -9,14 +9,14 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline, records
+from deviate import records, workflows
 from deviate.cli import complete
 from deviate.cli.app import Confidence, Form, as_json, command, width
-from deviate.cli.shown import experiment_document, experiment_text, look
-from deviate.cli.shown_run import find_runs, run_document, run_text
+from deviate.cli.show_experiment import experiment_document, experiment_text, look
+from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
-from deviate.pipeline import RunState
 from deviate.records.layout import log_files
+from deviate.workflows import RunState
 
 PIECE_BYTES = 1 << 20
 FOLLOW_S = 0.25
@@ -43,7 +43,7 @@ def show_command(
     Reads the folder alone: it may be called from another shell, or another machine, while the runs go on.
     """
     plain, _, variant = name.partition(":")
-    folder = records.find_experiment(pipeline.records_folder(Path.cwd().resolve()), plain)
+    folder = records.find_experiment(workflows.records_folder(Path.cwd().resolve()), plain)
     there = [it.name for it in records.read_plan(folder).variants]
     if variant and variant not in there:
         raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {', '.join(there)}")
@@ -53,7 +53,7 @@ def show_command(
         shown = look(folder, variant, confidence=confidence)
         typer.echo(as_json(experiment_document(shown)) if form is Form.json else experiment_text(shown, width()))
         return
-    states = [it for it in pipeline.run_states(folder, records.read_plan(folder)) if variant in {"", it.variant}]
+    states = [it for it in workflows.run_states(folder, records.read_plan(folder)) if variant in {"", it.variant}]
     found = find_runs(states, run, name)
     if log or stderr or follow:
         if log and stderr:
@@ -89,7 +89,7 @@ def _pieces(attempt: Path, path: Path, *, follows: bool) -> Iterator[bytes]:
     at = 0
     while True:
         has_ended = not follows or not any(
-            it.is_held for it in pipeline.attempt_states(attempt.parent) if it.folder == attempt
+            it.is_held for it in workflows.attempt_states(attempt.parent) if it.folder == attempt
         )  # asked first: what was written until then is printed below
         if path.exists():
             with path.open("rb") as file:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deviate import pipeline, records
+from deviate import records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.errors import InputError
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
     from deviate.cli.publish import Documents
-    from deviate.pipeline import Begun, Growth, Judging, Request
-    from deviate.prepare import Prepared
+    from deviate.project.prepare import Prepared
+    from deviate.workflows import Begun, Growth, Judging, Request
 
 Option = Annotated[
     str | None,
@@ -35,9 +35,9 @@ def points(
     Raises:
         InputError: it is no sweep, or stands beside what has several commands itself.
     """
-    from deviate.pipeline.begin import name_of
-    from deviate.pipeline.sweep import parse_sweep
-    from deviate.pipeline.sweep import points as points_of
+    from deviate.workflows.begin import name_of
+    from deviate.workflows.sweep import parse_sweep
+    from deviate.workflows.sweep import points as points_of
 
     refuse_documents(documents)
     if len(asked) > 1 or None not in asked:
@@ -75,7 +75,7 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
         return True
     if len(names) != 1 or _is_experiment(folder, names[0]):
         return False
-    from deviate.pipeline.sweep import has_sweep
+    from deviate.workflows.sweep import has_sweep
 
     return has_sweep(folder, names[0])
 
@@ -95,8 +95,8 @@ def report(folder: Path, name: str, judging: "Judging", documents: "Documents") 
         InputError: there is no such sweep.
     """
     from deviate.cli.sheets import publish_sheet
-    from deviate.pipeline.sweep import judge_sweep, read_sweep
-    from deviate.report.sweep import sweep_sheet
+    from deviate.report.parts.sweep import sweep_sheet
+    from deviate.workflows.sweep import judge_sweep, read_sweep
 
     refuse_documents(documents)
     found = read_sweep(folder, name)
@@ -104,5 +104,5 @@ def report(folder: Path, name: str, judging: "Judging", documents: "Documents") 
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
     experiments = [experiment for _, those in found for experiment in those]
     places = [it.folder for it in experiments if it.folder is not None]
-    pipeline.tell_reported(places, is_comparison=False)
+    workflows.tell_reported(places, is_comparison=False)
     return all(run.status in {"completed", "cancelled"} for it in experiments for run in it.runs)

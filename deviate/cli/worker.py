@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import pipeline
+from deviate import workflows
 from deviate.cli import complete
 from deviate.cli.app import IN_USE, command
 from deviate.errors import InputError, InUseError
@@ -38,10 +38,10 @@ def worker_command(
     named = Path(experiment)
     here = Path.cwd().resolve()
     place = (
-        named if (named / "experiment.json").is_file() else find_experiment(pipeline.records_folder(here), experiment)
+        named if (named / "experiment.json").is_file() else find_experiment(workflows.records_folder(here), experiment)
     )
     try:
-        outcome = pipeline.work(place.absolute(), index=index, run=run)
+        outcome = workflows.work(place.absolute(), index=index, run=run)
     except InUseError as error:
         typer.echo(f"{error.message}: {error.hint}", err=True)
         raise typer.Exit(IN_USE) from None

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 import deviate
-from deviate.digests import file_digest, with_digest
+from deviate.base.digests import file_digest, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.gitfolder import freeze_git
 from deviate.instrument.provenance import GitState, freeze_provenance
@@ -151,14 +151,15 @@ def _copy_guest(guest: Path) -> None:
         without = shutil.ignore_patterns("__pycache__")
         (guest / GUEST).mkdir(parents=True)
         (guest / GUEST / "__init__.py").touch()
-        shutil.copy2(package / "runtime" / "sitecustomize.py", guest)
+        shutil.copy2(package / "guest" / "sitecustomize.py", guest)
         # Python imports that before anything of ours can look after its bytecode, which a full disk may have cut off:
         # a file in its place keeps it from being written. The rest of the guest sees to its own.
         (guest / "__pycache__").touch()
         for name in ("eventlog.py", "logs.py"):
             shutil.copy2(package / name, guest / GUEST)
-        for part in ("runtime", "sinks"):
-            shutil.copytree(package / part, guest / GUEST / part, ignore=without)
+        # A snapshot calls it `runtime`: files that earlier versions have instrumented load it by that name.
+        for part, name in (("guest", "runtime"), ("sinks", "sinks")):
+            shutil.copytree(package / part, guest / GUEST / name, ignore=without)
     except FileNotFoundError as error:
         raise ToolError(f"a part of the guest is missing: {error.filename}", "install deviate again") from error
     (guest / GUEST / "runtime" / "sitecustomize.py").unlink()

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from .own_output import Identity, own_output
+from deviate.instrument.own_output import Identity, own_output
 
 COPY_BELOW = 1 << 20
 """Bytes up to which a file is copied rather than linked."""

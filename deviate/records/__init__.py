@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.lazy import load_on_first_use
+from deviate.base.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.records.environment import Platform as Platform
+    from deviate.records.environment_diff import environment_changed as environment_changed
+    from deviate.records.environment_diff import environment_misfits as environment_misfits
     from deviate.records.events import evaluation_of as evaluation_of
     from deviate.records.files import locked as locked
     from deviate.records.imported import experiment_of as experiment_of
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from deviate.records.layout import experiment_file as experiment_file
     from deviate.records.layout import experiments_folder as experiments_folder
     from deviate.records.layout import snapshot_folder as snapshot_folder
-    from deviate.records.misfits import environment_changed as environment_changed
-    from deviate.records.misfits import environment_misfits as environment_misfits
     from deviate.records.plan import Change as Change
     from deviate.records.plan import Plan as Plan
     from deviate.records.plan import Reported as Reported
@@ -70,7 +70,7 @@ load_on_first_use(
             "experiments_folder",
             "snapshot_folder",
         ),
-        "deviate.records.misfits": (
+        "deviate.records.environment_diff": (
             "environment_changed",
             "environment_misfits",
         ),

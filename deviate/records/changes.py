@@ -5,9 +5,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from deviate.base.redaction import redacted
 from deviate.model import InjectedCode, Revision
 from deviate.records.manifest import Commit
-from deviate.redaction import redacted
 
 MOST_CHARACTERS = 20_000
 """Of one file's changes, and of the diff to the commit, that are read: more than a reader of a report goes through."""

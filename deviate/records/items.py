@@ -3,7 +3,7 @@
 import re
 
 from deviate.model import Direction, Role
-from deviate.wording import HIGHER, LOWER, direction_of, listed, role_of, words
+from deviate.model.metric_vocabulary import HIGHER, LOWER, direction_of, listed, role_of, words
 
 CONTAINERS = listed(
     "metric metrics result results score scores stat stats statistics log logs summary info dict record records row "

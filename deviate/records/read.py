@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deviate.base.redaction import redacted_words
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,
@@ -32,9 +33,9 @@ from deviate.records.attempts import (
 )
 from deviate.records.changes import injected, revision
 from deviate.records.environment import facts_of, missing_facts
+from deviate.records.environment_diff import differences
 from deviate.records.events import read_events
 from deviate.records.flags import flags_of
-from deviate.records.gather import artifacts, draws, environment, not_captured, told_by_all, told_by_one
 from deviate.records.layout import (
     attempt_number,
     attempts,
@@ -46,12 +47,11 @@ from deviate.records.layout import (
 )
 from deviate.records.manifest import damaged_sources, read_manifest
 from deviate.records.measure import Catalog, measure, process_warnings
-from deviate.records.misfits import differences
+from deviate.records.merge_processes import artifacts, draws, environment, not_captured, told_by_all, told_by_one
 from deviate.records.plan import Plan, VariantPlan
 from deviate.records.plans import read_plan
 from deviate.records.process_log import ProcessLog
 from deviate.records.specs import read_spec, run_id
-from deviate.redaction import redacted_words
 
 TAP_FAILED = "a tap failed, the script was not disturbed"
 """How a run begins to tell of a fault of what watches it."""

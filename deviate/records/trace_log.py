@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deviate.base.redaction import redacted
 from deviate.errors import RecordError
 from deviate.model.divergence import Place, Trace
 from deviate.model.traces import NONE, Records
 from deviate.records.changes import ORIGINALS, TREE
 from deviate.records.json_lines import BAD, json_lines
-from deviate.redaction import redacted
 
 SCHEMA = 1
 # 2026-11-22  1  first format; written by the guest

@@ -2,10 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.lazy import load_on_first_use
+from deviate.base.lazy import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.replay.adopt import settled_attempt as settled_attempt
+    from deviate.replay.capture_options import DEFAULT_LIMIT as DEFAULT_LIMIT
+    from deviate.replay.capture_options import bytes_of as bytes_of
+    from deviate.replay.capture_options import is_kept as is_kept
+    from deviate.replay.capture_options import is_trace as is_trace
+    from deviate.replay.capture_options import keeping as keeping
+    from deviate.replay.capture_options import tell_keeping as tell_keeping
+    from deviate.replay.capture_options import whole_keeping as whole_keeping
     from deviate.replay.containers import SECRETS as SECRETS
     from deviate.replay.definitions import define_variant as define_variant
     from deviate.replay.environment import current_platform as current_platform
@@ -15,13 +22,6 @@ if TYPE_CHECKING:
     from deviate.replay.execute import work as work
     from deviate.replay.executors.local import LocalExecutor as LocalExecutor
     from deviate.replay.executors.protocol import Executor as Executor
-    from deviate.replay.keeping import DEFAULT_LIMIT as DEFAULT_LIMIT
-    from deviate.replay.keeping import bytes_of as bytes_of
-    from deviate.replay.keeping import is_kept as is_kept
-    from deviate.replay.keeping import is_trace as is_trace
-    from deviate.replay.keeping import keeping as keeping
-    from deviate.replay.keeping import tell_keeping as tell_keeping
-    from deviate.replay.keeping import whole_keeping as whole_keeping
     from deviate.replay.plan import plan as plan
     from deviate.replay.prepare import prepare_tree as prepare_tree
     from deviate.replay.slots import choose_gpus as choose_gpus
@@ -52,7 +52,7 @@ load_on_first_use(
         ),
         "deviate.replay.executors.local": ("LocalExecutor",),
         "deviate.replay.executors.protocol": ("Executor",),
-        "deviate.replay.keeping": (
+        "deviate.replay.capture_options": (
             "DEFAULT_LIMIT",
             "bytes_of",
             "is_kept",

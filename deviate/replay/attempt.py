@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from deviate.base.redaction import redacted_words
 from deviate.errors import InUseError, RecordError
 from deviate.eventlog import CUT
 from deviate.model import Settings, Snapshot, Spec
@@ -29,7 +30,6 @@ from deviate.records.layout import (
 )
 from deviate.records.manifest import Manifest, damaged_sources, read_manifest
 from deviate.records.specs import keep_spec, run_id, spec_hash
-from deviate.redaction import redacted_words
 from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
 from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch

@@ -4,9 +4,9 @@ import contextlib
 import subprocess
 from pathlib import Path
 
+from deviate.base.git import SAFE
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, decode
-from deviate.git import SAFE
 from deviate.records.layout import event_files
 
 MARK = b'["checkpoint",'

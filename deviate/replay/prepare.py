@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from deviate.base.redaction import redacted_words
 from deviate.errors import RunError
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import stderr_tail
-from deviate.redaction import redacted_words
 from deviate.replay.attempt import prepare_attempt, read_frozen, recorded, started
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.outcomes import judge

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from deviate.model import Description, Experiment, ExperimentFindings, PairFindings, SelectedMetric
-from deviate.stats.aggregate import NEVER
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.paired import differing_rules
+from deviate.stats.estimates.aggregate import NEVER
+from deviate.stats.estimates.sample import count, first_of
+from deviate.stats.interim_analysis import n_counted
 from deviate.stats.primary import is_on_test_data
-from deviate.stats.sample import count, first_of
-from deviate.stats.standing import n_counted
+from deviate.stats.tests.paired import differing_rules
 
 N_NAMED = 5
 """Metrics that one warning names; it counts the rest."""

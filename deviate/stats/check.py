@@ -23,13 +23,10 @@ from deviate.model.check import (
     MetricCheck,
 )
 from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
-from deviate.stats.both import NEAR, ask_fit, including, interval_of_both
 from deviate.stats.compare import deciding_scores
-from deviate.stats.family import holm
-from deviate.stats.notes import equal_words, where
-from deviate.stats.power import detectable_paired_effect, fewest, runs_for_effect
-from deviate.stats.proof import repeatability
-from deviate.stats.sample import (
+from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
+from deviate.stats.estimates.proof import repeatability
+from deviate.stats.estimates.sample import (
     CONSTANT_DIFFERENCE,
     Values,
     count,
@@ -39,7 +36,10 @@ from deviate.stats.sample import (
     refusal,
     spread_refusal,
 )
-from deviate.stats.two_tests import Side
+from deviate.stats.multiple.family import holm
+from deviate.stats.notes import equal_words, where
+from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both
+from deviate.stats.tests.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
 TOO_FEW = "needs {needed}, has {found}: with fewer a check is always undecided"

@@ -7,16 +7,21 @@ import numpy as np
 
 from deviate.model import NOT_ASKED, Comparison, Description, Direction, Estimate, Paired, Unavailable, Verdict
 from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
-from deviate.stats.bootstrap import (
+from deviate.stats.describe import describe
+from deviate.stats.design.power import (
+    detectable_difference,
+    detectable_interval,
+    detectable_paired,
+    detectable_paired_interval,
+)
+from deviate.stats.estimates.bootstrap import (
     Resamples,
     difference_bootstrap,
     glass_delta_bootstrap,
     mean_bootstrap,
     sd_ratio_bootstrap,
 )
-from deviate.stats.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
-from deviate.stats.describe import describe
-from deviate.stats.effect import (
+from deviate.stats.estimates.effect import (
     cliffs_delta,
     cliffs_delta_interval,
     cohens_d,
@@ -29,23 +34,12 @@ from deviate.stats.effect import (
     superiority,
     superiority_interval,
 )
-from deviate.stats.equivalence import equivalence, paired_equivalence
-from deviate.stats.paired import match, paired, pairing_cost
-from deviate.stats.power import (
-    detectable_difference,
-    detectable_interval,
-    detectable_paired,
-    detectable_paired_interval,
-)
-from deviate.stats.sample import Values, differences_of
-from deviate.stats.spread import brown_forsythe, decide_spread, levene
-from deviate.stats.two_sample import (
-    kolmogorov_smirnov,
-    mann_whitney,
-    student,
-    welch,
-    welch_interval,
-)
+from deviate.stats.estimates.sample import Values, differences_of
+from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
+from deviate.stats.tests.both import ask_fit, both_interval, including, paired_both_interval, permutation_test, upper_p
+from deviate.stats.tests.equivalence import equivalence, paired_equivalence
+from deviate.stats.tests.paired import match, paired, pairing_cost
+from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.verdict import decide
 
 _UNJUDGED = Verdict("undecided", "")

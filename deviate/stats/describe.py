@@ -18,14 +18,21 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.model.minimum import VERDICT_RUNS
-from deviate.stats.aggregate import aggregate_series
-from deviate.stats.bootstrap import Resamples, Source, mean_bootstrap, mean_percentile, median_bootstrap, sd_bootstrap
-from deviate.stats.contention import contention
-from deviate.stats.intervals import mean_interval, sd_interval, standard_error
-from deviate.stats.non_finite import non_finite_note
-from deviate.stats.precision import precision_note, target_of
-from deviate.stats.relative import coefficient_of_variation, error_variation, variation_interval
-from deviate.stats.robust import (
+from deviate.stats.design.precision import precision_note, target_of
+from deviate.stats.estimates.aggregate import aggregate_series
+from deviate.stats.estimates.bootstrap import (
+    Resamples,
+    Source,
+    mean_bootstrap,
+    mean_percentile,
+    median_bootstrap,
+    sd_bootstrap,
+)
+from deviate.stats.estimates.contention import contention
+from deviate.stats.estimates.intervals import mean_interval, sd_interval, standard_error
+from deviate.stats.estimates.non_finite import non_finite_note
+from deviate.stats.estimates.relative import coefficient_of_variation, error_variation, variation_interval
+from deviate.stats.estimates.robust import (
     excess_kurtosis,
     interquartile_range,
     median_deviation,
@@ -34,8 +41,8 @@ from deviate.stats.robust import (
     skewness,
     tails_text,
 )
-from deviate.stats.sample import Values, count, moments, spread_refusal
-from deviate.stats.sampling import examples_of, sampling_error
+from deviate.stats.estimates.sample import Values, count, moments, spread_refusal
+from deviate.stats.estimates.sampling import examples_of, sampling_error
 
 NO_RESULT = {"crashed": "crashed", "timed_out": "timed out", "silent": "the guest never reported"}
 NOT_COUNTED = ("lost", "cancelled")

@@ -28,26 +28,26 @@ from deviate.stats.advice import (
     tail_warnings,
     unmatched_warnings,
 )
-from deviate.stats.aggregate import check_aggregate
-from deviate.stats.attainment import attainment
-from deviate.stats.bootstrap import Resamples
-from deviate.stats.breakdowns import breakdowns
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
-from deviate.stats.endings import ending_warnings
-from deviate.stats.evaluation import evaluation_warnings
-from deviate.stats.failures import completion
-from deviate.stats.fixed_seeds import fixed_seed_warnings
-from deviate.stats.many import compare_many
+from deviate.stats.estimates.aggregate import check_aggregate
+from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.estimates.breakdowns import breakdowns
+from deviate.stats.estimates.endings import ending_warnings
+from deviate.stats.estimates.evaluation import evaluation_warnings
+from deviate.stats.estimates.fixed_seeds import fixed_seed_warnings
+from deviate.stats.estimates.non_finite import non_finite_warnings
+from deviate.stats.estimates.proof import evaluation_agreement
+from deviate.stats.multiple.many import compare_many
+from deviate.stats.multiple.pairs import compare_all, label, match_metrics
+from deviate.stats.multiple.repetition import repetition_warnings
+from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
-from deviate.stats.non_finite import non_finite_warnings
-from deviate.stats.paired import pairing_warnings, partnered
-from deviate.stats.pairs import compare_all, label, match_metrics
 from deviate.stats.planning import planning
 from deviate.stats.primary import find_primary, require_metric
-from deviate.stats.proof import evaluation_agreement
-from deviate.stats.repetition import repetition_warnings
-from deviate.stats.tasks import compare_tasks
+from deviate.stats.tests.attainment import attainment
+from deviate.stats.tests.failures import completion
+from deviate.stats.tests.paired import pairing_warnings, partnered
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})

@@ -14,19 +14,19 @@ from deviate.model import (
     SelectedMetric,
     Unavailable,
 )
-from deviate.stats.effect import sd_ratio, sd_ratio_interval
-from deviate.stats.intervals import sd_interval
-from deviate.stats.notes import row_notes
-from deviate.stats.overhead import overhead
-from deviate.stats.sample import moments, spread_refusal
-from deviate.stats.statements import statements
-from deviate.stats.study import BOTH, Study, isolates, leaves_other_out, study_of
-from deviate.stats.variance import (
+from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
+from deviate.stats.estimates.intervals import sd_interval
+from deviate.stats.estimates.overhead import overhead
+from deviate.stats.estimates.sample import moments, spread_refusal
+from deviate.stats.estimates.variance import (
     variance_excess,
     variance_excess_interval,
     variance_share,
     variance_share_interval,
 )
+from deviate.stats.notes import row_notes
+from deviate.stats.statements import statements
+from deviate.stats.study import BOTH, Study, isolates, leaves_other_out, study_of
 
 REFERENCE = Unavailable("reference")
 CONFIGURATION = Unavailable("configuration, not noise")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model import Absorption, Description, Repeatability, value_text
-from deviate.stats.sample import count, spread_refusal
+from deviate.stats.estimates.sample import count, spread_refusal
 from deviate.stats.study import STREAMS, Study, drawn
 
 NO_EFFECT = "had no observed effect"

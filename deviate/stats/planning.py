@@ -24,10 +24,10 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
-from deviate.stats.design import runs_for_margin
-from deviate.stats.paired import match
-from deviate.stats.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
-from deviate.stats.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.design.design import runs_for_margin
+from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
+from deviate.stats.estimates.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.tests.paired import match
 
 PLANNED_RUNS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
 

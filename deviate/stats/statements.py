@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from deviate.model import Absorption, Experiment, Repeatability
-from deviate.stats.evaluation import evaluation_statements
+from deviate.stats.estimates.evaluation import evaluation_statements
+from deviate.stats.estimates.proof import completed
+from deviate.stats.estimates.sample import count
 from deviate.stats.notes import NO_EFFECT, equal_note, equal_words, where
-from deviate.stats.proof import completed
-from deviate.stats.sample import count
 from deviate.stats.study import CONTROL, SCRIPT, STREAMS, Study, drawn, isolates, leaves_other_out
 
 MOST_LISTED = 5

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model import Absorption, Experiment, ExperimentFindings, NoiseKind, Repeatability
-from deviate.stats.proof import absorption, completed, repeatability
+from deviate.stats.estimates.proof import absorption, completed, repeatability
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = frozenset({"kernels", "autotune", "precision"})

@@ -2,12 +2,12 @@
 
 from deviate.model import Comparison, Description, Equivalence, Interval, Test, Unavailable, Verdict, Word, level_text
 from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
-from deviate.stats.both import NEAR, p_of
-from deviate.stats.failures import failure_bound, is_failure
-from deviate.stats.paired import match
-from deviate.stats.power import pairs_needed, runs_needed
-from deviate.stats.sample import count, differences_of, spread_refusal
-from deviate.stats.two_tests import smallest_p
+from deviate.stats.design.power import pairs_needed, runs_needed
+from deviate.stats.estimates.sample import count, differences_of, spread_refusal
+from deviate.stats.tests.both import NEAR, p_of
+from deviate.stats.tests.failures import failure_bound, is_failure
+from deviate.stats.tests.paired import match
+from deviate.stats.tests.two_tests import smallest_p
 
 CONSTANT = "constant difference"
 UNEQUAL = 2.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from deviate.config import CAPTURE_KEYS, EXPERIMENT_KEYS, METRIC_KEYS, SNAPSHOT_KEYS, VARIANT_KEYS
+from deviate.project.config import CAPTURE_KEYS, EXPERIMENT_KEYS, METRIC_KEYS, SNAPSHOT_KEYS, VARIANT_KEYS
 
 HEAD = """\
 # deviate.toml

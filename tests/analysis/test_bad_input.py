@@ -8,7 +8,7 @@ import pytest
 from installed import examine
 
 from deviate.analysis import analyze
-from deviate.analysis.source import LARGEST
+from deviate.analysis.resolve.source import LARGEST
 from deviate.errors import InputError
 
 LOOP = "for epoch in range(3):\n    loss = step()\n    print('loss', loss)\n"

@@ -10,8 +10,8 @@ from hostile import NASTY
 from partings import CASES, spoken
 from playwright.sync_api import Browser
 
-from deviate.report.diverge import diverge_sheet
-from deviate.report.sheet import render_sheet
+from deviate.report.forms.sheet import render_sheet
+from deviate.report.parts.diverge import diverge_sheet
 
 PAGES = {
     "backward": CASES["backward"],

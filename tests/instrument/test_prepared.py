@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from frozen import TRAIN, analysis_of
 
-from deviate.digests import with_digest
+from deviate.base.digests import with_digest
 from deviate.errors import RecordError
 from deviate.instrument.changes import changed_files
 from deviate.instrument.prepared import note_prepared

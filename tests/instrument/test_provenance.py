@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from frozen import TRAIN, analysis_of
 
-from deviate.digests import with_digest
+from deviate.base.digests import with_digest
 from deviate.instrument.provenance import LONGEST_DIFF, freeze_provenance
 from deviate.instrument.snapshot import freeze
 from deviate.records.manifest import Commit, read_manifest

@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from deviate import prepare
 from deviate.model.plan import STREAMS_NUMBER
-from deviate.pipeline import Request, begin, specs_of
-from deviate.pipeline.carry import open_experiment
+from deviate.project import prepare
 from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
 from deviate.records.specs import run_id
 from deviate.replay import VARIANTS
+from deviate.workflows import Request, begin, specs_of
+from deviate.workflows.execute import open_experiment
 
 BEGUN = Path(__file__).parent / "begun"
 

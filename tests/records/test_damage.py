@@ -9,7 +9,7 @@ import pytest
 from damaging import look, record_files, unnoticed
 from recorded import edit_record
 
-from deviate.digests import FIELD
+from deviate.base.digests import FIELD
 from deviate.model import Series
 from deviate.records.attempts import continued, damaged_files, read_result
 from deviate.records.imported import write_imported

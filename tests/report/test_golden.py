@@ -22,18 +22,18 @@ from studies import flip, noisy_run, study, usual, variant
 
 from deviate import __version__
 from deviate.model import Experiment, Findings, Series
-from deviate.pipeline import Judging
-from deviate.pipeline.check import Gate, check
 from deviate.report import RENDERERS, View, build_view, render
 from deviate.report.data.tables import table_files
-from deviate.report.gate import CHECK_FORMS, render_check
-from deviate.report.gate.check import check_view
-from deviate.report.gate.view import CheckView
+from deviate.report.forms.gate import CHECK_FORMS, render_check
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of, macros_source
+from deviate.report.parts.check import check_view
+from deviate.report.view.check import CheckView
 from deviate.stats import judge
+from deviate.workflows import Judging
+from deviate.workflows.check import Gate, check
 
 FOLDER = Path(__file__).parent / "golden"
 WRITES = os.environ.get("DEVIATE_GOLDEN") == "write"

@@ -1,6 +1,6 @@
 """Whatever users' code and files bring is shown in every form of a report, and obeyed in none.
 
-What the browser makes of it is in tests/browser, what LaTeX does in tests/report/renderers/test_latex.py.
+What the browser makes of it is in tests/browser, what LaTeX does in tests/report/forms/test_latex.py.
 """
 
 import csv
@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 from tiers import slow_but
 
-from deviate.notebook import Results
+from deviate.api import Results
 from deviate.report import View, build_view, render
 from deviate.report.data.tables import table_files
 from deviate.report.format import clean

@@ -17,10 +17,10 @@ from deviate.model import Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.model.stability import Measure
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
-from deviate.report.overhead import overhead_sheet
-from deviate.report.sheet import SHEET_FORMS, Sheet, render_sheet
-from deviate.report.sheet_schemas import diverge_schema, overhead_schema, sweep_schema
-from deviate.report.sweep import sweep_sheet
+from deviate.report.forms.sheet import SHEET_FORMS, Sheet, render_sheet
+from deviate.report.forms.sheet_schemas import diverge_schema, overhead_schema, sweep_schema
+from deviate.report.parts.overhead import overhead_sheet
+from deviate.report.parts.sweep import sweep_sheet
 
 COPIES = Path(__file__).parents[2] / "docs" / "reference" / "schemas"
 HOSTILE = "<script>alert(1)</script>&\x1b[31m_%$#{}\\|`@you"

@@ -9,7 +9,7 @@ from deviate.model import Direction, Experiment, Findings, Interval, SelectedMet
 from deviate.model.check import CheckOutcome, MetricCheck
 from deviate.stats import both_interval, equivalence, judge, paired_equivalence
 from deviate.stats.check import Weighed, check_completion, check_control, check_metrics, weigh
-from deviate.stats.two_tests import ask
+from deviate.stats.tests.two_tests import ask
 
 
 def weighed(value: Weighed | Unavailable) -> Weighed:

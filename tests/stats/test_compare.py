@@ -20,8 +20,8 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.stats.describe import describe_runs
-from deviate.stats.looks import Plan, at_look, repeated_p
-from deviate.stats.pairs import compare_all
+from deviate.stats.design.group_sequential import Plan, at_look, repeated_p
+from deviate.stats.multiple.pairs import compare_all
 
 LOOKS = (5, 10, 20)
 OF_OTHERS = {"worst_rank", "curve", "attainment"}

@@ -11,7 +11,7 @@ from samples import experiment, metric, run, sample
 from deviate import stats
 from deviate.model import NOT_ASKED, Description, EvaluationData, Interval, Unavailable
 from deviate.stats.describe import describe_runs
-from deviate.stats.sampling import UNKNOWN_EXAMPLES
+from deviate.stats.estimates.sampling import UNKNOWN_EXAMPLES
 
 CROSS_CHECKS = ("mean_bootstrap", "mean_percentile", "sd_bootstrap", "median_bootstrap")
 ACCURACIES = [0.9341, 0.9352, 0.9337, 0.9346, 0.9333, 0.9358, 0.9349, 0.9340, 0.9344, 0.9351]

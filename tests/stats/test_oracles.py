@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from deviate import stats
 from deviate.model import Interval, Test, Unavailable
-from deviate.stats.power import arrangement_loss
+from deviate.stats.design.power import arrangement_loss
 
 RESNET = sample(93.6, 1.7, 8)
 WIDE = sample(96.2, 0.4, 8)

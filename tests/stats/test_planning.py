@@ -12,8 +12,13 @@ from studies import study, usual
 
 from deviate.model import Experiment, Interval, Planning, Unavailable
 from deviate.stats import judge
-from deviate.stats.power import arrangement_loss, detectable_difference, detectable_effect, detectable_paired_effect
-from deviate.stats.two_tests import ask
+from deviate.stats.design.power import (
+    arrangement_loss,
+    detectable_difference,
+    detectable_effect,
+    detectable_paired_effect,
+)
+from deviate.stats.tests.two_tests import ask
 
 RNG = np.random.default_rng(7)
 METRIC = selected(is_primary=True, unit="%", margin=0.3)

@@ -14,7 +14,7 @@ from statsmodels.stats import nonparametric, power
 
 from deviate import stats
 from deviate.model import Comparison, Interval, Test, Unavailable
-from deviate.stats.power import arrangement_loss
+from deviate.stats.design.power import arrangement_loss
 
 Scores = Sequence[float]
 # Dyadic numbers of moderate size: shifts and scales by powers of two lose no bits.

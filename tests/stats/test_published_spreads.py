@@ -6,7 +6,8 @@ import math
 import pytest
 
 from deviate.model import Interval, Test
-from deviate.stats import Summary, mean_largest_range, rate_interval, summary
+from deviate.stats import Summary, mean_largest_range, rate_interval
+from deviate.stats.estimates import summary
 
 CIFAR = [
     [(62.28, 0.83), (61.44, 0.41), (61.61, 0.31)],

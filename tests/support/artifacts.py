@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deviate.eventlog import encode
-from deviate.runtime.npz import write_npz
+from deviate.guest.npz import write_npz
 
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 

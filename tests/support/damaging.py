@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate import pipeline, report
+from deviate import report, workflows
 from deviate.errors import DeviateError
 from deviate.model import Experiment, Run
 from deviate.records import environment
@@ -59,7 +59,7 @@ def change_byte(path: Path, rng: random.Random) -> bytes:
 
 def report_of(folder: Path) -> str:
     """The report of an experiment as JSON, its figures unrounded."""
-    return report.render(report.build_view(pipeline.describe(read_experiment(folder), pipeline.Judging())), "json")
+    return report.render(report.build_view(workflows.describe(read_experiment(folder), workflows.Judging())), "json")
 
 
 def unnoticed(

@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 from schemas import schema_flaws
 
+from deviate.api import Results
 from deviate.model import Findings, Interval, Unavailable
-from deviate.notebook import Results
 from deviate.report import build_view
-from deviate.report.renderers.registry import RENDERERS, render
+from deviate.report.forms.registry import RENDERERS, render
 from deviate.report.view import Cell
 
 TOLD = re.compile(

@@ -68,11 +68,11 @@ def compiled_guest() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="deviate-guest-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     guest = folder / "_deviate_guest"
-    for name in ("runtime", "sinks"):
-        shutil.copytree(PACKAGE / name, guest / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for part, name in (("guest", "runtime"), ("sinks", "sinks")):
+        shutil.copytree(PACKAGE / part, guest / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("eventlog.py", "logs.py"):
         shutil.copy(PACKAGE / name, guest / name)
-    shutil.copy(PACKAGE / "runtime" / "sitecustomize.py", folder / "sitecustomize.py")
+    shutil.copy(PACKAGE / "guest" / "sitecustomize.py", folder / "sitecustomize.py")
     (guest / "__init__.py").touch()
     compileall.compile_dir(folder, quiet=1)
     return folder

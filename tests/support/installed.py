@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from deviate.analysis import analyze, to_document
-from deviate.analysis.source import read_source
+from deviate.analysis.resolve.source import read_source
 from deviate.errors import InputError
 from deviate.instrument.rewrite import AROUND, instrument_text
 from deviate.model import Analysis

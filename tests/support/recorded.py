@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate.digests import with_digest
+from deviate.base.digests import with_digest
 from deviate.eventlog import encode, number_text
 from deviate.model import Metric, Place, SelectedMetric, Selection
 from deviate.records.plan import Plan, VariantPlan

@@ -17,23 +17,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 MODULES = (
-    "deviate.announce",
+    "deviate.cli.preview",
     "deviate.cli.carry",
     "deviate.cli.sheets",
     "deviate.cli.check_sides",
-    "deviate.pipeline.diverge",
-    "deviate.pipeline.diverge_recorded",
-    "deviate.pipeline.overhead",
+    "deviate.diverge.engine",
+    "deviate.diverge.recorded",
+    "deviate.workflows.overhead",
     "deviate.report.data.embedded",
-    "deviate.report.diverge.sheet",
+    "deviate.report.parts.diverge.sheet",
     "deviate.report.figures.bundle",
     "deviate.report.figures.drawing",
     "deviate.report.figures.sheets",
-    "deviate.report.gate.text",
+    "deviate.report.forms.gate.text",
     "deviate.report.paper.files",
-    "deviate.report.renderers.html",
-    "deviate.report.sheet.html",
-    "deviate.stats.cost",
+    "deviate.report.forms.html",
+    "deviate.report.forms.sheet.html",
+    "deviate.stats.estimates.cost",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
     "rich.live",
@@ -42,7 +42,18 @@ MODULES = (
     "typer.rich_utils",
 )
 """What commands import when they come to it, beside the verbs themselves and the names of the rooms."""
-ROOMS = ("analysis", "display", "instrument", "model", "pipeline", "records", "replay", "report", "review", "stats")
+ROOMS = (
+    "analysis",
+    "cli.progress",
+    "instrument",
+    "model",
+    "project.review",
+    "records",
+    "replay",
+    "report",
+    "stats",
+    "workflows",
+)
 """Packages that load on first use: all their names are used before the fork."""
 
 

@@ -21,12 +21,11 @@ source, attention_backward.cu; flash-attention: parameter `deterministic` of `fl
 
 from collections.abc import Iterator
 
-from deviate.wording import listed
-
-from .kernels import differentiated
-from .names import TORCH_LAYERS, under
-from .registry import Sighting, hazard
-from .survey import Survey, is_true
+from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.names import TORCH_LAYERS, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey, is_true
+from deviate.model.metric_vocabulary import listed
 
 FUSED = listed("torch.nn.functional.scaled_dot_product_attention xformers.ops.memory_efficient_attention")
 LAYERS = under(TORCH_LAYERS, "Transformer TransformerEncoderLayer TransformerDecoderLayer")

@@ -19,11 +19,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.wording import listed
-
-from .kernels import held_by_script
-from .registry import Sighting, hazard
-from .survey import Survey, is_false, is_true
+from deviate.analysis.hazards.kernels import held_by_script
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey, is_false, is_true
+from deviate.model.metric_vocabulary import listed
 
 TRAINERS = listed("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 SWITCHES = (

@@ -19,13 +19,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.callables import CLOCKS
-from deviate.analysis.seeds import SEEDERS
-from deviate.analysis.tree import constant_text, last_name, positional, walk
-from deviate.wording import listed
-
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.seeds import SEEDERS
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.callables import CLOCKS
+from deviate.analysis.resolve.tree import constant_text, last_name, positional, walk
+from deviate.model.metric_vocabulary import listed
 
 CHANGING = CLOCKS | listed(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "

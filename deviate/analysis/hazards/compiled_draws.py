@@ -27,11 +27,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.wording import listed
-
-from .names import draws_from
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.names import draws_from
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.model.metric_vocabulary import listed
 
 COMPILING = listed("numba.jit numba.njit numba.vectorize numba.guvectorize numba.core.decorators.njit")
 SEEDING = ("numpy.random.seed", "random.seed")

@@ -20,13 +20,12 @@ TensorFlow: cuDNN convolution; JAX discussion 10674.
 
 from collections.abc import Iterator
 
-from deviate.analysis.words import words
-from deviate.wording import listed
-
-from .kernels import kernels
-from .names import KERAS, TENSORFLOW, TORCH_LAYERS, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.names import KERAS, TENSORFLOW, TORCH_LAYERS, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.identifier_words import words
+from deviate.model.metric_vocabulary import listed
 
 TORCH = under(TORCH_LAYERS, "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d") | under(
     ("torch.nn.functional.",), "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"

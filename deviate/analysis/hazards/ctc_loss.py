@@ -19,10 +19,10 @@ Source: PyTorch documentation of `torch.nn.CTCLoss` and `torch.use_deterministic
 
 from collections.abc import Iterator
 
-from .kernels import kernels
-from .names import KERAS, TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 NAMES = (
     frozenset({"torch.nn.CTCLoss", "torch.nn.functional.ctc_loss", "torch.ctc_loss"})

@@ -17,11 +17,10 @@ with `warn_only` such operations "will throw a warning instead of an error".
 
 from collections.abc import Iterator
 
-from deviate.analysis.tree import constant_number, constant_text
-from deviate.wording import listed
-
-from .registry import Sighting, hazard
-from .survey import Survey, is_false, is_true
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey, is_false, is_true
+from deviate.analysis.resolve.tree import constant_number, constant_text
+from deviate.model.metric_vocabulary import listed
 
 TRAINERS = listed("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 SWITCHES = ("torch.use_deterministic_algorithms", "torch.set_deterministic")

@@ -20,12 +20,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.seeds import SEEDERS
-from deviate.analysis.tree import walk
-
-from .names import draws_from
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.names import draws_from
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.seeds import SEEDERS
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.tree import walk
 
 
 @hazard("drawn-seed", "seeds")

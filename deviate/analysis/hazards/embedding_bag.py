@@ -16,9 +16,9 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
 
 from collections.abc import Iterator
 
-from .kernels import kernels
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 MODE = {"torch.nn.EmbeddingBag": 5, "torch.nn.functional.embedding_bag": 6}
 

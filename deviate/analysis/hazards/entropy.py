@@ -20,12 +20,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import last_name
-from deviate.analysis.words import words
-from deviate.wording import listed
-
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.tree import last_name
+from deviate.model.metric_vocabulary import listed
 
 ALWAYS = listed(
     "os.urandom os.getrandom random.SystemRandom secrets.SystemRandom secrets.randbelow secrets.randbits "

@@ -21,11 +21,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import dotted, keywords
-from deviate.wording import listed
-
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.tree import dotted, keywords
+from deviate.model.metric_vocabulary import listed
 
 MAKING = listed("gym.make gymnasium.make gym.vector.make gymnasium.vector.make gymnasium.make_vec gym3.make")
 LIBRARIES = ("gym", "stable_baselines3.", "sb3_contrib.", "envpool.", "pettingzoo.", "supersuit.")

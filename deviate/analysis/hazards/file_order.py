@@ -22,12 +22,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.wording import listed
-
-from .flow import Flow
-from .names import TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.flow import Flow
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.model.metric_vocabulary import listed
 
 LISTING = listed(
     "os.listdir os.scandir os.walk os.fwalk glob.glob glob.iglob glob2.glob pathlib.Path().glob pathlib.Path().rglob "

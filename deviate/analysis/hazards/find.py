@@ -6,13 +6,12 @@ from pathlib import Path
 
 import libcst as cst
 
-from deviate.analysis.calls import CallGraph
-from deviate.analysis.collect import IGNORE
-from deviate.analysis.order import is_dead
+from deviate.analysis.hazards.registry import HAZARDS
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.metrics.collect import IGNORE
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.order import is_dead
 from deviate.model import Hazard
-
-from .registry import HAZARDS
-from .survey import Survey
 
 for _file in pkgutil.iter_modules([str(Path(__file__).parent)]):
     if _file.name not in ("find", "page"):

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from deviate.analysis.index import Class, Function
-from deviate.analysis.tree import dotted, last_name, positional, walk
-
-from .survey import Survey
-from .uses import (
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.hazards.uses import (
     ADDING,
     COMPREHENSIONS,
     INDIFFERENT,
@@ -26,6 +23,8 @@ from .uses import (
     is_reported,
     is_sorted,
 )
+from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
 
 
 class Flow:

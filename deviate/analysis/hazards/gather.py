@@ -26,15 +26,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.index import Function
-from deviate.analysis.tree import dotted, walk
-from deviate.analysis.words import words
-from deviate.wording import listed
-
-from .kernels import held_by_script
-from .registry import Sighting, hazard
-from .scatter import METHODS as SCATTERING
-from .survey import Called, Survey, is_true
+from deviate.analysis.hazards.kernels import held_by_script
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.scatter import METHODS as SCATTERING
+from deviate.analysis.hazards.survey import Called, Survey, is_true
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import dotted, walk
+from deviate.model.metric_vocabulary import listed
 
 MADE = listed("torch.randn torch.rand torch.zeros torch.ones torch.empty torch.tensor torch.full torch.normal")
 PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .names import TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 SESSIONS = under(
     TENSORFLOW,

@@ -20,9 +20,9 @@ backward pass".
 
 from collections.abc import Iterator
 
-from .kernels import kernels
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 
 @hazard("grid-sample", "kernels")

@@ -18,10 +18,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import last_name
-
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.tree import last_name
 
 ORDERING = ("sorted", "sort", "min", "max")
 

@@ -16,10 +16,10 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`; TensorFlo
 
 from collections.abc import Iterator
 
-from .kernels import kernels
-from .names import TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 COUNTS = frozenset({"torch.bincount"}) | under(TENSORFLOW, "math.bincount bincount")
 

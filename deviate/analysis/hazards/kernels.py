@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import constant_number, constant_text, identifiers, keywords, positional, walk
-from deviate.analysis.words import words
-from deviate.wording import listed
-
-from .names import TENSORFLOW, under
-from .survey import Called, Survey, is_false, is_true
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.survey import Called, Survey, is_false, is_true
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.tree import constant_number, constant_text, identifiers, keywords, positional, walk
+from deviate.model.metric_vocabulary import listed
 
 DATA = listed("img imgs image images im ims mask masks target targets label labels gt")
 """Words for what is given to a model, without a gradient."""

@@ -31,12 +31,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.things import Instance
-from deviate.analysis.tree import constant_text, walk
-from deviate.wording import listed
-
-from .registry import Sighting, hazard
-from .survey import Called, Survey, is_true
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey, is_true
+from deviate.analysis.resolve.abstract_values import Instance
+from deviate.analysis.resolve.tree import constant_text, walk
+from deviate.model.metric_vocabulary import listed
 
 LOADERS = listed("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
 GENERATORS = listed("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")

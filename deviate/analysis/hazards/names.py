@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.index import Function
-from deviate.wording import listed
-
-from .survey import Called, Survey
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.index import Function
+from deviate.model.metric_vocabulary import listed
 
 TENSORFLOW = ("tensorflow.", "tensorflow.compat.v1.", "tensorflow.compat.v2.")
 KERAS = ("keras.", "tensorflow.keras.", "tf_keras.", "tensorflow.compat.v1.keras.", "tensorflow.compat.v2.keras.")

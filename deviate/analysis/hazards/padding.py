@@ -16,12 +16,11 @@ Source: PyTorch documentation of `torch.use_deterministic_algorithms`.
 
 from collections.abc import Iterator
 
-from deviate.wording import listed
-
-from .kernels import differentiated
-from .names import TORCH_LAYERS, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.names import TORCH_LAYERS, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.model.metric_vocabulary import listed
 
 LAYERS = under(
     TORCH_LAYERS,

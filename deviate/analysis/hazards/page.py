@@ -6,7 +6,7 @@ python -m deviate.analysis.hazards.page > docs/reference/hazards.md
 import sys
 from collections.abc import Iterator
 
-from . import GROUPS, HAZARDS, Kind
+from deviate.analysis.hazards import GROUPS, HAZARDS, Kind
 
 HEAD = """\
 # Hazards

@@ -31,13 +31,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import constant_number
-from deviate.wording import listed
-
-from .kernels import held_by_script
-from .names import draws_in
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.kernels import held_by_script
+from deviate.analysis.hazards.names import draws_in
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.tree import constant_number
+from deviate.model.metric_vocabulary import listed
 
 THREADS = listed("threading.Thread threading.Timer")
 POOLS = (

@@ -18,12 +18,11 @@ NLLLoss2d.cu, holds the check.
 
 from collections.abc import Iterator
 
-from deviate.analysis.tree import constant_number
-
-from .kernels import kernels
-from .names import TORCH_LAYERS, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.names import TORCH_LAYERS, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.tree import constant_number
 
 SPATIAL = under(TORCH_LAYERS, "NLLLoss2d functional.nll_loss2d")
 LOSSES = under(TORCH_LAYERS, "CrossEntropyLoss NLLLoss functional.cross_entropy functional.nll_loss")

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from .kernels import differentiated
-from .names import TORCH_LAYERS, under
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.names import TORCH_LAYERS, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey
 
 FUNCTIONS = ("torch.nn.functional.",)
 AVERAGES = under(TORCH_LAYERS, "AdaptiveAvgPool2d AdaptiveAvgPool3d") | under(

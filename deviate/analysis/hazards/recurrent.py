@@ -19,10 +19,10 @@ versions of cuDNN and CUDA".
 
 from collections.abc import Iterator
 
-from .kernels import kernels
-from .names import TORCH_LAYERS, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.names import TORCH_LAYERS, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 
 @hazard("recurrent", "kernels", is_told_once=True)

@@ -19,10 +19,10 @@ Source: torchvision, issues 1058 and 7579 and pull request 7587; torchvision sou
 
 from collections.abc import Iterator
 
-from .kernels import differentiated, held_by_script
-from .names import under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import differentiated, held_by_script
+from deviate.analysis.hazards.names import under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 REGIONS = under(
     ("torchvision.ops.",),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import libcst as cst
 
 if TYPE_CHECKING:
-    from .survey import Survey
+    from deviate.analysis.hazards.survey import Survey
 
 Group = Literal["seeds", "order", "kernels", "timing"]
 GROUPS: dict[Group, str] = {

@@ -18,12 +18,11 @@ RFC 20210119, "Determinism": `tf.image.resize` gradient.
 
 from collections.abc import Iterator
 
-from deviate.wording import listed
-
-from .kernels import differentiated
-from .names import KERAS, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.kernels import differentiated
+from deviate.analysis.hazards.names import KERAS, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.model.metric_vocabulary import listed
 
 BY_MODE = {
     "torch.nn.functional.interpolate": 3,

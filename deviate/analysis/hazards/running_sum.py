@@ -18,9 +18,9 @@ is floating point or complex".
 
 from collections.abc import Iterator
 
-from .kernels import held_by_script
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.kernels import held_by_script
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey
 
 
 @hazard("running-sum", "kernels")

@@ -21,13 +21,12 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import keywords
-from deviate.wording import listed
-
-from .kernels import held_by_script, kernels
-from .names import TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Survey, is_true
+from deviate.analysis.hazards.kernels import held_by_script, kernels
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey, is_true
+from deviate.analysis.resolve.tree import keywords
+from deviate.model.metric_vocabulary import listed
 
 METHODS = listed("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
 ACCUMULATING = ("index_put_", "index_put", "put_")

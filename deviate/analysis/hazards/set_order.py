@@ -22,14 +22,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.index import Function
-from deviate.analysis.tree import positional
-from deviate.wording import listed
-
-from .flow import Flow
-from .registry import Sighting, hazard
-from .sets import Sets
-from .survey import Survey
+from deviate.analysis.hazards.flow import Flow
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.sets import Sets
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import positional
+from deviate.model.metric_vocabulary import listed
 
 TAKING = listed(
     "builtins.list builtins.tuple builtins.enumerate builtins.iter builtins.zip builtins.map builtins.filter "

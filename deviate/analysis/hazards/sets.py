@@ -4,12 +4,11 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.index import Binding, Function
-from deviate.analysis.tree import dotted, last_name, positional, walk
-from deviate.analysis.words import words
-from deviate.wording import listed
-
-from .survey import Survey
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
+from deviate.model.metric_vocabulary import listed
 
 Items = Literal["numbers", "texts"]
 MAKING = ("builtins.set", "builtins.frozenset")

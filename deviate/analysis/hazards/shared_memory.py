@@ -18,9 +18,9 @@ Source: PyTorch documentation, "Multiprocessing best practices", Hogwild; Tensor
 
 from collections.abc import Iterator
 
-from .names import TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
 
 SERVERS = under(
     TENSORFLOW,

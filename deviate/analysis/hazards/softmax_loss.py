@@ -18,10 +18,10 @@ algorithm on GPUs by default".
 
 from collections.abc import Iterator
 
-from .kernels import kernels
-from .names import KERAS, TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Survey, is_true
+from deviate.analysis.hazards.kernels import kernels
+from deviate.analysis.hazards.names import KERAS, TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey, is_true
 
 FUNCTIONS = under(
     TENSORFLOW,

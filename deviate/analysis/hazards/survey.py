@@ -7,11 +7,11 @@ from itertools import islice
 
 import libcst as cst
 
-from deviate.analysis.calls import CallGraph
-from deviate.analysis.index import Class, Function
-from deviate.analysis.tree import constant_text, dotted, identifiers, keywords, positional
-from deviate.analysis.words import words
-from deviate.wording import listed
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, positional
+from deviate.model.metric_vocabulary import listed
 
 DEEPEST = 4
 """Assignments and calls through which a value is followed."""

@@ -24,11 +24,10 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.callables import CLOCKS
-from deviate.analysis.tree import dotted, last_name, walk
-
-from .registry import Sighting, hazard
-from .survey import Called, Survey
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Called, Survey
+from deviate.analysis.resolve.callables import CLOCKS
+from deviate.analysis.resolve.tree import dotted, last_name, walk
 
 LEAVING = ("sys.exit", "exit", "quit")
 

@@ -34,12 +34,11 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.index import Class, Function
-from deviate.analysis.tree import dotted, last_name, positional, walk
-from deviate.wording import listed
-
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.tree import dotted, last_name, positional, walk
+from deviate.model.metric_vocabulary import listed
 
 PARAMETERS = listed("torch.nn.Parameter torch.nn.parameter.Parameter")
 EMPTY = listed("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")

@@ -24,14 +24,13 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from deviate.analysis.tree import constant_number, constant_text, keywords
-from deviate.wording import listed
-
-from .flow import Flow
-from .kernels import held_by_script
-from .names import TENSORFLOW, under
-from .registry import Sighting, hazard
-from .survey import Survey, is_false, is_true
+from deviate.analysis.hazards.flow import Flow
+from deviate.analysis.hazards.kernels import held_by_script
+from deviate.analysis.hazards.names import TENSORFLOW, under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey, is_false, is_true
+from deviate.analysis.resolve.tree import constant_number, constant_text, keywords
+from deviate.model.metric_vocabulary import listed
 
 COMPLETED = listed("concurrent.futures.as_completed asyncio.as_completed ray.wait")
 PARALLEL = ("map", "interleave", "batch", "ragged_batch", "from_generator")

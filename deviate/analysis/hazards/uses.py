@@ -2,11 +2,11 @@
 
 import libcst as cst
 
-from deviate.analysis.index import Function
-from deviate.analysis.nodes import Nodes
-from deviate.analysis.tree import keywords, last_name, walk
-from deviate.analysis.words import words
-from deviate.wording import listed
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.tree import keywords, last_name, walk
+from deviate.model.metric_vocabulary import listed
 
 SORTING = listed("sorted natsorted os_sorted humansorted sort")
 INDIFFERENT = SORTING | listed(

@@ -17,11 +17,10 @@ Source: gensim documentation of `Word2Vec`, parameter `seed`: "you must also lim
 
 from collections.abc import Iterator
 
-from deviate.analysis.tree import constant_number
-
-from .names import under
-from .registry import Sighting, hazard
-from .survey import Survey
+from deviate.analysis.hazards.names import under
+from deviate.analysis.hazards.registry import Sighting, hazard
+from deviate.analysis.hazards.survey import Survey
+from deviate.analysis.resolve.tree import constant_number
 
 MODELS = under(
     ("gensim.models.",),

@@ -1,5 +1,5 @@
 """What a run does to the world outside its work copy, found in the source."""
 
-from .find import find_side_effects
+from deviate.analysis.side_effects.find import find_side_effects
 
 __all__ = ["find_side_effects"]

@@ -5,10 +5,9 @@ import re
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.wording import listed
-
-from .destinations import Destinations
-from .trackers import Found, plain
+from deviate.analysis.side_effects.destinations import Destinations
+from deviate.analysis.side_effects.trackers import Found, plain
+from deviate.model.metric_vocabulary import listed
 
 DATABASES = listed(
     "sqlite3.connect sqlalchemy.create_engine psycopg2.connect psycopg.connect pymysql.connect MySQLdb.connect "

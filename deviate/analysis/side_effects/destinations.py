@@ -5,9 +5,9 @@ from functools import cached_property
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.index import Function
-from deviate.analysis.tree import constant_key, constant_text, keywords, last_name, positional
-from deviate.wording import listed
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
+from deviate.model.metric_vocabulary import listed
 
 DEEPEST = 6
 REST = "…"

@@ -4,19 +4,18 @@ from collections.abc import Callable
 
 import libcst as cst
 
-from deviate.analysis.collect import IGNORE
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.order import is_dead
-from deviate.analysis.words import words
+from deviate.analysis.metrics.collect import IGNORE
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.order import is_dead
+from deviate.analysis.side_effects.databases import databases
+from deviate.analysis.side_effects.destinations import Destinations
+from deviate.analysis.side_effects.paths import paths
+from deviate.analysis.side_effects.ports import ports
+from deviate.analysis.side_effects.trackers import Found, ids
+from deviate.analysis.side_effects.uploads import uploads
 from deviate.model import SideEffect
-from deviate.wording import listed
-
-from .databases import databases
-from .destinations import Destinations
-from .paths import paths
-from .ports import ports
-from .trackers import Found, ids
-from .uploads import uploads
+from deviate.model.metric_vocabulary import listed
 
 RULES: tuple[Callable[[Survey, Destinations], Found], ...] = (ids, uploads, databases, paths, ports)
 LONGEST_CONDITION = 48

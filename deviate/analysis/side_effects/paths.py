@@ -2,13 +2,12 @@
 
 import libcst as cst
 
-from deviate.analysis.effects import WRITERS, WRITING_METHODS
 from deviate.analysis.hazards.survey import Called, Survey
-from deviate.analysis.tree import constant_text, positional
-from deviate.wording import listed
-
-from .destinations import Destinations
-from .trackers import Found
+from deviate.analysis.resolve.tree import constant_text, positional
+from deviate.analysis.side_effects.destinations import Destinations
+from deviate.analysis.side_effects.effects import WRITERS, WRITING_METHODS
+from deviate.analysis.side_effects.trackers import Found
+from deviate.model.metric_vocabulary import listed
 
 PATHS: dict[str, tuple[int, tuple[str, ...]]] = {
     **{name: (place, (word,)) for name, (place, word) in WRITERS.items()},

@@ -3,10 +3,9 @@
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Survey
-from deviate.analysis.tree import constant_text, positional
-
-from .destinations import Destinations
-from .trackers import Found
+from deviate.analysis.resolve.tree import constant_text, positional
+from deviate.analysis.side_effects.destinations import Destinations
+from deviate.analysis.side_effects.trackers import Found
 
 
 def ports(survey: Survey, destinations: Destinations) -> Found:

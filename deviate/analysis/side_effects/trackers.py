@@ -5,11 +5,10 @@ from collections.abc import Iterator
 import libcst as cst
 
 from deviate.analysis.hazards.survey import Called, Survey, is_true
-from deviate.analysis.tree import constant_text, keywords, last_name
+from deviate.analysis.resolve.tree import constant_text, keywords, last_name
+from deviate.analysis.side_effects.destinations import Destinations
 from deviate.model import SideEffectKind
-from deviate.wording import listed
-
-from .destinations import Destinations
+from deviate.model.metric_vocabulary import listed
 
 Found = Iterator[tuple[SideEffectKind, cst.CSTNode, str]]
 """Kind, place and what."""

@@ -3,11 +3,10 @@
 import re
 
 from deviate.analysis.hazards.survey import Survey, is_true
-from deviate.analysis.tree import constant_text, keywords
-from deviate.wording import listed
-
-from .destinations import Destinations
-from .trackers import Found, plain
+from deviate.analysis.resolve.tree import constant_text, keywords
+from deviate.analysis.side_effects.destinations import Destinations
+from deviate.analysis.side_effects.trackers import Found, plain
+from deviate.model.metric_vocabulary import listed
 
 MODE_VARIABLES = {"WANDB_MODE": "online", "NEPTUNE_MODE": "async", "SWANLAB_MODE": "cloud", "COMET_START_ONLINE": "1"}
 

@@ -27,7 +27,7 @@ PLACES = {
     "one-bit": ["nn.Module.__call__"],
     "weights": ["optim.Optimizer.__init__"],
 }
-"""Where the guest puts itself for each control. Source: deviate/runtime/frameworks/pytorch."""
+"""Where the guest puts itself for each control. Source: deviate/guest/frameworks/pytorch."""
 
 
 def look(torch: Any, notes: Any) -> None:

@@ -10,10 +10,10 @@ from typing import get_args
 
 from deviate.errors import InputError
 from deviate.model import Series, Status
+from deviate.model.metric_vocabulary import direction_of, words
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.importers.roles import Roles, crossed, is_counter, keys_of, repeated, roles_of, tell_apart, word
 from deviate.records.importers.tables import Table, is_numeric, number
-from deviate.wording import direction_of, words
 
 MOST_METRICS = 1_000
 MOST_RUNS = 10_000

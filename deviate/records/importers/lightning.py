@@ -8,11 +8,11 @@ import dataclasses
 import re
 from pathlib import Path
 
+from deviate.base.redaction import redacted_variables
 from deviate.errors import InputError
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.registry import Imported, importer
 from deviate.records.importers.tables import head, read_table
-from deviate.redaction import redacted_variables
 
 METRICS = "metrics.csv"
 SETTING = re.compile(r"^([\w.-]+):\s*(\S.*)$")

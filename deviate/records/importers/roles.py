@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
+from deviate.model.metric_vocabulary import direction_of, listed, role_of, words
 from deviate.records.importers.tables import Table, is_integral, is_numeric, number
-from deviate.wording import direction_of, listed, role_of, words
 
 METRIC = listed("metric metric_name metrics measure measure_name quantity tag score_name key variable metricname")
 VALUE = listed("value values score scores result metric_value metricvalue val y")

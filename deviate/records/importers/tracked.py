@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from deviate.base.redaction import redacted_variables
 from deviate.model import Series
 from deviate.records.columns import NO_STEP, series_of
-from deviate.redaction import redacted_variables
 
 MOST_NAMED = 5
 

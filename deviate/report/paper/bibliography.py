@@ -17,8 +17,8 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.report.noise import is_study
 from deviate.report.paper.works import WORKS, Work
+from deviate.report.parts.noise import is_study
 from deviate.report.view import View
 
 HEAD = """% What to cite for the figures of this report; what it did not use is left out.

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from deviate import __version__
 from deviate.model import Description, Equivalence, Experiment, Findings, Interval, Unavailable
 from deviate.model.minimum import N_RESAMPLES
-from deviate.report.describe import n_text
 from deviate.report.format import clean, confidence_text, counted, duration
-from deviate.report.history import outcome_counts
-from deviate.report.metrics import aggregate_words
-from deviate.report.noise import is_study
-from deviate.report.renderers.markdown import escape
+from deviate.report.forms.markdown import escape
+from deviate.report.parts.describe import n_text
+from deviate.report.parts.metrics import aggregate_words
+from deviate.report.parts.noise import is_study
+from deviate.report.parts.provenance import outcome_counts
 from deviate.report.view import View
 
 UNKNOWN = "not known: it is not on record"

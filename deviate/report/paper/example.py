@@ -2,11 +2,11 @@ r"""A document that shows how the files of a paper's folder are used; it compile
 
 from collections.abc import Iterator, Sequence
 
+from deviate.report.figures.pictures import Picture
 from deviate.report.format import shorten
+from deviate.report.forms.latex import label_of, packages_of
+from deviate.report.forms.tex import prose
 from deviate.report.paper.macro import Macro
-from deviate.report.pictures import Picture
-from deviate.report.renderers.latex import label_of, packages_of
-from deviate.report.tex import prose
 from deviate.report.view import View
 
 SHOWN = ("Mean", "SD", "N")

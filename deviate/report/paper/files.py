@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.report.forms import COLUMN_IN
+from deviate.report.figures.pictures import paper_pdf, paper_svg, pictures
+from deviate.report.form_registry import COLUMN_IN
+from deviate.report.forms import render
+from deviate.report.forms.latex import label_of, table_source
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.paper.example import example_source
 from deviate.report.paper.macros import macros_of, macros_source
-from deviate.report.pictures import paper_pdf, paper_svg, pictures
-from deviate.report.renderers import render
-from deviate.report.renderers.latex import label_of, table_source
-from deviate.report.stability.tables import group_tables, stability_tables
+from deviate.report.parts.stability.tables import group_tables, stability_tables
 from deviate.report.view import View
 
 MOST_FIGURES = 48

@@ -3,7 +3,7 @@ r"""One LaTeX command: a figure, or the sign that there is none with the reason 
 from dataclasses import dataclass
 
 from deviate.model import Unavailable
-from deviate.report.tex import figure
+from deviate.report.forms.tex import figure
 
 MISSING = "--"
 """What stands in the text where there is no figure: seen by whoever reads it."""

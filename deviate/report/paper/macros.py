@@ -3,20 +3,15 @@ r"""Every figure of the table as a LaTeX command, so that the text of a paper ci
 from collections.abc import Callable, Iterator, Sequence
 
 from deviate.model import Comparison, Description, Equivalence, Estimate, Interval, Test, Unavailable
-from deviate.report.compare import (
-    equivalence_texts,
-    places_of_difference,
-    test_text,
-    verdict_word,
-)
-from deviate.report.describe import n_text, places_of
 from deviate.report.format import number, p_cell, percentage, ratio, signed
-from deviate.report.metrics import comparison_of, matched_rows
-from deviate.report.noise import is_study
+from deviate.report.forms.tex import comment, escape, prose
 from deviate.report.paper.letters import prefixes
 from deviate.report.paper.macro import MISSING, Macro, maths, missing
 from deviate.report.paper.stability_macros import stability_macros
-from deviate.report.tex import comment, escape, prose
+from deviate.report.parts.compare import equivalence_texts, places_of_difference, test_text, verdict_word
+from deviate.report.parts.describe import n_text, places_of
+from deviate.report.parts.metrics import comparison_of, matched_rows
+from deviate.report.parts.noise import is_study
 from deviate.report.view import View
 
 OF_DESCRIPTION = ("Mean", "SD", "N", "Runs", "CILow", "CIHigh", "SDLow", "SDHigh", "CV", "Median", "Min", "Max", "Unit")

@@ -6,8 +6,8 @@ from deviate.model import Estimate, Interval, Measure, MeasureName, SetStability
 from deviate.report.format import number, ratio
 from deviate.report.paper.letters import prefixes
 from deviate.report.paper.macro import Macro, maths, missing
-from deviate.report.stability.classes import places_of
-from deviate.report.stability.words import MEASURES, places_for, shown
+from deviate.report.parts.stability.classes import places_of
+from deviate.report.parts.stability.words import MEASURES, places_for, shown
 from deviate.report.view import View
 
 NAMES: dict[MeasureName, str] = {

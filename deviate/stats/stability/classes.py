@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from deviate.model import ClassStability, Estimate, Unavailable
-from deviate.stats.intervals import sd_interval
+from deviate.stats.estimates.intervals import sd_interval
+from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
 from deviate.stats.stability.classified import Classified
 from deviate.stats.stability.figures import SINGLE, mean_of, range_of, ratio_of, sampling_sd, sd_of
-from deviate.stats.stability.largest import mean_largest_range, mean_largest_sd
 
 TOO_WIDE = Unavailable("classes swing too widely for scores to be taken as normal")
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import Convergence, ConvergenceRow, Direction, Experiment, Run, SelectedMetric, Series, Unavailable
+from deviate.model.metric_vocabulary import words
+from deviate.stats.estimates.sampling import is_accuracy
+from deviate.stats.estimates.steps import main_loop
 from deviate.stats.primary import find_primary
-from deviate.stats.sampling import is_accuracy
 from deviate.stats.stability.figures import mean_of, range_of, relative_range, sd_of
-from deviate.stats.steps import main_loop
-from deviate.wording import words
 
 TOLERANCE = 0.01
 PATIENCE = 5

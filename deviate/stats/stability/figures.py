@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from deviate.model import Estimate, Interval, Measure, MeasureName, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
-from deviate.stats.intervals import mean_interval, sd_interval
+from deviate.stats.estimates.intervals import mean_interval, sd_interval
+from deviate.stats.estimates.sample import Values, count, moments, refusal, resolution
+from deviate.stats.estimates.summary import t_quantile
 from deviate.stats.registry import statistic
-from deviate.stats.sample import Values, count, moments, refusal, resolution
 from deviate.stats.stability.jackknife import METHOD
-from deviate.stats.summary import t_quantile
 
 SINGLE = Unavailable("1 run: spread unknown")
 NO_RUN = Unavailable("no completed run")

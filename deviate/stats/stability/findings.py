@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deviate.model import Captured, Experiment, StabilityFindings
-from deviate.stats.bootstrap import Resamples
+from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.stability.convergence import convergence
 from deviate.stats.stability.differences import differences
 from deviate.stats.stability.sets import base_of, set_stability

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import CapturedSet, GroupMeasure, GroupStability, Interval, Unavailable
-from deviate.stats.bootstrap import Resamples
-from deviate.stats.paired_ratio import paired_sd_ratio_bootstrap
-from deviate.stats.sample import spread_refusal
+from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.estimates.paired_ratio import paired_sd_ratio_bootstrap
+from deviate.stats.estimates.sample import spread_refusal
 from deviate.stats.stability.classified import Classified
 from deviate.stats.stability.figures import mean_of, ratio_of, sd_of
 

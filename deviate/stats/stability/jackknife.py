@@ -7,9 +7,9 @@ import numpy as np
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
 from deviate.model.stability import Measure, MeasureName
-from deviate.stats.sample import LARGEST, Summary, count, resolution
+from deviate.stats.estimates.sample import LARGEST, Summary, count, resolution
+from deviate.stats.estimates.summary import t_quantile, welch_df
 from deviate.stats.stability.blocks import Matrix, mirrored
-from deviate.stats.summary import t_quantile, welch_df
 
 METHOD = "jackknife over runs"
 BOUNDS: dict[MeasureName, tuple[float, float]] = {

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model import Unavailable
+from deviate.stats.estimates.sample import moments
 from deviate.stats.published import Variability
-from deviate.stats.sample import moments
 from deviate.stats.stability.classified import Classified, accuracies, cross_entropies
 from deviate.stats.stability.ensembles import ensemble_deltas
 from deviate.stats.stability.figures import NO_TRUTH, SINGLE

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from deviate.model import CapturedSet, Estimate, Interval, Measure, Reduction, Unavailable
 from deviate.model.minimum import VERDICT_RUNS
+from deviate.stats.estimates.sample import count
 from deviate.stats.published import variability_reduction
-from deviate.stats.sample import count
 from deviate.stats.stability.classified import classified
 from deviate.stats.stability.figures import jackknife, sd_measure
 from deviate.stats.stability.jackknife import over_pairs

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from deviate.model import Captured, CapturedSet, Estimate, Measure, SetStability, StepDivergence, Unavailable
-from deviate.stats.bootstrap import Resamples
+from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.stability.calibration import calibration_errors
 from deviate.stats.stability.classes import class_table, expected_largest_range, expected_largest_sd
 from deviate.stats.stability.classified import Classified, classified

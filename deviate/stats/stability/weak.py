@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from deviate.errors import InputError
 from deviate.model import Experiment, SelectedMetric, Series, Unavailable, WeakModels
-from deviate.stats.aggregate import aggregate_series
+from deviate.stats.estimates.aggregate import aggregate_series
 from deviate.stats.primary import require_metric
 from deviate.stats.stability.figures import range_of, sd_of
 

@@ -11,11 +11,11 @@ from hostile import KINDS, hostile_findings
 from papers import Paper, compiled
 
 from deviate.model import Findings
-from deviate.pipeline.paper import write_paper
 from deviate.report import build_view
 from deviate.report.paper import Style, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.stats import judge
+from deviate.workflows.paper import write_paper
 
 REPORTS: dict[str, Callable[[], Findings]] = {
     "single": kinds.single_experiment,

@@ -11,13 +11,13 @@ from papers import compiled, compiled_table
 from stabilities import everything, one_set, stability, with_stability
 
 from deviate.model import Findings, StabilityFindings, Unavailable
-from deviate.pipeline.paper import write_paper
 from deviate.report import build_view
+from deviate.report.figures.pictures import pictures
 from deviate.report.paper import paper_files
 from deviate.report.paper.files import further_tables
 from deviate.report.paper.macros import macros_of
-from deviate.report.pictures import pictures
 from deviate.stats import judge
+from deviate.workflows.paper import write_paper
 
 
 def _tables(findings: Findings) -> dict[str, str]:

@@ -14,7 +14,7 @@ from stabilities import everything, one_set, with_stability
 from deviate.model import Findings, StabilityFindings
 from deviate.report import build_view, render
 from deviate.report.figures import page_figure
-from deviate.report.stability import stability_view
+from deviate.report.parts.stability import stability_view
 from deviate.report.view.stability import MatrixPlot, StepsPlot
 
 LABELS = ("small", "wide")

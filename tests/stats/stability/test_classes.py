@@ -7,10 +7,10 @@ import pytest
 from outputs import drawn, labelled
 
 from deviate.model import ClassStability, Unavailable
+from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
 from deviate.stats.stability.classes import class_table, equal_spreads, expected_largest_range, expected_largest_sd
 from deviate.stats.stability.classified import accuracies, classified
 from deviate.stats.stability.figures import sd_of
-from deviate.stats.stability.largest import mean_largest_range, mean_largest_sd
 
 
 def right_of(n_right: list[list[int]], sizes: list[int]) -> list[list[int]]:

@@ -1,0 +1,127 @@
+"""What a loop counts: epochs, steps, batches of data, or repeats of a whole training; and its counter."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import libcst as cst
+
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import all_words, words
+from deviate.analysis.resolve.index import Function, LoopNode
+from deviate.analysis.resolve.tree import constant_text, dotted, identifiers, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import listed
+
+Counted = Literal["epochs", "steps", "batches", "repeats", "other"]
+
+EPOCHS = listed("epoch epochs ep epo eps nepoch nepochs")
+STEPS = listed(
+    "step steps iter iters iteration iterations it itr ii niter episode episodes eps update updates round rounds "
+    "generation generations frame frames t timestep timesteps game games rollout rollouts"
+)
+REPEATS = listed(
+    "seed seeds fold folds run runs trial trials repeat repeats rep lr wd hp config configs cfg experiment exp "
+    "model models network dataset datasets split"
+)
+"""Variables of loops that repeat a whole training."""
+
+REPEATING = listed(
+    "seed seeds fold folds kf kfold skf cv run runs trial trials repeat repeats reps repetitions restarts configs "
+    "experiments"
+)
+"""The same in what a loop goes through, where `dataset` and `model` say nothing."""
+
+RANGES = listed("range xrange trange prange arange count cycle repeat")
+AROUND = listed("tqdm enumerate zip list iter reversed track progressbar notebook_tqdm prefetch master_bar")
+
+
+def counter_of(loop: LoopNode) -> str | None:
+    """The counter of a loop: the (first) target of a `for`; of a `while`, what is counted up and tested."""
+    if isinstance(loop, cst.For):
+        target: cst.BaseExpression = loop.target
+        while isinstance(target, cst.Tuple | cst.List) and target.elements:
+            target = target.elements[0].value
+        return last_name(target) or None
+    tested = {name for node in [loop.test, *_exits(loop)] for name in identifiers(node)}
+    raised = [
+        dotted(node.target)
+        for node in walk(loop.body)
+        if isinstance(node, cst.AugAssign) and isinstance(node.operator, cst.AddAssign) and dotted(node.target)
+    ]
+    raised += [
+        dotted(node.targets[0].target)
+        for node in walk(loop.body)
+        if isinstance(node, cst.Assign)
+        and isinstance(node.value, cst.BinaryOperation)
+        and isinstance(node.value.operator, cst.Add)
+        and dotted(node.targets[0].target)
+        and dotted(node.targets[0].target) == dotted(node.value.left)
+    ]
+    ranked = sorted(raised, key=lambda name: (not _is_tested(name, tested), not (EPOCHS | STEPS) & set(words(name))))
+    return ranked[0] if ranked else None
+
+
+def counted(loop: LoopNode, function: Function, graph: CallGraph) -> Counted:
+    """What a loop counts, by its counter and by what it goes through."""
+    variable = counter_of(loop)
+    named = set(words(variable)) if variable else set()
+    if named & EPOCHS and not (named & REPEATS):
+        return "epochs"
+    if named & REPEATS:
+        return "repeats"
+    if isinstance(loop, cst.While):
+        tested = set(all_words(identifiers(loop.test)))
+        return "epochs" if tested & EPOCHS and not named & STEPS else "steps"
+    through = list(_gone_through(loop.iter, function, graph))
+    is_range = any(isinstance(part, cst.Call) and last_name(part.func) in RANGES for part in through)
+    told = {word for part in through for word in _told(part)}
+    if told & REPEATING:
+        return "repeats"
+    if is_range and told & EPOCHS:
+        return "epochs"
+    if is_range and (named | told) & STEPS:
+        return "steps"
+    return "other" if is_range or isinstance(loop.iter, cst.Tuple | cst.List) else "batches"
+
+
+def _gone_through(
+    node: cst.BaseExpression, function: Function, graph: CallGraph, depth: int = 6
+) -> Iterator[cst.BaseExpression]:
+    """What an iterable is made of: names followed to their values, progress bars and `enumerate` taken off."""
+    yield node
+    if depth == 0:
+        return
+    if isinstance(node, cst.Name):
+        scope, bindings = graph.resolver.find(node.value, function)
+        for binding in bindings:
+            if binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.way:
+                yield from _gone_through(binding.value, scope, graph, depth - 1)
+    elif isinstance(node, cst.Call) and last_name(node.func) in AROUND:
+        for value in (*positional(node), *(value for key, value in keywords(node).items() if key == "iterable")):
+            yield from _gone_through(value, function, graph, depth - 1)
+
+
+def _told(node: cst.BaseExpression) -> Iterator[str]:
+    """Words that say what is counted: of a name, of the bounds of a range, of the title of a progress bar."""
+    if isinstance(node, cst.Name | cst.Attribute):
+        yield from words(dotted(node))
+    elif isinstance(node, cst.Call):
+        name = last_name(node.func)
+        if name in RANGES:
+            yield from all_words(identifiers(node))
+        elif name == "split" and isinstance(node.func, cst.Attribute):
+            yield from words(dotted(node.func.value))
+        title = constant_text(keywords(node).get("desc"))
+        yield from words(title) if title is not None else ()
+
+
+def _is_tested(name: str, tested: set[str]) -> bool:
+    return name in tested or name.rpartition(".")[2] in tested
+
+
+def _exits(loop: cst.While) -> list[cst.BaseExpression]:
+    """Conditions under which the loop is left."""
+    return [
+        node.test
+        for node in walk(loop.body)
+        if isinstance(node, cst.If) and any(isinstance(part, cst.Break | cst.Return) for part in walk(node.body))
+    ]

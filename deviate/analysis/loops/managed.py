@@ -1,0 +1,162 @@
+"""Managed loops: training that a framework drives by itself, told by the call that starts it."""
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional
+from deviate.model.metric_vocabulary import listed
+
+FIT_ARGUMENTS = listed("epochs validation_data validation_split steps_per_epoch batch_size nb_epoch")
+EVALUATORS = listed("eval evaluator evaluate val valid validation validator test tester inference")
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """Something that trains when it is told to.
+
+    Attributes:
+        packages: what the full names of its objects begin with.
+        methods: the calls that train.
+        owners: parts of names of which the full name holds one; none where any will do.
+        spelled: words of the name of its object, by which a call is known whose object cannot be resolved.
+        is_last_resort: it counts only where nothing else trains: it may as well be a tool beside the training.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    methods: frozenset[str]
+    owners: tuple[str, ...] = ()
+    spelled: frozenset[str] = frozenset()
+    is_last_resort: bool = False
+
+
+KERAS = Framework(
+    "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), listed("fit fit_generator")
+)
+TRANSFORMERS = Framework(
+    "the Trainer of Transformers",
+    ("transformers", "trl", "adapters", "sentence_transformers", "setfit", "optimum"),
+    listed("train"),
+    ("Trainer",),
+    listed("trainer"),
+)
+LIGHTNING = Framework("Lightning", ("lightning", "pytorch_lightning"), listed("fit"), ("Trainer",), listed("trainer"))
+FRAMEWORKS = (
+    KERAS,
+    TRANSFORMERS,
+    LIGHTNING,
+    Framework("LightningCLI", ("lightning", "pytorch_lightning"), listed("LightningCLI")),
+    Framework("tf.estimator", ("tensorflow",), listed("train train_and_evaluate"), ("stimator",)),
+    Framework(
+        "fastai",
+        ("fastai",),
+        listed("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
+        spelled=listed("learn learner"),
+    ),
+    Framework("Ignite", ("ignite",), listed("run"), ("Engine()", "_trainer()"), listed("trainer")),
+    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), listed("learn")),
+    Framework("Composer", ("composer",), listed("fit"), ("Trainer",)),
+    Framework("Detectron2", ("detectron2",), listed("train"), ("Trainer",)),
+    Framework("MMEngine", ("mmengine", "mmcv"), listed("train run"), ("Runner",)),
+    Framework("Ultralytics", ("ultralytics",), listed("train")),
+    Framework("Flair", ("flair",), listed("train fine_tune"), ("Trainer",)),
+    Framework("Sentence Transformers", ("sentence_transformers",), listed("fit")),
+    Framework("Simple Transformers", ("simpletransformers",), listed("train_model")),
+    Framework("Paddle", ("paddle",), listed("fit")),
+    Framework("Skorch", ("skorch",), listed("fit")),
+    Framework(
+        "the library",
+        ("sklearn", "xgboost", "lightgbm", "catboost", "imblearn", "ngboost", "cuml", "autogluon", "flaml"),
+        listed("fit train"),
+        is_last_resort=True,
+    ),
+)
+PREPARING = listed(
+    "preprocessing decomposition extraction selection impute compose manifold cluster scaler encoder vectorizer "
+    "binarizer imputer over under"
+)
+"""Words in the full names of what is fitted to data before a model is."""
+
+
+def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
+    """The framework that trains by itself when a call runs; None for a call that starts no managed loop."""
+    method = last_name(call.func)
+    known = [framework for framework in FRAMEWORKS if method in framework.methods]
+    if not known:
+        return None
+    function = graph.nodes.function_of(call)
+    if isinstance(call.func, cst.Attribute) and EVALUATORS & set(words(dotted(call.func.value).rpartition(".")[2])):
+        return None
+    names = [name for name in graph.resolver.names(call.func, function) if not name.startswith("builtins.")]
+    for framework in known:
+        if any(_is_of(name, framework) for name in names):
+            return framework
+    if any(not _is_untold(name) for name in names) or graph.resolver.functions(call.func, function):
+        return None
+    return next((framework for framework in known if _is_spelled(call, framework, graph)), None)
+
+
+def _is_of(name: str, framework: Framework) -> bool:
+    inside = any(name.startswith((f"{package}.", f"{package}()")) for package in framework.packages)
+    if not inside or not any(owner in name for owner in framework.owners or ("",)):
+        return False
+    if framework.is_last_resort:
+        return PREPARING.isdisjoint(words(name))
+    return framework is not TRANSFORMERS or "from_pretrained" not in name
+
+
+def _is_untold(name: str) -> bool:
+    """Whether a full name leaves the kind of the object open: what is made from a configuration, or by code unseen."""
+    return not any(name.startswith(f"{package}.") for framework in FRAMEWORKS for package in framework.packages)
+
+
+def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
+    if not isinstance(call.func, cst.Attribute):
+        return False
+    imported = {package.split(".")[0] for package in framework.packages} & graph.imported
+    if not imported:
+        return False
+    if framework is KERAS:
+        return bool(FIT_ARGUMENTS & keywords(call).keys()) or bool(compiles(call, graph))
+    return bool(framework.spelled & set(words(dotted(call.func.value))))
+
+
+def compiles(call: cst.Call, graph: CallGraph) -> list[cst.Call]:
+    """Calls of `compile` that may belong to a call of `fit`, the most likely one first.
+
+    That is one of the same variable in the same function, then one that runs where the model is made, then one of the
+    same name anywhere, then any.
+    """
+    found = [other for other, _ in graph.calls if _is_compile(other)]
+    if not found or not isinstance(call.func, cst.Attribute):
+        return found
+    function, receiver = graph.nodes.function_of(call), call.func.value
+    made: set[object] = set()
+    if isinstance(receiver, cst.Name | cst.Attribute):
+        if isinstance(receiver, cst.Name):
+            _, bindings = graph.resolver.find(receiver.value, function)
+            values = [binding.value for binding in bindings if isinstance(binding.value, cst.BaseExpression)]
+        else:
+            values = [value for other in graph.functions for target, value in other.assigned
+                      if dotted(target) == dotted(receiver)]  # fmt: skip
+        made = {callee for value in values for callee in graph.callees(value)}
+    place = graph.nodes.line(call)
+
+    def likely(other: cst.Call) -> tuple[bool, bool, bool, bool, int]:
+        around = graph.nodes.function_of(other)
+        is_same = dotted(other.func).rpartition(".")[0] == dotted(receiver)
+        is_here = is_same and around is function
+        line = graph.nodes.line(other)
+        is_before = line < place or around.source is not function.source
+        return is_here and is_before, around in made, is_here, is_same, line if is_before else -line
+
+    return sorted(found, key=likely, reverse=True)
+
+
+def _is_compile(call: cst.Call) -> bool:
+    if not isinstance(call.func, cst.Attribute) or call.func.attr.value != "compile":
+        return False
+    return bool({"optimizer", "loss", "metrics"} & keywords(call).keys()) or len(positional(call)) > 1

@@ -1,0 +1,198 @@
+"""What shows that a loop trains: calls and assignments that change the weights of a model."""
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Outside, Type
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import all_words, words
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import dotted, identifiers, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import listed
+
+UPDATES = listed(
+    "backward zero_grad apply_gradients gradient train_on_batch partial_fit value_and_grad apply_updates train_step "
+    "training_step train_epoch train_one_epoch opt_update optimize_parameters minimize manual_backward "
+    "clip_grad_norm_ gradients update_params update_parameters update_weights sgd_step"
+)
+"""Names of callables that train whatever they belong to."""
+
+OPTIMIZERS = listed("optimizer optim opt optimizers solver sgd adam adamw rmsprop tx")
+STEPS_OF_OPTIMIZERS = listed("step apply update run minimize")
+OPERATIONS = listed("train training trainer optim optimizer optimize optimizers opt solver minimize")
+"""Words of graph operations that train when a session runs them."""
+
+GRADIENTS = ("jax.grad", "jax.value_and_grad", "jax.jacrev", "autograd.grad", "autograd.value_and_grad")
+FITTED = listed("fit train learn")
+UPDATING = listed("update step boost")
+UPDATERS = ("torch.optim.", "optax.", "xgboost.", "lightgbm.", "spacy.")
+TRAINED = listed("train fit finetune learn")
+OTHERWISE = listed(
+    "data dataset datasets load loader loaders split set sets get make build create prepare read print plot show log "
+    "is transform transforms sampler generator eval test val iter files path"
+)
+"""Words beside `train` in the name of a function that does something else: `load_train_data`."""
+
+RATES = listed("lr learningrate rate eta alpha stepsize")
+SLOPES = listed("grad grads gradient gradients delta dw db g d")
+MODELS = (
+    "torch.nn.", "torchvision.models.", "timm.create_model", "torch.hub.load", "tensorflow.keras.", "keras.",
+    "tf_keras.", "flax.linen.", "flax.nnx.", "haiku.", "equinox.", "transformers.Auto",
+)  # fmt: skip
+MODEL_CLASSES = listed("Module Model Sequential LightningModule")
+NO_MODELS = listed("loss losses criterion metric metrics layer transform")
+
+
+class TrainingSigns:
+    """Finds what trains, in a node and in all that it calls."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.resolver = graph.resolver
+        self._known: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+        self._known_so: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+
+    def inside(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        """What trains when a node runs, what stands in it first."""
+        return [sign for part in self._run_by(node) for sign in self._in(part)]
+
+    def named(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        """What may train when a node runs, by its name alone: the inside of it is not seen."""
+        return [sign for part in self._run_by(node) for sign in self._so(part)]
+
+    def _run_by(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        return [node, *(function.node for function in self.graph.callees(node))]
+
+    def _in(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        if node not in self._known:
+            self._known[node] = [act for act in self._acts_in(node) if self._trains(act)]
+        return self._known[node]
+
+    def _so(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        if node not in self._known_so:
+            calls = (act for act in self._acts_in(node) if isinstance(act, cst.Call))
+            self._known_so[node] = [call for call in calls if self._is_so_named(call)]
+        return self._known_so[node]
+
+    def _acts_in(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+        nodes = self.graph.nodes
+        return nodes.within(node, nodes.function_of(node).module.acts)
+
+    def _is_so_named(self, call: cst.Call) -> bool:
+        """`train(…)`, and `model.train()`, which turns a model to training."""
+        told = set(words(last_name(call.func)))
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value == "train" and not call.args:
+            return bool(listed("model net network") & set(words(dotted(call.func.value))))
+        if not isinstance(call.func, cst.Name) or not TRAINED & told or OTHERWISE & told:
+            return False
+        things = self.resolver.of(call.func, self.graph.nodes.function_of(call))
+        return not any(isinstance(thing, Type) for thing in things)
+
+    def _trains(self, node: cst.CSTNode) -> bool:
+        match node:
+            case cst.Call():
+                return self._is_training_call(node)
+            case cst.AugAssign(operator=cst.SubtractAssign()):
+                return _is_descent(node.value)
+            case cst.Assign(value=cst.BinaryOperation(operator=cst.Subtract()) as difference):
+                return _is_descent(difference.right)
+        return False
+
+    def _is_training_call(self, call: cst.Call) -> bool:
+        name = last_name(call.func)
+        if name in UPDATES:
+            return True
+        owner = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+        spelled = set(words(dotted(owner.value if isinstance(owner, cst.Subscript) else owner)))
+        if name in STEPS_OF_OPTIMIZERS and (OPTIMIZERS & spelled or self._is_stepped(call)):
+            return True
+        if name == "run" and self._runs_training(call, spelled):
+            return True
+        if name in FITTED and isinstance(call.func, cst.Attribute) and call.args and not _is_mode(call):
+            function = self.graph.nodes.function_of(call)
+            is_seen = bool(self.resolver.functions(call.func, function))  # what it does is seen inside
+            return not is_seen and not _is_preparation(self.resolver.names(call.func, function))
+        return self._is_library_update(call, name)
+
+    def _is_stepped(self, call: cst.Call) -> bool:
+        """`scaler.step(optimizer)`."""
+        return any(OPTIMIZERS & set(words(dotted(value))) for value in positional(call)[:1])
+
+    def _runs_training(self, call: cst.Call, spelled: set[str]) -> bool:
+        """`session.run(train_op)`, also of a list that has a name, and `train_op.run()`."""
+        if OPERATIONS & spelled:
+            return True
+        fetched = [*positional(call)[:1], *(value for key, value in keywords(call).items() if key == "fetches")]
+        function = self.graph.nodes.function_of(call)
+        for value in fetched:
+            if isinstance(value, cst.Name):
+                bound = self.resolver.find(value.value, function)[1]
+                fetched += [it.value for it in bound if isinstance(it.value, cst.List | cst.Tuple | cst.Dict)]
+            parts = [item.value for item in value.elements] if isinstance(value, cst.List | cst.Tuple) else [value]
+            named = (node.value for part in parts for node in walk(part) if isinstance(node, cst.Name))
+            if OPERATIONS & set(all_words(named)):
+                return True
+            if any(_is_operation(name) for part in parts for name in self.resolver.names(part, function)):
+                return True
+        return False
+
+    def _is_library_update(self, call: cst.Call, name: str) -> bool:
+        if name not in UPDATING and not isinstance(call.func, cst.Name | cst.Call):
+            return False
+        found = self.resolver.names(call.func, self.graph.nodes.function_of(call))
+        if any(it.removesuffix("()") in GRADIENTS for it in found):
+            return True
+        return name in UPDATING and any(it.startswith(UPDATERS) and "scheduler" not in it for it in found)
+
+    # ------------------------------------------------------------ beginnings
+
+    def builds_model(self, call: cst.Call, function: Function) -> bool:
+        """Whether a call makes a model."""
+        for thing in self.resolver.of(call.func, function):
+            if isinstance(thing, Type):
+                bases = self.resolver.order(thing.cls)[1]
+                if NO_MODELS.isdisjoint(words(thing.cls.name)) and any(_is_model_class(base) for base in bases):
+                    return True
+            elif isinstance(thing, Outside) and thing.name.startswith(MODELS) and "()" not in thing.name:
+                if _is_model_class(thing.name) or thing.name.startswith(("torchvision.", "timm.", "torch.hub")):
+                    return True
+                if thing.name.startswith("transformers.Auto") and thing.name.endswith("from_pretrained"):
+                    return "Model" in thing.name
+        return False
+
+
+def _is_descent(step: cst.BaseExpression) -> bool:
+    """`rate * gradient`, the step of plain gradient descent."""
+    if not any(
+        isinstance(part, cst.BinaryOperation) and isinstance(part.operator, cst.Multiply) for part in walk(step)
+    ):
+        return False
+    names = list(identifiers(step))
+    told = set(all_words(names))
+    return bool(RATES & told) and bool(SLOPES & told or any(name.startswith("d") and len(name) > 1 for name in names))
+
+
+def _is_operation(name: str) -> bool:
+    return name.endswith((".minimize()", ".apply_gradients()")) and name.startswith(("tensorflow.", "tf_slim."))
+
+
+def _is_mode(call: cst.Call) -> bool:
+    """`model.train(True)`."""
+    return {dotted(argument.value) for argument in call.args} <= {"True", "False", "mode"}
+
+
+def _is_preparation(names: list[str]) -> bool:
+    """Whether `fit` and `train` are those of scalers, encoders and tokenizers."""
+    parts = {part for name in names for part in words(name)}
+    return bool(
+        parts
+        & listed(
+            "preprocessing decomposition extraction selection impute compose manifold cluster tokenizer tokenizers "
+            "sentencepiece scaler encoder"
+        )
+    )
+
+
+def _is_model_class(name: str) -> bool:
+    return name.startswith((*MODELS, "lightning.", "pytorch_lightning.")) and name.rpartition(".")[2] in MODEL_CLASSES

@@ -1,0 +1,137 @@
+"""Several scripts of one run as one analysis: the training script, and those that follow it in the same work copy."""
+
+import collections
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from deviate.analysis.analyze import REACHED, analyze
+from deviate.analysis.resolve.identifier_words import PHASES, words
+from deviate.model import Analysis, Loop, Metric, Site
+
+
+def analyze_together(scripts: Sequence[Path], root: Path, *, train: str | None = None) -> Analysis:
+    """Find what the scripts of one run report, in the order in which they run.
+
+    Args:
+        train: the training script relative to the root; by default the first one that has a main loop.
+
+    Raises:
+        InputError: a script is missing, outside the project, or no Python.
+    """
+    found = [analyze(script, root) for script in scripts]
+    places = [{(site.file, site.span) for site in it.sites} for it in found]
+    shared = {place for one, other in itertools.combinations(places, 2) for place in one & other}
+    if shared:  # `evaluate()` that training and evaluation call is two metrics
+        found = [analyze(script, root, shared=shared) for script in scripts]
+    found.sort(key=lambda it: (train is None or PurePosixPath(train).as_posix() != it.script, it.main_loop is None))
+    return join(found)
+
+
+def join(analyses: Sequence[Analysis]) -> Analysis:
+    """The first analysis with what the others add: their sites, loops and metrics, under ids and names of their own.
+
+    The main loop is that of the first script: a script that follows evaluates. A place that several scripts share is
+    tapped once; what each of them reports there is a metric of its own where its label or the way there tells.
+    """
+    joined, *others = map(_told_apart, analyses) if len(analyses) > 1 else analyses
+    joined = _without_paths(joined) if others else joined
+    for other in others:
+        joined = _with(joined, other)
+    return joined
+
+
+def _told_apart(found: Analysis) -> Analysis:
+    """One script's metrics by what tells them from those of another: where the label alone does, it is in the name."""
+    n_of = collections.Counter(metric.site for metric in found.metrics)
+    names = {metric.name for metric in found.metrics}
+    metrics = []
+    for metric in found.metrics:
+        label = words(metric.label or "")
+        if label and n_of[metric.site] == 1 and not set(label) & set(words(metric.name)):
+            name = "_".join([*(PHASES.get(word, word) for word in label), metric.name])
+            metric = metric if name in names else dataclasses.replace(metric, name=name)  # noqa: PLW2901
+        metrics.append(metric)
+    return dataclasses.replace(found, metrics=tuple(metrics))
+
+
+def _without_paths(first: Analysis) -> Analysis:
+    """The training script with paths only where they tell its own metrics apart: those of other scripts are longer."""
+    n_of = collections.Counter((metric.site, metric.label) for metric in first.metrics)
+    metrics = [
+        dataclasses.replace(metric, path=(), evidence=tuple(it for it in metric.evidence if not it.startswith(REACHED)))
+        if n_of[metric.site, metric.label] == 1
+        else metric
+        for metric in first.metrics
+    ]
+    return dataclasses.replace(first, metrics=tuple(metrics))
+
+
+def _with(first: Analysis, other: Analysis) -> Analysis:
+    sites = {_place(site): site for site in first.sites}
+    loops = {(loop.file, loop.span): loop for loop in first.loops}
+    site_ids: dict[int, int] = {}
+    new_sites: list[Site] = []
+    for site in other.sites:
+        known = sites.get(_place(site))
+        if known is None:
+            known = dataclasses.replace(site, id=_next(first.sites, new_sites))
+            new_sites.append(known)
+        site_ids[site.id] = known.id
+    new_loops: list[Loop] = [
+        dataclasses.replace(loop, id=number, is_main=False)
+        for number, loop in enumerate(
+            (loop for loop in other.loops if (loop.file, loop.span) not in loops), 1 + _last(first.loops)
+        )
+    ]
+    shared = {site.id for site in first.sites}
+    names = {metric.name for metric in first.metrics}
+    new_metrics: list[Metric] = []
+    for metric in other.metrics:
+        at = None if metric.site is None else site_ids[metric.site]
+        if at in shared and any(
+            (it.site, it.label, it.path) == (at, metric.label, metric.path) for it in first.metrics
+        ):
+            continue
+        name = _free(metric.name, names, PurePosixPath(other.script).stem)
+        names.add(name)
+        number = _next(first.metrics, new_metrics)
+        new_metrics.append(dataclasses.replace(metric, id=number, name=name, site=at))
+    rejected = [
+        dataclasses.replace(item, site=None if item.site is None else site_ids[item.site]) for item in other.rejected
+    ]
+    return dataclasses.replace(
+        first,
+        sites=(*first.sites, *new_sites),
+        loops=(*first.loops, *new_loops),
+        metrics=(*first.metrics, *new_metrics),
+        rejected=(*first.rejected, *(item for item in rejected if item not in first.rejected)),
+        seeds=tuple(dict.fromkeys((*first.seeds, *other.seeds))),
+        outputs=tuple(dict.fromkeys((*first.outputs, *other.outputs))),
+        files=tuple(dict.fromkeys((*first.files, *other.files))),
+        notices=tuple(dict.fromkeys((*first.notices, *other.notices))),
+        hazards=tuple(dict.fromkeys((*first.hazards, *other.hazards))),
+        side_effects=tuple(dict.fromkeys((*first.side_effects, *other.side_effects))),
+    )
+
+
+def _place(site: Site) -> tuple[object, ...]:
+    return site.file, site.span, site.form, site.fields
+
+
+def _last(items: Sequence[Site] | Sequence[Loop] | Sequence[Metric]) -> int:
+    return max((item.id for item in items), default=-1)
+
+
+def _next(items: Sequence[Site] | Sequence[Metric], new: Sequence[Site] | Sequence[Metric]) -> int:
+    return 1 + max(_last(items), _last(new))
+
+
+def _free(name: str, taken: set[str], script: str) -> str:
+    """The name, or that with the script's before it, or that numbered: whichever is free first."""
+    if name not in taken:
+        return name
+    own = name if name.startswith(f"{script}_") else f"{script}_{name}"
+    numbered = (f"{own}_{number}" for number in itertools.count(2))
+    return next(it for it in itertools.chain((own,), numbered) if it not in taken)

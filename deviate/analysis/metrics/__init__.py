@@ -1,0 +1,1 @@
+"""From reports to metrics: candidates, evidence, names."""

@@ -1,0 +1,328 @@
+"""Candidates: every value that a sink reports, with the text around it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from deviate.analysis.metrics.container_contents import Holdings
+from deviate.analysis.metrics.judge import Candidate, Decision, Judge
+from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
+from deviate.analysis.metrics.messages import Taker
+from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
+from deviate.analysis.metrics.texts import holds_values
+from deviate.analysis.resolve.abstract_values import Edge
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import constant_key, positional, walk
+from deviate.analysis.resolve.values import PLAIN, Given, Item, Scene, Starred, Stars, Value
+from deviate.sinks import FormatTemplate, Message, Record, Row, Scalar, Table, Template
+from deviate.sinks.registry import Carried
+
+UNTOLD = "nothing marks it"
+IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")
+DEEPEST = 5
+MOST_SCENES = 40
+MOST_READINGS = 400
+"""How often one report is read at most, over all calls of its function and turns of the loops around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A candidate and what was decided about it."""
+
+    candidate: Candidate
+    decision: Decision
+
+
+class Collector:
+    """Judges everything that is reported."""
+
+    def __init__(self, graph: CallGraph, judge: Judge) -> None:
+        self.graph = graph
+        self.nodes = graph.nodes
+        self.judge = judge
+        self.taker = Taker(graph, judge.origins)
+        self.reports = Reports(self.graph, self.taker.texts)
+        self.holdings = Holdings(self.taker.displays, self.taker.meters)
+        self.left = MOST_READINGS
+        self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
+        self._judged: set[tuple[str, tuple[Item, ...]]] = set()
+
+    def collect(self) -> list[Judged]:
+        """Candidates in the order of files and lines; a value that two sinks share counts once."""
+        for report in list(self.reports):
+            for items in self._messages(report, PLAIN, DEEPEST):
+                self._judge(items, report.sink)
+        order = {file: number for number, file in enumerate(self.graph.project.files())}
+        return sorted(self.found.values(), key=lambda judged: self._position(judged, order))
+
+    # ------------------------------------------------------------ messages
+
+    def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[Item]]:
+        """The messages of one report: those of each call where the function around it writes what it is given."""
+        flows, node, function = self.taker.flows, report.node, report.function
+        if depth == DEEPEST:
+            self.left = MOST_READINGS
+        readings = [scene]
+        for place, where in ((node, function), *scene.calls) if scene.known else ():
+            readings = [turn for one in readings[:MOST_SCENES] for turn in flows.turns(place, where, one)]
+        for one in readings:
+            self.left -= 1
+            if self.left < 0:  # loops over tables in functions of functions: what was found so far must do
+                return
+            self.taker.open.clear()
+            messages = list(self._taken(report, one))
+            opened = dict(self.taker.open)
+            scenes = self._scenes(opened, messages, one) if opened and depth else []
+            if not scenes:
+                yield from self._turned(report, messages) if one is PLAIN else messages
+            for inner in scenes[:MOST_SCENES]:
+                yield from self._messages(report, inner, depth - 1)
+
+    def _turned(self, report: Report, messages: list[list[Item]]) -> list[list[Item]]:
+        """The same messages, with what a loop over a container written down beside them takes out of it."""
+        values = [item.node for message in messages for item in message if isinstance(item, Value)]
+        reported = {node.value for node in values if isinstance(node, cst.Name)}
+        scenes = self.taker.flows.turns_of_displays(report.node, report.function, reported) if reported else []
+        return [message for scene in scenes[:MOST_SCENES] for message in self._taken(report, scene)] or messages
+
+    def _taken(self, report: Report, scene: Scene) -> Iterator[list[Item]]:
+        """The messages of the arguments of one report; those that are texts are one line together."""
+        line: list[Item] = []
+        for number, part in enumerate(report.carried):
+            starred = self._starred(report, number, scene)
+            if starred:
+                line += [*starred, " "]
+                continue
+            # What is unpacked here is nothing: `print(*values)` in a function that is called without arguments.
+            rest = _without_unpacked(part)
+            if isinstance(rest, Message | Template | FormatTemplate):
+                line += [*self._shown(rest, report.function, scene), " "]
+            elif rest is not None:
+                yield from self._held(rest, report, scene)
+        if line:
+            yield line
+
+    def _shown(self, part: Message | Template | FormatTemplate, function: Function, scene: Scene) -> list[Item]:
+        match part:
+            case Message():
+                return self.taker.take(part.value, function, scene)
+            case Template():
+                return self.taker.template(part.template, list(part.arguments), function, scene)
+            case FormatTemplate():
+                given = list(part.arguments), dict(part.named)
+                return self.taker.format_template(part.template, *given, function, scene)
+
+    def _held(self, part: Carried, report: Report, scene: Scene) -> Iterator[list[Item]]:
+        function, taker = report.function, self.taker
+        match part:
+            case Scalar():
+                named = self._named(part.name, part.prefix, function, scene)
+                values = taker.scalar(part.value, function, scene)
+                if report.sink == GRAPH_SUMMARY:
+                    tag = graph_tag(named, report.node, self.nodes)
+                    values = [replace(it, name=tag) if isinstance(it, Value) else it for it in values]
+                yield [*named, *values]
+            case Record():
+                prefix = self._named(None, part.prefix, function, scene)
+                for items in taker.record(part.mapping, function, scene):
+                    yield [*prefix, *items]
+            case Row():
+                yield from taker.row(part.values, function, scene)
+            case Table():
+                yield from taker.table(part.rows, function, scene)
+
+    def _starred(self, report: Report, number: int, scene: Scene) -> list[Item]:
+        """What the part of that number unpacks; the guest asks the sink for that part, or for all that follow it."""
+        part = report.carried[number]
+        inside: list[object] = []
+        match part:
+            case Message():
+                inside = [part.value]
+            case Template() | FormatTemplate():
+                inside = [part.template, *part.arguments]
+            case Scalar():
+                inside = [part.name, part.value]
+            case Record():
+                inside = [part.mapping]
+        starred = next((it for it in inside if isinstance(it, Starred)), None)
+        if starred is None or not isinstance(report.node, cst.Call):
+            return []
+        behind = len(report.carried) - number - 1
+        wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
+        fields = (report.key, wanted)
+        return self.taker.starred(starred.node, report.node.func, fields, report.function, scene)
+
+    def _named(self, name: object, prefix: object, function: Function, scene: Scene) -> list[Item]:
+        items: list[Item] = []
+        for part, behind in ((prefix, " "), (name, ": ")):
+            if isinstance(part, str):
+                items += [part, behind]
+            elif isinstance(part, cst.BaseExpression):
+                told = self.taker.take(part, function, scene)
+                items += [replace(item, style="name") if isinstance(item, Value) else item for item in told]
+                items.append(behind)
+        return items
+
+    def _scenes(
+        self, opened: dict[tuple[Function, str], None], messages: list[list[Item]], scene: Scene
+    ) -> list[Scene]:
+        """What the open parameters stand for in each call, where the calls tell what is reported and not the function.
+
+        They do when a text with values, a list or a dict is handed over, or when the function has no word of its own
+        beside the value.
+        """
+        scope = next(iter(opened))[0]
+        mine = [name for function, name in opened if function is scope]
+        passed = {scope, *(function for function, _ in scene.known)}  # what calls itself would never end
+        edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
+        given = [self.taker.flows.given(edge) for edge in edges]
+        items = [item for message in messages for item in message]
+        values = [item for item in items if isinstance(item, Value)]
+        keyed = {name for value in values if value.function is scope for name in _keyed_in(value.node)}
+        whole = [name for name in mine if name not in keyed]  # what is taken by a constant key is named here
+        if any(_is_built(one.get((scope, name)), self.taker) for one in given for name in whole):
+            return self._extended(scene, edges, given)
+        is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
+        texts = [item for item in items if isinstance(item, str)]
+        return self._extended(scene, edges, given) if is_value and not any(map(words, texts)) else []
+
+    def _extended(self, scene: Scene, edges: list[Edge], given: list[dict[tuple[Function, str], Given]]) -> list[Scene]:
+        """The scene of each call, and of each turn of a loop around it over a container that is written down there."""
+        found: list[Scene] = []
+        for edge, one in zip(edges, given, strict=True):
+            inner = scene.through(edge.node, edge.caller, one)
+            handed = {it[0].value for it in one.values() if isinstance(it, tuple) and isinstance(it[0], cst.Name)}
+            turns = self.taker.flows.turns_of_displays(edge.node, edge.caller, handed)
+            found += [inner.extended(turn.known) for turn in turns] or [inner]
+        return found
+
+    # ------------------------------------------------------------ judgement
+
+    def _judge(self, items: list[Item], sink: str) -> None:
+        if (sink, tuple(items)) in self._judged:  # of another call of the function that reports it
+            return
+        self._judged.add((sink, tuple(items)))
+        values = [item for item in items if isinstance(item, Value)]
+        texts = _texts_between(items)
+        message = "".join(item if isinstance(item, str) else "{}" for item in items)
+        label = label_of(values, self.judge, self.graph)
+        judged: list[Judged] = []
+        for number, value in enumerate(values):
+            earlier = []
+            for back in range(number - 1, -1, -1):
+                if judged[back].decision.role is not None:
+                    break
+                earlier.append(texts[back])
+            line = self.nodes.statement_line(value.node)
+            is_told = label is not None and label.spelled != value.spelled and value.form in ("value", "shown")
+            told = label.spelled if label is not None and is_told and label.function is value.function else None
+            candidate = Candidate(value, texts[number], texts[number + 1], line, sink, message, tuple(earlier), told)
+            if self._is_ignored(line, value):
+                decision = Decision(None, reason="ignored: a comment in the script says so")
+            elif value is label and is_key(value.spelled, value.function, self.graph):
+                decision = Decision(None, reason="name: key of a mapping")
+            else:
+                decision = self._decide(candidate)
+            judged.append(Judged(candidate, decision))
+            key = (value.node, value.fields or (value.spelled,))
+            known = self.found.get(key)
+            if known is None or (known.decision.role is None and decision.role is not None):
+                self.found[key] = judged[-1]
+
+    def _decide(self, candidate: Candidate) -> Decision:
+        """The judgement; a container that tells nothing by itself is judged by what it holds."""
+        decision, value = self.judge.decide(candidate), candidate.value
+        for key, node, function in self.holdings.of(value.source, value.function):
+            if function in self.reports.keepers:
+                return Decision(None, reason=f"reported where it is handed to {function.name}()")
+            if decision.role is not None:
+                break
+            inside = Value(node, node, function, self.nodes.code(node))
+            told = self.judge.decide(replace(candidate, value=inside, before=f"{key}: ", after="", earlier=()))
+            if told.role is not None:
+                return Decision(told.role, None, (f'holds "{key}", {told.evidence[0]}', *told.evidence[1:]))
+        if decision.role is None and self._is_under_key(candidate, decision):
+            return Decision("quality", None, (f"a value for each {candidate.label} of a mapping",))
+        return decision
+
+    def _is_under_key(self, candidate: Candidate, decision: Decision) -> bool:
+        """Whether a value is one of a mapping of which not all items are told, and not of the program's options."""
+        mapping = mapping_of(candidate.label, candidate.value, self.graph)
+        if mapping is None:
+            return False
+        told = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
+        if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in told):
+            return False
+        known = self.taker.displays.display(mapping, candidate.value.function) or ()
+        return decision.reason.startswith(UNTOLD) or any(key is None for key, _, _ in known)
+
+    def _is_ignored(self, line: int, value: Value) -> bool:
+        source = value.function.source
+        last = source.end(value.node).line
+        return any(IGNORE.search(text) for text in source.lines[line - 1 : last])
+
+    def _position(self, judged: Judged, order: dict[str, int]) -> tuple[int, int, int, int]:
+        value = judged.candidate.value
+        where = value.function.source.start(value.node)
+        return order[value.function.module.file], judged.candidate.line, where.line, where.column
+
+
+def _is_built(given: object, taker: Taker) -> bool:
+    """Whether an argument is built for being reported: a text with values, a list or a dict, or an unpacked one."""
+    if isinstance(given, Stars):
+        return bool(given.named or given.given)
+    if not isinstance(given, tuple):
+        return False
+    node, function = given
+    if not isinstance(node, cst.BaseExpression):
+        return False
+    if taker.texts.is_text(node, function):
+        return holds_values(node)
+    if isinstance(node, cst.DictComp):
+        return True
+    return taker.displays.display(node, function) is not None or taker.displays.listed(node, function) is not None
+
+
+def _keyed_in(node: cst.CSTNode) -> set[str]:
+    """Variables of which an expression takes an item by a constant key."""
+    return {
+        part.value.value
+        for part in walk(node)
+        if isinstance(part, cst.Subscript) and isinstance(part.value, cst.Name) and constant_key(part) is not None
+    }
+
+
+def _names_in(node: cst.CSTNode) -> set[str]:
+    return {part.value for part in walk(node) if isinstance(part, cst.Name)}
+
+
+def _texts_between(items: list[Item]) -> list[str]:
+    """The text before each value, and what follows the last."""
+    texts = [""]
+    for item in items:
+        if isinstance(item, str):
+            texts[-1] += item
+        else:
+            texts.append("")
+    return texts
+
+
+def _without_unpacked(part: Carried) -> Carried | None:
+    """A part without the arguments that a call unpacks into it; None where nothing else is left."""
+    match part:
+        case Message(value=Starred()) | Template(template=Starred()) | FormatTemplate(template=Starred()):
+            return None
+        case Scalar(name=Starred()) | Scalar(value=Starred()) | Record(mapping=Starred()):
+            return None
+        case Template():
+            return Template(
+                part.template, [argument for argument in part.arguments if not isinstance(argument, Starred)]
+            )
+        case FormatTemplate():
+            arguments = [argument for argument in part.arguments if not isinstance(argument, Starred)]
+            return FormatTemplate(part.template, arguments, part.named)
+    return part

@@ -1,0 +1,299 @@
+"""Evidence: what speaks for or against taking a reported value for a metric, the most telling rule first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import libcst as cst
+
+from deviate.analysis.resolve.identifier_words import (
+    COUNTERS,
+    ESTIMATES,
+    MEMORY,
+    NEUTRAL,
+    QUALIFIERS,
+    QUALITY,
+    RATES,
+    SHORT_TIMES,
+    SPEEDS,
+    TUNED,
+    words,
+)
+from deviate.analysis.resolve.origin import Origin
+from deviate.analysis.resolve.templates import is_integer_spec
+from deviate.analysis.resolve.tree import dotted, last_name
+from deviate.analysis.resolve.values import Value
+from deviate.model import Role
+from deviate.model.metric_vocabulary import listed
+
+# Sinks that keep a series of numbers for each name: what is handed to them is handed over to be watched.
+TRACKERS = listed(
+    "accelerate aim azureml chainer clearml comet dvclive graph-summary hypertune lightning logger metric-writer "
+    "mlflow neptune nni optuna ray sacred swanlab tabular tensorboard tracker trackio transformers visdom wandb"
+)
+FIXED = {
+    "counter": "counter",
+    "size": "size",
+    "setting": "setting",
+    "rate": "setting",
+    "clock": "clock",
+    "memory": "memory",
+    "text": "name",
+    "constant": "constant",
+    "object": "object",
+}
+"""Kinds of origin that are no measurement, and the word by which a user knows them."""
+MEASURED = ("quality", "duration", "speed")
+TIMES = SHORT_TIMES | SPEEDS
+TEXT_NAMES = listed("name names type types dir dirs directory path paths file files filename folder mode title url tag")
+LENGTHS = {"len", "length", "lengths", "steps", "timesteps"}
+EPISODES = {"ep", "episode", "episodes", "episodic", "traj", "trajectory", "rollout"}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A candidate as the rules see it.
+
+    Attributes:
+        own: words of its expression; head: of that without what it is divided by.
+        near: words of the text before it.
+        text: that text.
+        unit: kind of the unit behind it: `speed`, `time` or empty.
+        digits: decimals that its format asks for; None where that is no float format.
+    """
+
+    value: Value
+    origin: Origin
+    own: list[str]
+    head: list[str]
+    near: list[str]
+    text: str
+    unit: str
+    sink: str
+    digits: int | None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is computed from counters alone and yet told to be a measurement.
+
+        Schedules and small scripts do so: `acc = epoch / 10`. A counter as it is stays a counter.
+        """
+        if self.origin.kind != "counter" or not self.origin.reason.startswith("counter: computed"):
+            return False
+        if COUNTERS & set(self.head[-1:]) or is_integer_spec(self.value.spec):
+            return False
+        telling = QUALITY - NEUTRAL
+        return bool(telling & set(self.own)) or (self.digits is not None and bool(telling & set(self.near[-1:])))
+
+    @property
+    def is_shown_as_quality(self) -> bool:
+        """Whether it is called a quality and shown with decimals: then it is no counter, though it is kept with one."""
+        telling = QUALITY - NEUTRAL
+        is_called = bool(telling & set(self.own)) or bool(telling & set(self.near[-1:]))
+        return self.origin.kind in ("counter", "size") and (self.digits or 0) >= 2 and is_called
+
+    @property
+    def is_length(self) -> bool:
+        """Whether it counts the steps of an episode, which the agent decides: `logger.store(EpLen=ep_len)`."""
+        named = {*self.own, *(self.near if self.is_watched else ())}
+        return self.origin.kind == "counter" and bool(LENGTHS & named) and bool(EPISODES & named)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether it is handed, under a name, to what keeps a series for each name."""
+        return (self.sink in TRACKERS or self.value.style == "meter") and any(len(word) > 1 for word in self.near)
+
+    @property
+    def describes_other(self) -> bool:
+        """Whether the text before it leads to something else: `accuracy for {name}`, `loss at {place}`."""
+        return self.digits is None and bool(self.near) and self.near[-1] in QUALIFIERS
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one rule says: the role of a metric, or (role None) why it is none."""
+
+    role: Role | None
+    text: str
+
+
+Rule = Callable[[View], Evidence | None]
+
+
+# ---------------------------------------------------------------- declared
+
+
+def logged(view: View) -> Evidence | None:
+    """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
+    if view.sink != "deviate" or view.value.style == "name":
+        return None
+    called = {*view.own, *view.near}
+    is_time = view.origin.kind in ("duration", "speed") or (TIMES & called and not QUALITY & called)
+    return Evidence("time" if is_time else "quality", "logged with deviate.log")
+
+
+# ---------------------------------------------------------------- against
+
+
+def part_of_name(view: View) -> Evidence | None:
+    """What stands in a tag tells what is reported and is not reported itself."""
+    return Evidence(None, "name: part of the name") if view.value.style == "name" else None
+
+
+def learning_rate(view: View) -> Evidence | None:
+    """Learning rates are set, whoever computes them."""
+    is_named = RATES & set(view.own) or (RATES & set(view.near[-2:]) and view.origin.kind not in MEASURED)
+    return Evidence(None, "setting: learning rate") if is_named or view.origin.kind == "rate" else None
+
+
+def time_left(view: View) -> Evidence | None:
+    is_named = ESTIMATES & {*view.own, *view.near} and view.origin.kind != "quality" and not QUALITY & set(view.own)
+    return Evidence(None, "estimate: time left") if is_named else None
+
+
+def use_of_memory(view: View) -> Evidence | None:
+    is_named = MEMORY & set(view.own) or (MEMORY & set(view.near[-3:]) and not QUALITY & set(view.own))
+    return Evidence(None, "memory: use of memory") if is_named else None
+
+
+def fixed_origin(view: View) -> Evidence | None:
+    """Counters, sizes, settings, clocks and texts."""
+    word = FIXED.get(view.origin.kind)
+    if word is None or view.is_counted or view.is_length or view.is_shown_as_quality:
+        return None
+    reason = view.origin.reason or word
+    return Evidence(None, reason if reason.startswith(word) else f"{word}: {reason}")
+
+
+def quoted(view: View) -> Evidence | None:
+    """`Metric 'x' was not found`: names stand in quotes, numbers do not."""
+    return Evidence(None, "name: shown in quotes") if view.text.endswith(("'", '"', "`")) else None
+
+
+def text_name(view: View) -> Evidence | None:
+    """`model_name`, `results_dir`: names and places, whatever they are names of."""
+    last = words(last_name(_innermost(view.value.source)))[-1:]
+    is_open = view.origin.kind == "unknown" and view.digits is None and not is_integer_spec(view.value.spec)
+    return Evidence(None, "name: called so in the script") if is_open and TEXT_NAMES & set(last) else None
+
+
+def whole_number(view: View) -> Evidence | None:
+    is_whole = is_integer_spec(view.value.spec) and view.origin.kind not in ("duration", "speed")
+    is_named = QUALITY & {*view.own, *view.near}
+    return Evidence(None, "counter: shown as a whole number") if is_whole and not is_named else None
+
+
+def counter_name(view: View) -> Evidence | None:
+    is_named = bool(view.head) and view.head[-1] in COUNTERS and view.origin.kind in ("unknown", "computed")
+    if not is_named or view.digits is not None or QUALITY & {*view.own, *view.near}:
+        return None
+    return Evidence(None, f"counter: named {dotted(view.value.source) or view.head[-1]}")
+
+
+def tracked_setting(view: View) -> Evidence | None:
+    """What is handed to a tracker under the name of a counter or of something that is chosen."""
+    last = view.near[-1:]
+    if not view.is_watched or view.origin.kind in MEASURED or QUALITY & {*view.own, *view.near}:
+        return None
+    if COUNTERS & set(last):
+        return Evidence(None, f'counter: called "{view.text}"')
+    return Evidence(None, f'setting: called "{view.text}"') if TUNED & set(last) else None
+
+
+# ---------------------------------------------------------------- for
+
+
+def timed(view: View) -> Evidence | None:
+    return Evidence("time", view.origin.reason) if view.origin.kind in ("duration", "speed") else None
+
+
+def measured(view: View) -> Evidence | None:
+    return Evidence("quality", view.origin.reason) if view.origin.kind == "quality" else None
+
+
+def named_for_quality(view: View) -> Evidence | None:
+    return _named(view, "quality") if (QUALITY - NEUTRAL) & set(view.own) else None
+
+
+def named_for_time(view: View) -> Evidence | None:
+    return _named(view, "time") if TIMES & set(view.own) and not QUALITY & set(view.near) else None
+
+
+def called_quality(view: View) -> Evidence | None:
+    is_called = QUALITY & set(view.near) and not view.describes_other
+    return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
+
+
+def named_neutrally(view: View) -> Evidence | None:
+    return _named(view, "quality") if NEUTRAL & set(view.own) else None
+
+
+def called_time(view: View) -> Evidence | None:
+    if view.describes_other or not (TIMES & set(view.near) or view.unit):
+        return None
+    if TIMES & set(view.near):
+        return Evidence("time", f'called "{view.text}" in the message')
+    return Evidence("time", "a unit of time follows" if view.unit == "time" else "a unit of speed follows")
+
+
+def tracked(view: View) -> Evidence | None:
+    """Somebody watches it under a name of its own."""
+    is_open = view.origin.kind in ("unknown", "computed") or view.is_length
+    return Evidence("other", f'tracked as "{view.text}"') if is_open and view.is_watched else None
+
+
+def named_values(view: View) -> Evidence | None:
+    """A mapping that is handed whole to what shows names beside values."""
+    is_open = view.origin.kind in ("unknown", "computed") and view.value.style == "mapping"
+    is_shown = view.sink in TRACKERS | {"tqdm", "progress"}
+    return Evidence("other", "a mapping of named values") if is_open and is_shown else None
+
+
+def length(view: View) -> Evidence | None:
+    return Evidence("other", "length of an episode") if view.is_length else None
+
+
+def float_format(view: View) -> Evidence | None:
+    if not view.digits:
+        return None
+    if view.origin.kind == "computed":
+        return Evidence("quality", view.origin.reason)
+    return Evidence("other", "shown with decimals") if view.origin.kind == "unknown" else None
+
+
+EVIDENCE: tuple[Rule, ...] = (
+    logged,
+    part_of_name,
+    learning_rate,
+    time_left,
+    use_of_memory,
+    fixed_origin,
+    quoted,
+    text_name,
+    whole_number,
+    counter_name,
+    tracked_setting,
+    timed,
+    measured,
+    named_for_quality,
+    named_for_time,
+    called_quality,
+    called_time,
+    named_neutrally,
+    tracked,
+    length,
+    named_values,
+    float_format,
+)
+"""The most telling first: it decides, and those that agree with it are told beside it."""
+
+
+def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The callee of a call, the base of an item."""
+    while isinstance(node, cst.Call | cst.Subscript):
+        node = node.func if isinstance(node, cst.Call) else node.value
+    return node
+
+
+def _named(view: View, role: Role) -> Evidence:
+    telling = QUALITY if role == "quality" else TIMES
+    return Evidence(role, f"named with {', '.join(dict.fromkeys(word for word in view.own if word in telling))}")

@@ -1,0 +1,194 @@
+"""How values flow into what is reported: through parameters, and loops over containers."""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeGuard
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Argument, Edge
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.displays import Displays
+from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.tree import constant_number, constant_text, element, last_name, positional, walk
+from deviate.analysis.resolve.values import PLAIN, Given, Scene, Stars
+
+PEELED = ("sorted", "list", "tuple", "reversed", "iter", "tqdm", "map")
+
+
+class Flows:
+    """Answers what a parameter or a loop variable stands for."""
+
+    def __init__(self, graph: CallGraph, displays: Displays) -> None:
+        self.displays = displays
+        self.graph = graph
+        self.resolver = graph.resolver
+        self.nodes = graph.nodes
+        self._known_loops: dict[cst.CSTNode, list[cst.For | cst.CompFor]] = {}
+
+    # ------------------------------------------------------------ parameters
+
+    def given(self, edge: Edge) -> dict[tuple[Function, str], Given]:
+        """What each parameter of a function stands for in one call of it."""
+        callee = edge.callee
+        found: dict[tuple[Function, str], Given] = {}
+        for name, bindings in callee.bindings.items():
+            if bindings[0].how == "parameter" and name != callee.receiver:
+                argument = edge.argument(name) or self._default(bindings[0], callee)
+                if argument is not None:
+                    found[callee, name] = argument
+            elif bindings[0].how == "stars":
+                rest = edge.given[max(0, len(callee.parameters) - edge.skipped) :]
+                named = tuple(it for it in edge.named if it[0] not in callee.parameters)
+                mappings = [("", argument) for argument in _unpacked(edge, "**")]
+                found[callee, name] = Stars((*rest, *_unpacked(edge, "*")), (*named, *mappings))
+        return found
+
+    def _default(self, binding: Binding, callee: Function) -> Argument | None:
+        return (binding.value, callee) if isinstance(binding.value, cst.BaseExpression) else None
+
+    def looped_parameter(self, binding: Binding, scope: Function) -> tuple[Function, str] | None:
+        """The parameter whose items a loop variable takes; None where it is no parameter's."""
+        root = binding.value
+        while isinstance(root, cst.Call):
+            if last_name(root.func) in ("items", "values", "keys") and isinstance(root.func, cst.Attribute):
+                root = root.func.value
+            elif root.args and last_name(root.func) in (*PEELED, "enumerate", "zip"):
+                root = root.args[0].value
+            else:
+                return None
+        if not isinstance(root, cst.Name):
+            return None
+        owner, bindings = self.resolver.find(root.value, scope)
+        is_open = bool(bindings) and bindings[0].how in ("parameter", "stars") and root.value != owner.receiver
+        return (owner, root.value) if is_open and len(bindings) == 1 else None
+
+    def turns(self, node: cst.CSTNode, function: Function, scene: Scene) -> list[Scene]:
+        """The scene of each turn of the loops and comprehensions around a report that go over a given container."""
+        scenes = [scene]
+        for loop in self._loops(node):
+            scenes = [more for one in scenes for more in self._turns_of(loop, function, one)]
+        return scenes
+
+    def turns_of_displays(self, node: cst.CSTNode, function: Function, reported: set[str]) -> list[Scene]:
+        """The same for containers that are written down beside the report, if what they hold is what is reported.
+
+        Args:
+            reported: variables that are reported as they are.
+        """
+        scenes = [PLAIN]
+        for loop in self._loops(node):
+            turns = [turn for turn in self._written(loop, function) if self._tells(turn, reported)]
+            scenes = [scene.extended(turn) for scene in scenes for turn in turns] or scenes
+        return scenes if scenes != [PLAIN] else []
+
+    def _tells(self, turn: Mapping[tuple[Function, str], Given], reported: set[str]) -> bool:
+        """Whether a turn gives a reported variable something that is more than a constant."""
+        held = [value[0] for (_, name), value in turn.items() if name in reported and isinstance(value, tuple)]
+        return any(constant_text(value) is None and constant_number(value) is None for value in held)
+
+    def _loops(self, node: cst.CSTNode) -> list[cst.For | cst.CompFor]:
+        if node not in self._known_loops:
+            around: list[cst.For | cst.CompFor] = [
+                it for it in self.nodes.loops_around(node) if isinstance(it, cst.For)
+            ]
+            self._known_loops[node] = around + [part for part in walk(node) if type(part) is cst.CompFor]
+        return self._known_loops[node]
+
+    def _turns_of(self, loop: cst.For | cst.CompFor, function: Function, scene: Scene) -> list[Scene]:
+        target, iterable, kind = _peeled(loop)
+        given = (
+            scene.get(self.resolver.find(iterable.value, function)[0], iterable.value) if _is_name(iterable) else None
+        )
+        if given is None or target is None:
+            return [scene]
+        return [scene.extended(turn) for turn in self._bound(given, kind, target, function)] or [scene]
+
+    def _written(self, loop: cst.For | cst.CompFor, function: Function) -> Iterator[dict[tuple[Function, str], Given]]:
+        target, iterable, kind = _peeled(loop)
+        if target is None:
+            return
+        if isinstance(iterable, cst.Call) and last_name(iterable.func) == "zip":
+            columns = [self.displays.literal(value, function) for value in positional(iterable)]
+            for row in zip(*columns, strict=False):
+                turn: dict[tuple[Function, str], Given] = {}
+                for place, value in enumerate(row):
+                    name = element(target, place)
+                    if isinstance(name, cst.Name):
+                        turn[self.resolver.find(name.value, function)[0], name.value] = value
+                yield turn
+        elif self.displays.literal(iterable, function) or self._is_known(iterable, function):
+            yield from self._bound((iterable, function), kind, target, function)
+
+    def _is_known(self, node: cst.BaseExpression, function: Function) -> bool:
+        """Whether all keys of a mapping are written down."""
+        shown = self.displays.display(node, function)
+        return bool(shown) and all(key is not None for key, _, _ in shown or ())
+
+    def _bound(
+        self, given: Given, kind: str, target: cst.BaseExpression, function: Function
+    ) -> Iterator[dict[tuple[Function, str], Given]]:
+        for turn in self._items(given, kind, target):
+            yield {(self.resolver.find(name, function)[0], name): value for name, value in turn.items()}
+
+    def _items(self, given: Given, kind: str, target: cst.BaseExpression) -> Iterator[dict[str, Given]]:
+        """What the names of a loop's target stand for in each turn."""
+        pairs, plain = self._pairs(given)
+        if isinstance(target, cst.Name):
+            for value in [value for _, value in pairs] if kind == "values" else plain:
+                yield {target.value: value}
+            return
+        first, second = element(target, 0), element(target, 1)
+        if not isinstance(first, cst.Name) or not isinstance(second, cst.Name):
+            return
+        for key, held in pairs if kind == "items" else map(_pair, plain):
+            if key is not None and held is not None:
+                yield {first.value: key, second.value: held}
+
+    def _pairs(self, given: Given) -> tuple[list[tuple[Given, Given]], list[Given]]:
+        """The items of a container: by key, and in order."""
+        if isinstance(given, str):
+            return [], []
+        if isinstance(given, Stars):
+            return list(given.named), list(given.given)
+        node, function = given
+        if not isinstance(node, cst.BaseExpression):
+            return [], []
+        pairs: list[tuple[Given, Given]] = [
+            (key if isinstance(key, str) else (key, where), (value, where))
+            for key, value, where in self.displays.display(node, function) or ()
+            if key is not None
+        ]
+        plain: list[Given] = list(self.displays.listed(node, function) or ())
+        # Where its items stand nowhere, the whole is reported.
+        return (pairs, plain) if pairs or plain else ([("", given)], [given])
+
+
+def _unpacked(edge: Edge, star: str) -> list[Argument]:
+    """What a call unpacks, each as a whole."""
+    arguments = edge.node.args if isinstance(edge.node, cst.Call) else ()
+    return [(argument.value, edge.caller) for argument in arguments if argument.star == star]
+
+
+def _is_name(node: cst.BaseExpression) -> TypeGuard[cst.Name]:
+    return isinstance(node, cst.Name)
+
+
+def _peeled(loop: cst.For | cst.CompFor) -> tuple[cst.BaseExpression | None, cst.BaseExpression, str]:
+    """Target and container of a loop without what only counts or orders, and which of a mapping's views is taken."""
+    target: cst.BaseExpression | None = loop.target
+    iterable, kind = loop.iter, ""
+    if isinstance(iterable, cst.Call) and last_name(iterable.func) == "enumerate" and iterable.args:
+        target, iterable = element(loop.target, 1), iterable.args[0].value
+    while isinstance(iterable, cst.Call) and last_name(iterable.func) in PEELED and iterable.args:
+        iterable = iterable.args[-1].value if last_name(iterable.func) == "map" else iterable.args[0].value
+    if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Attribute) and not iterable.args:
+        kind, iterable = iterable.func.attr.value, iterable.func.value
+    return target, iterable, kind
+
+
+def _pair(item: Given) -> tuple[Given | None, Given | None]:
+    """A tuple of two that is an item of a list."""
+    if not isinstance(item, tuple) or not isinstance(item[0], cst.BaseExpression):
+        return None, None
+    first, second = element(item[0], 0), element(item[0], 1)
+    return (None, None) if first is None or second is None else ((first, item[1]), (second, item[1]))

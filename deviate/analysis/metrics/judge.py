@@ -1,0 +1,114 @@
+"""Judgement: whether a reported value is a metric, by the most telling evidence."""
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, View
+from deviate.analysis.metrics.phrases import tag_words
+from deviate.analysis.resolve.identifier_words import SPEEDS, all_words, clause, direction_of, unit_after, words
+from deviate.analysis.resolve.origin import Origin, Origins
+from deviate.analysis.resolve.templates import decimals
+from deviate.analysis.resolve.tree import identifiers
+from deviate.analysis.resolve.values import Value
+from deviate.model import Direction, Role
+
+__all__ = ["Candidate", "Decision", "Judge"]
+
+UNTOLD = "nothing marks it as a measurement: no telling word, no float format"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value that is reported, with what stands around it.
+
+    Attributes:
+        before, after: text up to the neighbouring values of the message.
+        earlier: texts before that, nearest first, up to the first value that may be a metric.
+    """
+
+    value: Value
+    before: str
+    after: str
+    line: int
+    sink: str
+    message: str
+    earlier: tuple[str, ...] = ()
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The role of a metric, or (role None) the reason why it is none."""
+
+    role: Role | None
+    direction: Direction | None = None
+    evidence: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Judge:
+    """Weighs candidates."""
+
+    def __init__(self, origins: Origins) -> None:
+        self.origins = origins
+
+    def origin(self, value: Value) -> Origin:
+        origin = self.origins.of(value.source, value.function)
+        if value.path and origin.kind in ("object", "constant", "text"):
+            return Origin("unknown")
+        return origin
+
+    def decide(self, candidate: Candidate) -> Decision:
+        """Metric or not, with reasons."""
+        view = self._view(candidate)
+        found = [evidence for rule in EVIDENCE if (evidence := rule(view)) is not None]
+        if not found:
+            return Decision(None, reason=UNTOLD)
+        decisive = found[0]
+        if decisive.role is None:
+            return Decision(None, reason=decisive.text)
+        agreeing = [evidence.text for evidence in found if evidence.role == decisive.role]
+        told = (*agreeing, self._change(candidate), _shown(candidate))
+        return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(told))))
+
+    def _view(self, candidate: Candidate) -> View:
+        value = candidate.value
+        text = clause(candidate.before)
+        return View(
+            value=value,
+            origin=self.origin(value),
+            own=all_words([*identifiers(value.source), value.path]),
+            head=all_words([*identifiers(_numerator(value.source)), value.path]),
+            near=words(text),
+            text=text.strip(" :=(%/"),
+            unit=unit_after(candidate.after)[0],
+            sink=candidate.sink,
+            digits=decimals(value.spec),
+        )
+
+    def _change(self, candidate: Candidate) -> str:
+        line = self.origins.changing_line(candidate.value.source, candidate.value.function)
+        return f"set anew in each turn of the loop at line {line}" if line else ""
+
+
+def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:
+    while isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Divide | cst.FloorDivide):
+        node = node.left
+    return node
+
+
+def _direction(decisive: Evidence, view: View) -> Direction | None:
+    if decisive.role == "time":
+        is_speed = view.origin.kind == "speed" or view.unit == "speed" or SPEEDS & {*view.own, *view.near}
+        return "max" if is_speed else "min"
+    if decisive.role == "quality":
+        called = tag_words(view.text) if view.is_watched else view.near  # `losses/entropy` is no loss
+        return direction_of(called) or direction_of(view.own) or direction_of(words(view.origin.reason))
+    return None
+
+
+def _shown(candidate: Candidate) -> str:
+    digits = decimals(candidate.value.spec)
+    shown = "reported" if digits is None else f"shown with {digits} decimal{'' if digits == 1 else 's'}"
+    return f"{shown} by {candidate.sink} ({candidate.value.style})"

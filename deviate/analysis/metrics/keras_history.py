@@ -1,0 +1,289 @@
+"""History: what a framework that drives the training will report by itself, as far as the source tells."""
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compiles
+from deviate.analysis.resolve.abstract_values import Instance, Outside, Type
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import constant_text, dotted, keywords, last_name, positional, walk
+from deviate.model.metric_vocabulary import listed
+
+VALIDATION = ("validation_data", "validation_split")
+VALIDATION_POSITIONS = (6, 7)
+TRAINED = ("loss", "grad_norm", "train_loss", "train_runtime", "train_samples_per_second", "train_steps_per_second")
+EVALUATED = ("loss", "runtime", "samples_per_second", "steps_per_second")
+STRATEGIES = ("eval_strategy", "evaluation_strategy", "do_eval", "eval_on_start")
+SELF_NAMED = listed(
+    "accuracy f1 precision recall mse mae perplexity exact_match matthews_correlation rouge1 bleu roc_auc"
+)
+"""Metrics of the Evaluate library whose result is an item of the same name."""
+
+DEEPEST = 4
+
+
+def history_keys(call: cst.Call, framework: Framework, graph: CallGraph) -> list[str]:
+    """Keys under which the framework will report values; empty where the program itself names what is reported."""
+    if framework is KERAS:
+        return _Keras(call, graph).keys()
+    if framework is TRANSFORMERS:
+        return _Transformers(call, graph).keys()
+    return []
+
+
+def history_evidence(framework: Framework) -> tuple[str, ...]:
+    """Why a key of the history is a metric."""
+    if framework is KERAS:
+        return ("reported by Keras in the history of fit()", "predicted from compile() and the validation data")
+    return (f"reported by {framework.name}", "predicted from the arguments that it is made with")
+
+
+# ---------------------------------------------------------------- Keras
+
+
+class _Keras:
+    """Keys of the history of one call of `fit`."""
+
+    def __init__(self, call: cst.Call, graph: CallGraph) -> None:
+        self.call, self.graph = call, graph
+        self.function = graph.nodes.function_of(call)
+
+    def keys(self) -> list[str]:
+        compiled = next(iter(compiles(self.call, self.graph)), None)
+        trained = self._of_step("train_step", compiled) or ["loss", *self._compiled(compiled)]
+        keys = list(dict.fromkeys(trained))
+        if self._validates():
+            tested = self._of_step("test_step", compiled) or ["loss", *self._compiled(compiled)]
+            keys += [f"val_{key}" for key in dict.fromkeys(tested)]
+        return keys
+
+    def _compiled(self, compiled: cst.Call | None) -> list[str]:
+        """Keys from the losses and metrics that a model is compiled with."""
+        if compiled is None:
+            return []
+        function = self.graph.nodes.function_of(compiled)
+        given, named = positional(compiled), keywords(compiled)
+        losses = named.get("loss") or (given[1] if len(given) > 1 else None)
+        metrics = named.get("metrics") or (given[2] if len(given) > 2 else None)
+        keys = [f"{output}_loss" for output in _constant_keys(self._bound(losses, function))]
+        for listed_ in (metrics, named.get("weighted_metrics")):
+            keys += self._metrics(listed_, function)
+        return keys
+
+    def _bound(self, node: cst.BaseExpression | None, function: Function) -> cst.BaseExpression | None:
+        if isinstance(node, cst.Name):
+            _, bindings = self.graph.resolver.find(node.value, function)
+            values = [it.value for it in bindings if it.how == "assign" and isinstance(it.value, cst.BaseExpression)]
+            return values[-1] if values else node
+        return node
+
+    def _metrics(self, metrics: cst.BaseExpression | None, function: Function, depth: int = DEEPEST) -> list[str]:
+        if metrics is None or depth == 0:
+            return []
+        if isinstance(metrics, cst.List | cst.Tuple):
+            return [key for item in metrics.elements for key in self._metrics(item.value, function, depth - 1)]
+        if isinstance(metrics, cst.Dict):
+            return [
+                f"{output}_{key}"
+                for item in metrics.elements
+                if isinstance(item, cst.DictElement) and (output := constant_text(item.key)) is not None
+                for key in self._metrics(item.value, function, depth - 1)
+            ]
+        text = constant_text(metrics)
+        if text is not None:
+            return [text if text.islower() else _snake(text)]
+        if isinstance(metrics, cst.Call):
+            return [self._named(metrics, function)]
+        if isinstance(metrics, cst.Name):
+            if metrics.value == "None":
+                return []
+            scope, bindings = self.graph.resolver.find(metrics.value, function)
+            values = [it.value for it in bindings if it.how == "assign" and isinstance(it.value, cst.BaseExpression)]
+            if values:
+                return self._metrics(values[-1], scope, depth - 1)
+            for edge in self.graph.edges_into(scope) if any(it.how == "parameter" for it in bindings) else ():
+                given = edge.argument(metrics.value)
+                if given is not None and isinstance(given[0], cst.BaseExpression):
+                    return self._metrics(given[0], given[1], depth - 1)
+            if any(it.how == "parameter" for it in bindings):
+                return []
+        return [last_name(metrics)] if last_name(metrics) else []
+
+    def _named(self, made: cst.Call, function: Function) -> str:
+        """Name of a metric object: the one it is given, that of its class's constructor, or that of the class."""
+        name = constant_text(keywords(made).get("name"))
+        for thing in self.graph.resolver.of(made.func, function) if name is None else ():
+            if isinstance(thing, Type):
+                name = name or self._declared_name(thing)
+            elif isinstance(thing, Outside):
+                return _snake(thing.name.rpartition(".")[2])
+        return name or _snake(last_name(made.func))
+
+    def _declared_name(self, thing: Type) -> str | None:
+        constructor = self.graph.resolver.method(thing.cls, "__init__")
+        if constructor is None:
+            return None
+        for binding in constructor.bindings.get("name", ()):
+            if binding.how == "parameter" and constant_text(binding.value) is not None:
+                return constant_text(binding.value)
+        outer = (call for call in constructor.calls if dotted(call.func) == "super().__init__")
+        return next((name for call in outer if (name := constant_text(keywords(call).get("name")))), None)
+
+    def _of_step(self, name: str, compiled: cst.Call | None) -> list[str]:
+        """Keys of the dict that the model's own `train_step` or `test_step` returns."""
+        if not isinstance(self.call.func, cst.Attribute):
+            return []
+        for thing in self.graph.resolver.of(self.call.func.value, self.function):
+            step = self.graph.resolver.method(thing.cls, name) if isinstance(thing, Instance) else None
+            for returned in step.returns if step is not None else ():
+                keys = _constant_keys(self._bound(returned, step) if step is not None else None)
+                if keys:
+                    return keys
+                if isinstance(returned, cst.DictComp) and isinstance(thing, Instance):
+                    return [*self._trackers(thing), *self._compiled(compiled)]
+        return []
+
+    def _trackers(self, model: Instance) -> Iterator[str]:
+        """Names of the metric objects that a model makes for itself."""
+        for cls in self.graph.resolver.order(model.cls)[0]:
+            for method in cls.methods.values():
+                for call in method.calls:
+                    name = constant_text(keywords(call).get("name"))
+                    made = self.graph.resolver.names(call.func, method)
+                    if name is not None and any(".metrics." in full for full in made):
+                        yield name
+
+    def _validates(self) -> bool:
+        named = [keywords(self.call).get(name) for name in VALIDATION]
+        given = positional(self.call)
+        named += [given[place] for place in VALIDATION_POSITIONS if place < len(given)]
+        return any(value is not None and not _is_nothing(value) for value in named)
+
+
+def _constant_keys(node: cst.BaseExpression | None) -> list[str]:
+    if not isinstance(node, cst.Dict):
+        return []
+    keys = [constant_text(item.key) for item in node.elements if isinstance(item, cst.DictElement)]
+    return [key for key in keys if key is not None]
+
+
+def _is_nothing(value: cst.BaseExpression) -> bool:
+    if isinstance(value, cst.Name):
+        return value.value in ("None", "False")
+    text = constant_text(value)
+    if text is not None:
+        return text == "no"
+    return isinstance(value, cst.Integer | cst.Float) and float(value.evaluated_value) == 0
+
+
+def _snake(name: str) -> str:
+    """The name that Keras gives an object of a class. Source: keras.utils.to_snake_case."""
+    spaced = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", spaced).lower()
+
+
+# ---------------------------------------------------------------- Transformers
+
+
+class _Transformers:
+    """Keys that a Trainer logs. Source: transformers.Trainer, `log` and `speed_metrics`."""
+
+    def __init__(self, call: cst.Call, graph: CallGraph) -> None:
+        self.call, self.graph = call, graph
+        self.made = list(self._made())
+
+    def keys(self) -> list[str]:
+        keys = list(TRAINED)
+        if self._evaluates():
+            keys += [f"eval_{key}" for key in (*EVALUATED, *self._computed()) if not key.startswith("eval_")]
+            keys += [key for key in self._computed() if key.startswith("eval_")]
+        return list(dict.fromkeys(keys))
+
+    def _made(self) -> Iterator[tuple[cst.Call, Function]]:
+        """The calls that make the trainer: those of its class, and those in which a subclass makes its parent."""
+        function = self.graph.nodes.function_of(self.call)
+        classes = {name.rpartition("().")[0] for name in self.graph.resolver.names(self.call.func, function)}
+        for call, around in self.graph.calls:
+            for thing in self.graph.resolver.of(call.func, around):
+                if isinstance(thing, Outside):
+                    is_made = thing.name in classes or thing.name.removesuffix("().__init__") in classes
+                else:
+                    is_made = isinstance(thing, Type) and not classes.isdisjoint(
+                        self.graph.resolver.order(thing.cls)[1]
+                    )
+                if is_made:
+                    yield call, around
+                    break
+
+    def _evaluates(self) -> bool:
+        """Whether the trainer is told to evaluate: by its settings while it trains, or by a call of its own."""
+        owner = self.call.func.value if isinstance(self.call.func, cst.Attribute) else self.call
+        evaluations = (dotted(owner) + ".evaluate", "self.evaluate")
+        if any(dotted(call.func) in evaluations for call, _ in self.graph.calls):
+            return True
+        given = [keywords(call).get("eval_dataset") for call, _ in self.made]
+        if all(value is None or _is_nothing(value) for value in given):
+            return False
+        settings = [call for call, _ in self.graph.calls if last_name(call.func).endswith("TrainingArguments")]
+        told = [keywords(call)[key] for call in settings for key in STRATEGIES if key in keywords(call)]
+        is_open = not settings or any(argument.star for call in settings for argument in call.args)
+        return is_open or any(not _is_nothing(value) for value in told)
+
+    def _computed(self) -> list[str]:
+        """Keys of what `compute_metrics` returns."""
+        keys: list[str] = []
+        for call, around in self.made:
+            computing = keywords(call).get("compute_metrics")
+            for routine in self.graph.resolver.functions(computing, around) if computing is not None else ():
+                for returned in routine.function.returns:
+                    keys += self._returned(returned, routine.function)
+        return list(dict.fromkeys(keys))
+
+    def _returned(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> list[str]:
+        if depth == 0:
+            return []
+        if isinstance(node, cst.Dict):
+            whole = [item.value for item in node.elements if isinstance(item, cst.StarredDictElement)]
+            inner = [key for value in whole for key in self._returned(value, function, depth - 1)]
+            return [*_constant_keys(node), *inner]
+        if isinstance(node, cst.DictComp):
+            return self._returned(node.for_in.iter, function, depth - 1)
+        if isinstance(node, cst.Name):
+            keys = []
+            for binding in self.graph.resolver.find(node.value, function)[1]:
+                text = constant_text(binding.key)
+                if binding.how == "item" and text is not None:
+                    keys.append(text)
+                elif binding.how == "assign" and isinstance(binding.value, cst.BaseExpression) and not binding.way:
+                    keys += self._returned(binding.value, function, depth - 1)
+            return keys
+        if isinstance(node, cst.Call):
+            return self._called(node, function, depth)
+        return []
+
+    def _called(self, call: cst.Call, function: Function, depth: int) -> list[str]:
+        if last_name(call.func) == "dict":
+            return list(keywords(call))
+        if last_name(call.func) == "items" and isinstance(call.func, cst.Attribute):
+            return self._returned(call.func.value, function, depth - 1)
+        if last_name(call.func) == "compute" and isinstance(call.func, cst.Attribute):
+            return [name for name in self._loaded(call.func.value, function) if name in SELF_NAMED]
+        return [
+            key
+            for routine in self.graph.resolver.functions(call.func, function)
+            for returned in routine.function.returns
+            for key in self._returned(returned, routine.function, depth - 1)
+        ]
+
+    def _loaded(self, metric: cst.BaseExpression, function: Function) -> Iterator[str]:
+        """Names under which a metric is loaded from the Evaluate library."""
+        values: list[cst.CSTNode | None] = [metric]
+        if isinstance(metric, cst.Name):
+            values += [binding.value for binding in self.graph.resolver.find(metric.value, function)[1]]
+        for value in values:
+            for part in walk(value) if value is not None else ():
+                if isinstance(part, cst.Call) and last_name(part.func) in ("load", "load_metric"):
+                    yield from (name for given in positional(part)[:1] if (name := constant_text(given)))

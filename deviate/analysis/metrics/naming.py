@@ -1,0 +1,138 @@
+"""Names of metrics: readable, in snake case, unique within the script."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, TELLING
+
+
+@dataclass(slots=True)
+class Wanted:
+    """What a name can be made of.
+
+    Attributes:
+        text: words before the value in its message.
+        expression: words of the expression.
+        phase: train, test, val or eval, where message, function or expression say so.
+        hint: what tells this call path or label from the others of the same site.
+        function: words of the function that reports.
+        variant: words such as `best` and `final` around the value.
+        statistic: what of a meter is shown: `current`, `avg`, ….
+    """
+
+    text: Sequence[str]
+    expression: Sequence[str]
+    phase: str | None = None
+    hint: str = ""
+    function: Sequence[str] = ()
+    variant: Sequence[str] = ()
+    statistic: str = ""
+    sink: str = ""
+
+
+def give_names(wanted: Sequence[Wanted]) -> list[str]:
+    """A name for each, in order: short where that tells them apart, longer where it must."""
+    names = [_first(item) for item in wanted]
+    for change in CHANGES:
+        names = _lengthen(names, wanted, change)
+    return _numbered(names)
+
+
+def _first(item: Wanted) -> str:
+    chosen = list(item.text or item.expression)
+    if item.text and not _stems(chosen) & TELLING and "per" not in chosen:
+        chosen += [word for word in item.expression if word in TELLING][:1]
+    if all(word in PHASES for word in chosen):
+        chosen += item.expression
+    name = "_".join(dict.fromkeys(PHASES.get(word, word) for word in chosen))
+    if item.phase and _stems(chosen) & QUALITY and not set(chosen) & PHASES.keys():
+        name = f"{item.phase}_{name}"
+    name = re.sub(r"\W", "_", name)
+    return name if not name[:1].isdigit() else f"m_{name}"
+
+
+def _lengthen(names: list[str], wanted: Sequence[Wanted], change: Callable[[str, Wanted], str]) -> list[str]:
+    """Change the names that several share, where the change tells at least two of them apart."""
+    changed = [change(name, item) for name, item in zip(names, wanted, strict=True)]
+    result = list(names)
+    shared: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        shared.setdefault(name, []).append(place)
+    for name, places in shared.items():
+        if len(places) > 1 and len({changed[place] for place in places}) > 1:
+            kept = _kept(change, places, wanted)
+            for place in places:
+                result[place] = name if place in kept else changed[place]
+    return result
+
+
+def _kept(change: Callable[[str, Wanted], str], places: list[int], wanted: Sequence[Wanted]) -> list[int]:
+    """The metrics that keep the short name: of several sinks, those of the first."""
+    if change is not _with_sink:
+        return []
+    return [place for place in places if wanted[place].sink == wanted[places[0]].sink]
+
+
+def _with_hint(name: str, item: Wanted) -> str:
+    return _prefixed(name, item.hint)
+
+
+def _with_phase(name: str, item: Wanted) -> str:
+    return _prefixed(name, item.phase)
+
+
+def _with_statistic(name: str, item: Wanted) -> str:
+    return _joined(name, [item.statistic] if item.statistic else [])
+
+
+def _with_variant(name: str, item: Wanted) -> str:
+    return _joined(name, item.variant[-1:])
+
+
+def _with_sink(name: str, item: Wanted) -> str:
+    return _joined(name, item.sink.replace("-", "_").split("_"))
+
+
+def _with_expression(name: str, item: Wanted) -> str:
+    return _joined(name, [PHASES.get(word, word) for word in item.expression])
+
+
+def _with_function(name: str, item: Wanted) -> str:
+    return _joined(name, [PHASES.get(word, word) for word in item.function])
+
+
+CHANGES = (_with_hint, _with_phase, _with_sink, _with_expression, _with_statistic, _with_variant, _with_function)
+"""What is added, one after the other, as long as several share a name."""
+
+
+def _prefixed(name: str, prefix: str | None) -> str:
+    return name if not prefix or name.split("_", maxsplit=1)[0] == prefix else f"{prefix}_{name}"
+
+
+def _joined(name: str, more: Sequence[str]) -> str:
+    present = _stems(name.split("_"))
+    rest = [word for word in more if not _stems([word]) & present]
+    return "_".join([name, *rest]) if rest else name
+
+
+def _stems(found: Sequence[str]) -> set[str]:
+    """The words, and also without plural endings and numbers: `losses` is no other word than `loss`."""
+    return {
+        form for word in found for form in (word, word.rstrip("0123456789"), re.sub(r"(?<=s)es$|(?<!s)s$", "", word))
+    }
+
+
+def _numbered(names: list[str]) -> list[str]:
+    seen: Counter[str] = Counter()
+    taken = set(names)
+    result = []
+    for name in names:
+        seen[name] += 1
+        number = seen[name]
+        while number > 1 and f"{name}_{number}" in taken:
+            number += 1
+        result.append(name if number == 1 else f"{name}_{number}")
+        taken.add(result[-1])
+    return result

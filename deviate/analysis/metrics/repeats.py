@@ -1,0 +1,76 @@
+"""Repeats: a variable that a second sink reports under the same name, as a script prints its result and saves it."""
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from deviate.analysis.metrics.collect import Judged
+from deviate.analysis.metrics.contexts import Context
+from deviate.analysis.metrics.naming import Wanted
+from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.tree import dotted, walk
+
+LOOPS = (cst.For, cst.While)
+BARRIERS = (cst.FunctionDef, cst.Lambda, cst.CompFor)
+
+
+def find_repeats(found: Sequence[tuple[Judged, Context]], wanted: Sequence[Wanted], nodes: Nodes) -> dict[int, int]:
+    """Number of each metric that repeats an earlier one, and the number of that one.
+
+    Both report the same local variable by one way and under the same words, the second one whenever the first one was
+    reported, and nothing gives the variable another value in between. So the two would always have the same score: as
+    two metrics they would leave open which of them decides, and count twice where p-values are adjusted.
+    """
+    repeats: dict[int, int] = {}
+    first: dict[tuple[object, ...], int] = {}
+    for number, ((judged, context), words) in enumerate(zip(found, wanted, strict=True)):
+        value = judged.candidate.value
+        if not isinstance(value.source, cst.Name) or value.form != "value" or value.path or judged.candidate.label:
+            continue
+        key = (value.function, value.source.value, context.path, context.label, tuple(words.text))
+        earlier = first.setdefault(key, number)
+        if found[earlier][0].candidate.sink != judged.candidate.sink and _is_same(found[earlier][0], judged, nodes):
+            repeats[number] = earlier
+    return repeats
+
+
+def _is_same(earlier: Judged, later: Judged, nodes: Nodes) -> bool:
+    one, other = earlier.candidate.value, later.candidate.value
+    bindings = other.function.bindings.get(dotted(other.source), [])
+    if not bindings:  # of another scope: whoever is called in between may change it
+        return False
+    source = other.function.source
+    begin, end = source.start(one.node).line, source.start(other.node).line
+    if begin > end or any(begin <= source.start(it.node).line <= end for it in bindings if it.how != "parameter"):
+        return False
+    return _is_followed(one.node, other.node, nodes)
+
+
+def _is_followed(one: cst.CSTNode, other: cst.CSTNode, nodes: Nodes) -> bool:
+    """Whether the first has been reported with its last value wherever the second is.
+
+    The second stands behind it in one block, or behind the loop in which the first ends every turn: then in no loop.
+    """
+    blocks = _blocks(one, nodes, is_beyond_loops=not nodes.loops_around(other))
+    for parent in nodes.ancestors(other):
+        if parent in blocks:
+            return True
+        if isinstance(parent, BARRIERS + LOOPS):
+            return False
+    return False
+
+
+def _blocks(one: cst.CSTNode, nodes: Nodes, *, is_beyond_loops: bool) -> set[cst.CSTNode]:
+    """The blocks that come to the statement of a node whenever they are run."""
+    source = nodes.source(one)
+    blocks: set[cst.CSTNode] = set()
+    for parent in nodes.ancestors(one):
+        if isinstance(parent, cst.IndentedBlock | cst.Module):
+            blocks.add(parent)
+        elif isinstance(parent, (*BARRIERS, cst.If, cst.Try, cst.Else)):
+            break
+        elif isinstance(parent, LOOPS):
+            leaves = (it for it in walk(parent.body) if isinstance(it, cst.Break | cst.Continue))
+            if not is_beyond_loops or any(source.start(it).line < source.start(one).line for it in leaves):
+                break
+    return blocks

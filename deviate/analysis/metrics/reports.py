@@ -1,0 +1,195 @@
+"""Reports: the calls and assignments by which a script reports, and which of their arguments carry values."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from deviate.analysis.metrics.texts import Texts
+from deviate.analysis.resolve.abstract_values import Routine
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional, walk
+from deviate.analysis.resolve.values import Starred
+from deviate.model.metric_vocabulary import listed
+from deviate.sinks import Message, Record, find_sink
+from deviate.sinks.registry import Carried, Sink
+
+SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
+"""Attributes of progress bars and widgets that show what is assigned to them."""
+
+ASSIGNED = "[]="
+"""Behind the name of what items are assigned to: `run.summary["acc"] = acc` reports as a call does."""
+
+GRAPH_SUMMARY = "graph-summary"
+"""The sink whose values are known when the graph has run: they are recorded by their tags."""
+
+FRAME_WRITERS = listed("to_csv to_excel to_json to_html to_latex to_markdown to_string")
+KEEPING = listed("append setdefault update extend add")
+MOST_HANDED_ON = 3
+GRAPH_WRITERS = listed("add_summary merge_all merge_all_summaries FileWriter")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Something that reports.
+
+    Attributes:
+        node: the call, or what is assigned.
+        key: of the sink.
+    """
+
+    node: cst.BaseExpression
+    function: Function
+    sink: str
+    key: str
+    carried: list[Carried]
+
+
+class Reports:
+    """Finds the reports in what a script reaches.
+
+    Attributes:
+        keepers: functions of the project that keep what calls report through them; grows while reports are found.
+    """
+
+    def __init__(self, graph: CallGraph, texts: Texts) -> None:
+        self.graph = graph
+        self.resolver = graph.resolver
+        self.texts = texts
+        self.keepers: dict[Function, None] = {}
+        self.is_graph_written = any(last_name(call.func) in GRAPH_WRITERS for call, _ in graph.calls)
+
+    def __iter__(self) -> Iterator[Report]:
+        for call, function in self.graph.calls:
+            sink = self._sink(call, function)
+            if sink is not None:
+                carried = sink.carried(self._positional(call, function), _named(call))
+                yield Report(call, function, self._name(sink), sink.key, carried)
+            frame = self._written_frame(call, function)
+            if frame is not None:
+                yield Report(call, function, "pandas", "", [Record(frame)])
+        for function in self.graph.functions:
+            for target, value in function.assigned:
+                if target.attr.value in SHOWING and self._shows(target, value, function):
+                    yield Report(value, function, "progress", "", [Message(value)])
+            for place, value in function.stored:
+                sink = self._assigned(place, function)
+                if sink is not None:
+                    yield Report(value, function, sink.name, sink.key, sink.carried([place.slice[0].slice, value], {}))
+
+    def _name(self, sink: Sink) -> str:
+        """Scalars of TensorFlow 1 are nodes of a graph whose values are known when it has run."""
+        is_node = sink.key == "tensorboard.scalar" and self.is_graph_written
+        return GRAPH_SUMMARY if is_node else sink.name
+
+    # ------------------------------------------------------------ sinks
+
+    def _sink(self, call: cst.Call, function: Function) -> Sink | None:
+        names = self.resolver.names(call.func, function)
+        found = (find_sink(name, "") for name in names)
+        exact = next((sink for sink in found if sink is not None), None)
+        if exact is not None or (names and not _is_object(names)):
+            return exact
+        inside = self.resolver.functions(call.func, function)
+        spelled = find_sink(None, dotted(call.func))
+        if spelled is None or not inside:
+            return spelled
+        keeping = [keeper for it in inside for keeper in self._keeping(it.function, MOST_HANDED_ON)]
+        self.keepers.update(dict.fromkeys(keeping))
+        return spelled if keeping else None  # the project's own: what it does with its arguments is seen inside
+
+    def _keeping(self, function: Function, depth: int) -> Iterator[Function]:
+        """The functions that put what a function is given into something that outlives the call."""
+        given = {name for name, bound in function.bindings.items() if bound[0].how in ("parameter", "stars", "for")}
+        given.discard(function.receiver or "")
+
+        def is_given(value: cst.CSTNode) -> bool:
+            return any(isinstance(part, cst.Name) and part.value in given for part in walk(value))
+
+        handing = [call for call in function.calls if any(is_given(argument.value) for argument in call.args)]
+        is_stored = any(_outlives(place, function) and is_given(value) for place, value in function.stored)
+        if is_stored or any(_is_putting(call) and _outlives(call.func, function) for call in handing):
+            yield function
+        elif depth:
+            for call in handing:
+                for inner in self._inside(call, function):
+                    yield from self._keeping(inner.function, depth - 1)
+
+    def _inside(self, call: cst.Call, function: Function) -> list[Routine]:
+        return [it for it in self.resolver.functions(call.func, function) if it.function is not function]
+
+    def _assigned(self, place: cst.Subscript, function: Function) -> Sink | None:
+        names = self.resolver.names(place.value, function)
+        found = (find_sink(name + ASSIGNED, "") for name in names)
+        exact = next((sink for sink in found if sink is not None), None)
+        return exact or (find_sink(None, dotted(place.value) + ASSIGNED) if not names or _is_object(names) else None)
+
+    def _shows(self, target: cst.Attribute, value: cst.BaseExpression, function: Function) -> bool:
+        scope = self.resolver.find(dotted(target.value), function)[0]
+        return scope.receiver != dotted(target.value) and self.texts.is_text(value, function)
+
+    def _written_frame(self, call: cst.Call, function: Function) -> cst.BaseExpression | None:
+        """The data frame that a call writes to a file, unless its rows are written down where it is made."""
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in FRAME_WRITERS:
+            return None
+        frame = call.func.value
+        made: list[cst.CSTNode | None] = [frame]
+        if isinstance(frame, cst.Name):
+            made = [binding.value for binding in self.resolver.find(frame.value, function)[1]]
+        calls = [it for it in made if isinstance(it, cst.Call) and "pandas.DataFrame" in self._names(it)]
+        rows = [
+            row
+            for it in calls
+            for data in positional(it)[:1]
+            for row in self.texts.displays.listed(data, self.graph.nodes.function_of(it)) or ()
+        ]
+        return frame if calls and not rows else None
+
+    def _names(self, call: cst.Call) -> list[str]:
+        return self.resolver.names(call.func, self.graph.nodes.function_of(call))
+
+    # ------------------------------------------------------------ arguments
+
+    def _positional(self, call: cst.Call, function: Function) -> list[object]:
+        """Positional arguments; what is unpacked is taken apart where its items stand beside it."""
+        given: list[object] = []
+        for argument in call.args:
+            if argument.star == "*":
+                known = self.texts.displays.listed(argument.value, function)
+                if known and all(where is function for _, where in known):
+                    given += [value for value, _ in known]
+                else:
+                    given.append(Starred(argument.value))
+            elif argument.keyword is None and not argument.star:
+                given.append(argument.value)
+        return given
+
+
+def _named(call: cst.Call) -> dict[str, cst.BaseExpression]:
+    """Named arguments; an unpacked mapping whose items are not known under a key that begins with `**`."""
+    named = keywords(call)
+    for number, argument in enumerate(call.args):
+        if argument.star == "**":
+            named[f"**{number}"] = argument.value
+    return named
+
+
+def _is_object(names: list[str]) -> bool:
+    """Whether names tell of an object only: what a call of a library gave, whose methods are known by spelling."""
+    return any("()" in name for name in names)
+
+
+def _is_putting(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in KEEPING
+
+
+def _outlives(place: cst.BaseExpression, function: Function) -> bool:
+    """Whether a place belongs to the object of a method, or to what stands outside of the function."""
+    root = place
+    while isinstance(root, cst.Attribute | cst.Subscript):
+        root = root.value
+    if not isinstance(root, cst.Name):
+        return False
+    held = [it for it in function.bindings.get(root.value, ()) if it.how != "item"]
+    return root.value == function.receiver or not held or root.value in function.globals

@@ -1,0 +1,193 @@
+"""Texts: which expressions are texts, what their templates say, and which functions only format what they are given."""
+
+import libcst as cst
+
+from deviate.analysis.resolve.callables import CLOCKS
+from deviate.analysis.resolve.displays import Displays
+from deviate.analysis.resolve.identifier_words import PHASES, QUALITY, words
+from deviate.analysis.resolve.index import Binding, Function
+from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
+from deviate.analysis.resolve.tree import constant_text, dotted, positional, walk
+from deviate.model.metric_vocabulary import listed
+
+TEXT_METHODS = listed(
+    "ljust rjust center strip lstrip rstrip upper lower title capitalize expandtabs replace encode decode zfill"
+)
+DUMPING = frozenset(
+    {"json.dumps", "pprint.pformat", "builtins.str", "builtins.repr", "tabulate.tabulate", "yaml.dump", "ujson.dumps"}
+)
+TEXT_CALLS = DUMPING | {"builtins.format"}
+ANYTHING = " "
+"""Stands for a part of a template that is not known."""
+
+DEEPEST = 14
+MOST_TIMES = 64
+
+
+class Texts:
+    """Answers for the texts of a project."""
+
+    def __init__(self, displays: Displays) -> None:
+        self.displays = displays
+        self.nodes = displays.nodes
+        self.resolver = displays.resolver
+
+    # ------------------------------------------------------------ templates
+
+    def template(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> str | None:
+        """The text of a template, written down here or where its variable is set; None when it is not known."""
+        text = constant_text(node)
+        if text is not None or depth == 0:
+            return text
+        match node:
+            case cst.Name():
+                _, bindings = self.resolver.find(node.value, function)
+                return self._fullest(bindings, depth)
+            case cst.Attribute(value=cst.Name()):
+                scope, _ = self.resolver.find(node.value.value, function)  # type: ignore[attr-defined]
+                owner = scope.owner if scope.receiver == node.value.value else None  # type: ignore[attr-defined]
+                kept = owner.attributes.get(node.attr.value, []) if owner is not None else []
+                return self._fullest([binding for binding, _ in kept], depth)
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value="join"))):
+                return self._joined(node, node.func.value, function, depth - 1)  # type: ignore[attr-defined]
+            case cst.BinaryOperation(operator=cst.Add()):
+                left, right = (self.template(side, function, depth - 1) for side in (node.left, node.right))
+                return None if left is None or right is None else left + right
+            case cst.BinaryOperation(operator=cst.Multiply(), right=cst.Integer() as times):
+                text = self.template(node.left, function, depth - 1)
+                return None if text is None else text * min(int(times.evaluated_value), MOST_TIMES)
+        return None
+
+    def _fullest(self, bindings: list[Binding], depth: int) -> str | None:
+        """The template with the most fields of those that a variable is given, if it has the fields of all others."""
+        found = []
+        for binding in bindings:
+            if binding.how != "assign" or binding.way or not isinstance(binding.value, cst.BaseExpression):
+                return None
+            found.append(self.template(binding.value, self.nodes.function_of(binding.value), depth - 3))
+        known = [text for text in found if text is not None]
+        if not found or len(known) != len(found):
+            return None
+        fullest = max(known, key=len)
+        return fullest if all(_fields(text) <= _fields(fullest) for text in known) else None
+
+    def _joined(self, node: cst.Call, base: cst.BaseExpression, function: Function, depth: int) -> str | None:
+        """A template joined of a list of texts, of which some may not be known."""
+        values = self.displays.listed(positional(node)[0], function) if positional(node) else None
+        parts = [
+            self.template(value, where, depth) if isinstance(value, cst.BaseExpression) else None
+            for value, where in values or ()
+        ]
+        if all(part is None for part in parts):
+            return None
+        return (constant_text(base) or ANYTHING).join(ANYTHING if part is None else part for part in parts)
+
+    # ------------------------------------------------------------ texts
+
+    def is_text(self, node: cst.BaseExpression, function: Function, depth: int = DEEPEST) -> bool:
+        """Whether an expression is surely a text."""
+        if isinstance(node, cst.BaseString):
+            return True
+        if depth <= 0:
+            return False
+        match node:
+            case cst.BinaryOperation(operator=cst.Modulo()):
+                return self.template(node.left, function) is not None
+            case cst.BinaryOperation(operator=cst.Add()):
+                return any(self.is_text(side, function, depth - 1) for side in (node.left, node.right))
+            case cst.BinaryOperation(operator=cst.Multiply()):
+                return constant_text(node.left) is not None or constant_text(node.right) is not None
+            case cst.IfExp():
+                return any(self.is_text(side, function, depth - 1) for side in (node.body, node.orelse))
+            case cst.Subscript() if any(isinstance(piece.slice, cst.Slice) for piece in node.slice):
+                return self.is_text(node.value, function, depth - 1)
+            case cst.Name():
+                return self._is_text_variable(node, function, depth)
+            case cst.Call():
+                return self._is_text_call(node, function, depth)
+        return False
+
+    def _is_text_call(self, node: cst.Call, function: Function, depth: int) -> bool:
+        if isinstance(node.func, cst.Attribute):
+            method, base = node.func.attr.value, node.func.value
+            if method in ("format", "format_map"):
+                return dotted(base) == "str" or self.template(base, function) is not None
+            if method == "join" and constant_text(base) is not None:
+                return True
+            if (method == "join" or method in TEXT_METHODS) and self.is_text(base, function, depth - 1):
+                return True
+        if self.resolver.qualified(node.func, function) in TEXT_CALLS:
+            return True
+        return any(
+            self.is_text(value, callee.function, depth - 4)
+            for callee in self.resolver.functions(node.func, function)
+            if depth > 4
+            for value in callee.function.returns
+        )
+
+    def _is_text_variable(self, node: cst.Name, function: Function, depth: int) -> bool:
+        _, bindings = self.resolver.find(node.value, function)
+        values = [b.value for b in bindings if b.how in ("assign", "add") and not b.way]
+        return any(
+            self.is_text(value, self.nodes.function_of(value), depth - 3)
+            for value in values
+            if isinstance(value, cst.BaseExpression) and depth > 3
+        )
+
+    # ------------------------------------------------------------ formatters
+
+    def is_formatter(self, function: Function) -> bool:
+        """Whether a function makes a text of its arguments alone, and does not say what they are.
+
+        Nothing of it is reported but what it is given: `format_time(seconds)`.
+        """
+        if not [name for name in function.parameters if name != function.receiver]:
+            return False
+        seen: set[str] = set()
+        waiting: list[cst.CSTNode] = list(function.returns)
+        while waiting:
+            for part in walk(waiting.pop()):
+                if isinstance(part, cst.BaseString | cst.FormattedStringText) and _names_a_value(part):
+                    return False
+                if not isinstance(part, cst.Name) or part.value in seen:
+                    continue
+                seen.add(part.value)
+                scope, bindings = self.resolver.find(part.value, function)
+                if part.value == function.receiver or (scope is not function and _is_moving(bindings)):
+                    return False
+                if scope is function:
+                    waiting += [it.value for it in bindings if it.how != "parameter" and it.value is not None]
+        return True
+
+    def reads_clock(self, function: Function) -> bool:
+        """Whether a function itself takes the time that it writes out, and writes out nothing that it gives a name."""
+        parts = [part for value in function.returns for part in walk(value)]
+        if any(_names_a_value(part) for part in parts):
+            return False
+        return any(self.resolver.qualified(call.func, function) in CLOCKS for call in function.calls)
+
+
+def _fields(template: str) -> set[object]:
+    parts = [*format_fields(template), *percent_fields(template)]
+    return {part.argument for part in parts if isinstance(part, Field)}
+
+
+def _names_a_value(text: cst.CSTNode) -> bool:
+    said = text.value if isinstance(text, cst.FormattedStringText) else constant_text(text)
+    return bool((QUALITY | PHASES.keys()) & set(words(said or "")))
+
+
+def _is_moving(bindings: list[Binding]) -> bool:
+    """Whether a variable of a scope around has more than one constant value."""
+    held = [binding for binding in bindings if binding.how not in ("import", "define")]
+    return len(held) > 1 or any(constant_text(it.value) is None and not _is_plain(it.value) for it in held)
+
+
+def _is_plain(node: cst.CSTNode | None) -> bool:
+    """Whether a value is written down: numbers, texts, and containers of them."""
+    return node is not None and not any(isinstance(part, cst.Name | cst.Call) for part in walk(node))
+
+
+def holds_values(node: cst.BaseExpression) -> bool:
+    """Whether a text is more than a constant."""
+    return constant_text(node) is None

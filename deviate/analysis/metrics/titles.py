@@ -1,0 +1,169 @@
+"""Titles: the words that a metric's name is made of, taken from its message, its expression and what is around."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from deviate.analysis.metrics.collect import Judged
+from deviate.analysis.metrics.contexts import Context
+from deviate.analysis.metrics.evidence import TRACKERS
+from deviate.analysis.metrics.judge import Candidate
+from deviate.analysis.metrics.naming import Wanted
+from deviate.analysis.metrics.phrases import MOST_WORDS, expression_words, tag_words, text_words
+from deviate.analysis.resolve.identifier_words import (
+    PHASES,
+    SPENT,
+    STATISTICS,
+    TELLING,
+    VARIANTS,
+    clause,
+    phase_of,
+    phases_in,
+    unit_after,
+    words,
+)
+from deviate.analysis.resolve.templates import decimals
+
+LISTING = re.compile(r"\s*(?:,|/|&|\band\b)\s*")
+PIECES = ("epoch", "step", "iteration", "batch", "episode")
+BETWEEN = re.compile(r"[\s,;/|(\[]*")
+
+
+def wanted(found: Sequence[tuple[Judged, Context]]) -> list[Wanted]:
+    """What each metric's name can be made of.
+
+    Args:
+        found: metrics in the order of files and lines, those of one site side by side.
+    """
+    places = _places(found)
+    made = [_alone(judged, context, place) for (judged, context), place in zip(found, places, strict=True)]
+    for number, neighbour in _neighbours(found):
+        this, other = found[number][0].candidate, found[neighbour][0].candidate
+        if made[number].text:
+            continue
+        if this.before.strip() == "(" and _root(this) == _root(other):
+            made[number].text = list(made[neighbour].text)  # `Loss {loss.val} ({loss.avg})`
+        elif decimals(this.value.spec) is not None and decimals(other.value.spec) is None:
+            # `Accuracy: {correct}/{n} ({share:.0f}%)` names the figure with decimals, not the one next to it.
+            made[number].text, made[neighbour].text = made[neighbour].text, []
+    return made
+
+
+def _alone(judged: Judged, context: Context, place: int | None) -> Wanted:
+    candidate, role = judged.candidate, judged.decision.role
+    value = candidate.value
+    if candidate.sink == "deviate" and (name := _declared_name(candidate)):
+        return Wanted(text=[name], expression=[], hint=context.hint, sink=candidate.sink)
+    told = _listed_name(candidate, place) or candidate.before
+    text = tag_words(told) if candidate.sink in TRACKERS else text_words(told, candidate.earlier)
+    if role == "time":
+        text = _time_words(text, candidate)
+    function = [] if value.function.is_module else words(value.function.name)
+    head = candidate.message.split("{}")[0]
+    return Wanted(
+        text=text,
+        expression=expression_words(value.spelled),
+        phase=_phase(candidate, context, place),
+        hint=context.hint,
+        function=function,
+        variant=[word for word in words(f"{head} {told}") if word in VARIANTS],
+        statistic=STATISTICS.get(value.spelled.rpartition(".")[2].removesuffix("()"), ""),
+        sink=candidate.sink,
+    )
+
+
+def _declared_name(candidate: Candidate) -> str:
+    """The name that `deviate.log` was given, as an identifier; empty where only a run can tell it."""
+    is_constant = candidate.message.count("{}") == 1
+    return re.sub(r"\W+", "_", candidate.before).strip("_") if is_constant else ""
+
+
+# ---------------------------------------------------------------- times
+
+
+def _time_words(text: list[str], candidate: Candidate) -> list[str]:
+    """Words of a time: `took` says nothing, the step that took it does."""
+    kind, unit = unit_after(candidate.after)
+    if not text and kind == "speed":
+        return words(unit.replace("/s", " per second"))
+    kept = [word for word in text if word not in SPENT]
+    if kept and kept != ["time"]:
+        return kept if set(kept) & TELLING or set(kept) - PHASES.keys() else [*kept, "time"]
+    if text or kind == "time":
+        own = expression_words(candidate.value.spelled)
+        if len(own) > 1 and own[-1] == "time" and own[0] != "time":
+            return own
+        done = {word for word in words(candidate.message) if word in PIECES}
+        near = [word for word in words(candidate.before) if word in PIECES]
+        return [*(near[-1:] or (done if len(done) == 1 else ())), "time"]
+    return text
+
+
+# ---------------------------------------------------------------- messages
+
+
+def _places(found: Sequence[tuple[Judged, Context]]) -> list[int | None]:
+    """The number of each value in its message; None where that cannot be told."""
+    latest: dict[tuple[int, str], int] = {}
+    known: dict[int, int | None] = {}
+    for judged, _ in found:
+        candidate = judged.candidate
+        if id(candidate) in known:
+            continue
+        texts = candidate.message.split("{}")
+        key = (candidate.line, candidate.message)
+        known[id(candidate)] = next(
+            (
+                place
+                for place in range(latest.get(key, -1) + 1, len(texts) - 1)
+                if texts[place] == candidate.before and texts[place + 1] == candidate.after
+            ),
+            None,
+        )
+        latest[key] = known[id(candidate)] or latest.get(key, -1)
+    return [known[id(judged.candidate)] for judged, _ in found]
+
+
+def _neighbours(found: Sequence[tuple[Judged, Context]]) -> Iterator[tuple[int, int]]:
+    """Each metric with the one before it in the same message and context."""
+    latest: dict[object, int] = {}
+    for number, (judged, context) in enumerate(found):
+        candidate = judged.candidate
+        way = (context.path, context.label, candidate.message, candidate.line)
+        if way in latest:
+            yield number, latest[way]
+        latest[way] = number
+
+
+def _listed_name(candidate: Candidate, place: int | None) -> str:
+    """The name that a list of names gives the value: `loss, accuracy: ({}, {})`."""
+    texts = candidate.message.split("{}")
+    if place is None:
+        return ""
+    first = place
+    while first > 0 and BETWEEN.fullmatch(texts[first]):
+        first -= 1
+    last = place
+    while last + 2 < len(texts) and BETWEEN.fullmatch(texts[last + 1]):
+        last += 1
+    names = LISTING.split(clause(texts[first].rpartition("\n")[2].replace(",", "&")).strip(" :=([&\t"))
+    if not len(names) == last - first + 1 > 1 or not all(0 < len(words(name)) <= MOST_WORDS for name in names[1:]):
+        return ""
+    shared = words(names[-1])[-1:]  # `min/max reward`
+    is_short = shared and set(shared) & TELLING and not set(words(names[place - first])) & TELLING
+    return f"{names[place - first]} {shared[0]}" if is_short else names[place - first]
+
+
+def _root(candidate: Candidate) -> str:
+    return re.split(r"[.\[(]", candidate.value.spelled)[0]
+
+
+def _phase(candidate: Candidate, context: Context, place: int | None) -> str | None:
+    """Train, test, val or eval: by the nearest text, the expression, the message up to here, or the function."""
+    spelled = re.sub(r"(?<=\w)\.val\b", "", candidate.value.spelled)  # the latest value of a meter
+    if phases_in(context.hint) or context.label or len(set(phases_in(spelled))) > 1:  # what compares phases is of none
+        return None
+    texts = candidate.message.split("{}")
+    before = texts[place::-1] if place is not None else [candidate.message]
+    owner = candidate.value.function.owner
+    around = [candidate.value.function.name, owner.name if owner is not None else ""]
+    return phase_of(candidate.before, spelled, *before, *around)

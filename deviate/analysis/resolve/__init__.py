@@ -1,0 +1,1 @@
+"""Names, values and origins: what an expression of the user stands for."""

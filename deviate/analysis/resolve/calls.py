@@ -1,0 +1,192 @@
+"""Call graph over the files of a project: which functions a script reaches, by which calls, along which ways."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Edge
+from deviate.analysis.resolve.edges import EdgeFinder
+from deviate.analysis.resolve.index import Function, LoopNode
+from deviate.analysis.resolve.project import Project
+from deviate.analysis.resolve.resolve import Resolver
+from deviate.analysis.resolve.tree import imported_names
+from deviate.model import Place
+
+DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.Module)
+MOST_WAYS = 32
+LONGEST_WAY = 24
+MOST_ROUNDS = 6
+MOST_TRIED = 4000
+"""Calls that are tried for the ways to one function: functions that all call each other have too many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame on the way to a place.
+
+    Attributes:
+        node: the call, or the place itself, where the frame is left.
+        edge: the call; None for the last frame.
+    """
+
+    function: Function
+    node: cst.CSTNode
+    edge: Edge | None = None
+
+
+Way = tuple[Frame, ...]
+
+
+class CallGraph:
+    """Who calls whom, as far as the script reaches.
+
+    Attributes:
+        reached: the functions that may run, the top level of the script first.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.nodes = project.nodes
+        self.resolver = Resolver(project)
+        self.reached: dict[Function, None] = {}
+        self._out: dict[cst.CSTNode, list[Edge]] = {}
+        self._leaving: list[cst.CSTNode] = []
+        self._frames: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._tried = 0
+        self._known_ways: dict[Function, list[Way]] = {}
+        self._known_callees: dict[Function, list[Function]] = {}
+        self._build()
+
+    # ------------------------------------------------------------ questions
+
+    @property
+    def calls(self) -> list[tuple[cst.Call, Function]]:
+        """Calls in all that is reached, and in what the script itself defines but never calls."""
+        return [(call, function) for function in self.functions for call in function.calls]
+
+    @property
+    def functions(self) -> list[Function]:
+        """The functions that are reached, and those of the script that are not."""
+        return list(dict.fromkeys([*self.reached, *self.project.entry.scopes]))
+
+    @property
+    def loops(self) -> list[tuple[LoopNode, Function]]:
+        """The loops in what is reached."""
+        modules = {function.module: None for function in self.reached}
+        return [(loop, function) for module in modules for loop, function in module.loops if function in self.reached]
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """Top-level packages that the files which were read import anywhere."""
+        targets = (
+            name
+            for module in self.project.modules.values()
+            for scope in module.scopes
+            for statement in scope.imports
+            for name, _ in imported_names(statement)
+        )
+        return frozenset(target.split(".")[0] for target in targets)
+
+    def edges_into(self, function: Function) -> list[Edge]:
+        return self.resolver.edges.get(function, [])
+
+    def callees(self, node: cst.CSTNode) -> Iterator[Function]:
+        """Functions of the project that run when a node runs, those called by them included; each once."""
+        seen: set[Function] = set()
+        waiting = list(self._called_in(node))
+        while waiting:
+            callee = waiting.pop()
+            if callee not in seen:
+                seen.add(callee)
+                yield callee
+                if callee not in self._known_callees:
+                    self._known_callees[callee] = list(self._called_in(callee.node))
+                waiting += self._known_callees[callee]
+
+    def ways(self, node: cst.CSTNode) -> list[Way]:
+        """The ways from the top level of the script to a node, in source order; none when it is never reached."""
+        function = self.nodes.function_of(node)
+        return [(*way, Frame(function, node)) for way in self._ways_to(function)]
+
+    def place(self, frame: Frame) -> Place:
+        """The line that a traceback would show for the frame."""
+        node = frame.node
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func.attr
+        return self.nodes.place(node)
+
+    def release(self) -> None:
+        """Let go of all that was read. It refers to itself in circles, in which the garbage collector is slow.
+
+        The graph cannot be asked any more.
+        """
+        scopes = [scope for module in self.project.modules.values() for scope in module.scopes]
+        for part in (*scopes, *self.project.modules.values(), self.nodes, self.resolver, self.project, self):
+            vars(part).clear()
+
+    # ------------------------------------------------------------ inside
+
+    def _ways_to(self, function: Function) -> list[Way]:
+        """The calls that lead into a function, for each way to it."""
+        if function not in self._known_ways:
+            found: list[Way] = []
+            if function in self.reached:
+                self._tried = 0
+                self._extend(function, (), frozenset({function}), found)
+            self._known_ways[function] = found
+        return self._known_ways[function]
+
+    def _extend(self, function: Function, tail: Way, passed: frozenset[Function], found: list[Way]) -> None:
+        if function is self.project.entry.top:
+            found.append(tail)
+            return
+        for edge in self.edges_into(function):
+            self._tried += 1
+            if len(found) >= MOST_WAYS or len(tail) > LONGEST_WAY or self._tried > MOST_TRIED:
+                return
+            if edge.caller not in passed:
+                frame = Frame(edge.caller, edge.node, edge)
+                self._extend(edge.caller, (frame, *tail), passed | {edge.caller}, found)
+
+    def _called_in(self, node: cst.CSTNode) -> Iterator[Function]:
+        """What is called in a node but not in the functions and classes that are defined in it; the last call first."""
+        frame = node if isinstance(node, DEFINITIONS) else self._frame(node)
+        leaving = [it for it in self.nodes.within(node, self._leaving) if it is node or self._frame(it) is frame]
+        leaving.sort(key=lambda it: (-self.nodes.end(it), self.nodes.numbers[it]))
+        for it in leaving:
+            yield from (edge.callee for edge in self._out[it])
+
+    def _frame(self, node: cst.CSTNode) -> cst.CSTNode:
+        """The function, class or module that a node is a part of."""
+        if node not in self._frames:
+            self._frames[node] = next(it for it in self.nodes.ancestors(node) if isinstance(it, DEFINITIONS))
+        return self._frames[node]
+
+    def _build(self) -> None:
+        """Follow the calls until nothing new is found: what is called may depend on what was handed over."""
+        finder = EdgeFinder(self.project, self.resolver)
+        before = None
+        for _ in range(MOST_ROUNDS):
+            self.resolver.forget()
+            self._round(finder)
+            after = (len(finder.found), len(self.project.modules), len(self.resolver.made), len(self.reached))
+            if after == before:
+                break
+            before = after
+        finder.settle()
+        for edge in finder.found:
+            self._out.setdefault(edge.node, []).append(edge)
+        self._leaving = sorted(self._out, key=self.nodes.numbers.__getitem__)
+
+    def _round(self, finder: EdgeFinder) -> None:
+        waiting = [*reversed(self.reached), self.project.entry.top]
+        passed: set[Function] = set()
+        while waiting:
+            function = waiting.pop()
+            if function in passed:
+                continue
+            passed.add(function)
+            self.reached[function] = None
+            waiting += finder.callees(function)

@@ -1,0 +1,133 @@
+"""Containers that are written down: the items of displays, and of lists that are filled before they are shown."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Argument
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.tree import element, keywords, last_name, positional
+
+Shown = tuple[cst.BaseExpression | str | None, cst.BaseExpression, Function]
+"""An item of a mapping: key (None for one unpacked into it), value, and the function they stand in."""
+
+MAPPINGS = ("dict", "OrderedDict")
+ADDING = {"append": 0, "add": 0, "insert": 1, "write": 0, "extend": 0, "appendleft": 0}
+
+
+class Displays:
+    """Answers which expressions the items of a container are."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.resolver = graph.resolver
+        self.nodes = graph.nodes
+
+    # ------------------------------------------------------------ mappings
+
+    def display(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Shown] | None:
+        """The items of a mapping that is written down, here or where its variable is set; None for any other."""
+        if isinstance(node, cst.Dict):
+            if any(_is_empty(item.value) for item in node.elements):
+                return None  # filled later: `{"loss": []}`
+            return [
+                (item.key if isinstance(item, cst.DictElement) else None, item.value, function)
+                for item in node.elements
+            ]
+        if isinstance(node, cst.Call) and last_name(node.func) in MAPPINGS:
+            return self._made(node, function)
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+            return [(None, node.left, function), (None, node.right, function)]
+        if isinstance(node, cst.Name) and depth:
+            scope, bindings = self.resolver.find(node.value, function)
+            assigned = [binding for binding in bindings if binding.how == "assign" and not binding.way]
+            if len(assigned) == len(bindings) == 1 and isinstance(assigned[0].value, cst.BaseExpression):
+                shown = self.display(assigned[0].value, scope, depth - 1)
+                return None if shown is None else [*shown, *self.updated(node.value, scope)]
+        return None
+
+    def updated(self, name: str, scope: Function) -> Iterator[Shown]:
+        """What `update` puts into a mapping later."""
+        for call, function in scope.module.calls_of(name, "update"):
+            if self.resolver.find(name, function)[0] is scope:
+                yield from ((None, value, function) for value in positional(call))
+                yield from ((key, value, function) for key, value in keywords(call).items())
+
+    def _made(self, node: cst.Call, function: Function) -> list[Shown] | None:
+        shown: list[Shown] = [(key, value, function) for key, value in keywords(node).items()]
+        for given in positional(node):
+            if isinstance(given, cst.Dict):
+                shown += self.display(given, function) or []
+            elif isinstance(given, cst.List | cst.Tuple):
+                pairs = [(element(item.value, 0), element(item.value, 1)) for item in given.elements]
+                if any(key is None or value is None for key, value in pairs):
+                    return None
+                shown += [(key, value, function) for key, value in pairs if value is not None]
+            else:
+                shown.append((None, given, function))
+        return shown or None
+
+    # ------------------------------------------------------------ sequences
+
+    def listed(self, node: cst.BaseExpression, function: Function, depth: int = 4) -> list[Argument] | None:
+        """The items of a sequence that is written down or filled item by item; None for any other."""
+        if isinstance(node, cst.List | cst.Tuple | cst.Set):
+            found: list[Argument] = []
+            for item in node.elements:
+                if isinstance(item, cst.StarredElement):
+                    found += self.listed(item.value, function, depth - 1) or [(item.value, function)]
+                else:
+                    found.append((item.value, function))
+            return found
+        if isinstance(node, cst.GeneratorExp | cst.ListComp):
+            return [(node.elt, function)]
+        if isinstance(node, cst.Call) and last_name(node.func) in ("list", "tuple") and node.args and depth:
+            return self.listed(node.args[0].value, function, depth - 1)
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add) and depth:
+            left, right = (self.listed(side, function, depth - 1) for side in (node.left, node.right))
+            return None if left is None and right is None else [*(left or ()), *(right or ())]
+        if isinstance(node, cst.Name) and depth:
+            return self._filled(node.value, function, depth)
+        return None
+
+    def _filled(self, name: str, function: Function, depth: int) -> list[Argument] | None:
+        scope, bindings = self.resolver.find(name, function)
+        found: list[Argument] = []
+        is_list = False
+        for binding in bindings:
+            if binding.how in ("assign", "add") and not binding.way and isinstance(binding.value, cst.BaseExpression):
+                inner = self.listed(binding.value, self.nodes.function_of(binding.node), depth - 1)
+                is_list = is_list or inner is not None
+                found += inner or []
+        if not is_list:
+            return None
+        return [*found, *self._added(name, scope)]
+
+    def _added(self, name: str, scope: Function) -> Iterator[Argument]:
+        for call, function in scope.module.calls_of(name, *ADDING):
+            given, method = positional(call), last_name(call.func)
+            if ADDING[method] < len(given) and self.resolver.find(name, function)[0] is scope:
+                value = given[ADDING[method]]
+                inner = self.listed(value, function, 1) if method == "extend" else None
+                yield from inner or [(value, function)]
+
+    def literal(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
+        """The items of a list or tuple that is written down whole, here or where its variable is set."""
+        if isinstance(node, cst.Name):
+            scope, bindings = self.resolver.find(node.value, function)
+            value = bindings[0].value if len(bindings) == 1 and bindings[0].how == "assign" else None
+            if (
+                not isinstance(value, cst.BaseExpression)
+                or bindings[0].way
+                or next(self._added(node.value, scope), None)
+            ):
+                return []
+            node = value
+        return self.listed(node, function) or [] if isinstance(node, cst.List | cst.Tuple) else []
+
+
+def _is_empty(node: cst.BaseExpression) -> bool:
+    """Whether a container is written down that holds nothing yet."""
+    if isinstance(node, cst.List | cst.Dict):
+        return not node.elements
+    return isinstance(node, cst.Call) and last_name(node.func) in ("list", "dict", "deque") and not node.args

@@ -1,0 +1,241 @@
+"""Edges of the call graph: what the calls, decorators, imports and `with` statements of one function run."""
+
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Argument, Container, Edge, Instance, Outside, Routine, Thing, Type
+from deviate.analysis.resolve.index import Function
+from deviate.analysis.resolve.project import Project
+from deviate.analysis.resolve.resolve import Resolver
+from deviate.analysis.resolve.tree import imported_names, keywords, last_name, positional
+from deviate.model.metric_vocabulary import listed
+
+RUNNERS = listed("absl.app.run tensorflow.app.run tensorflow.compat.v1.app.run")
+"""Without a function they run `main` of the script."""
+
+COMMANDS = listed("fire.Fire jsonargparse.CLI defopt.run tyro.cli")
+REGISTERING = listed("command callback automain main cli on on_event task entrypoint entry_point")
+"""Decorators by which a library comes to call the function: click, typer, sacred, hydra, ignite."""
+
+SPAWNS = {"spawn": 1, "launch": 0, "Process": 0, "Thread": 0, "start_processes": 1, "notebook_launcher": 0}
+"""Callables that are handed a function and its arguments (`args`), with the leading ones they add themselves."""
+
+ASKING = ("functools.wraps", "functools.update_wrapper", "inspect.signature", "inspect.getsource")
+"""Callables that are given a function and never call it."""
+
+MAPPING = ("builtins.map", "builtins.filter")
+
+COMMON = listed(
+    "forward step get add append items keys values read write save load reset close join split format update run "
+    "start stop open copy clear pop extend insert remove sort index count encode decode fit train eval log print info "
+    "debug warning error __init__ to call build setup state_dict load_state_dict parameters"
+)
+"""Method names too common to tell a class by them alone."""
+
+TELLING = frozenset({cst.Name, cst.Attribute, cst.Call, cst.List, cst.Tuple, cst.Dict})
+"""Classes of arguments that are looked into for functions and objects."""
+
+MOST_NAMED = 3
+HIDDEN = ("__init__", "__post_init__", "__repr__", "__str__", "__len__", "__getitem__")
+
+
+class EdgeFinder:
+    """Finds the edges that leave a function."""
+
+    def __init__(self, project: Project, resolver: Resolver) -> None:
+        self.project = project
+        self.resolver = resolver
+        self.found: dict[Edge, None] = {}
+
+    def callees(self, function: Function) -> list[Function]:
+        """What a function runs, in the order of its calls; the edges there are kept, and known from now on."""
+        found: list[Function] = []
+        guarded = self._unreached(function)
+        for call in function.calls:
+            if not guarded or guarded.isdisjoint(self.project.nodes.ancestors(call)):
+                found += self._kept(("called", call), self._called, call, function)
+        return found + self._kept(("other", function), self._other_ways, function)
+
+    def _kept(self, key: object, find: Callable[..., Iterator[Edge]], *arguments: object) -> list[Function]:
+        return self.resolver.computed(key, lambda: [self._keep(edge) for edge in find(*arguments)])
+
+    def _keep(self, edge: Edge) -> Function:
+        if edge not in self.found:
+            self.found[edge] = None
+            self.resolver.edges.setdefault(edge.callee, []).append(edge)
+        return edge.callee
+
+    def _other_ways(self, function: Function) -> Iterator[Edge]:
+        for context in function.contexts:
+            yield from self._entered(context, function)
+        for inner in function.module.functions:
+            if inner.parent is function:
+                yield from self._decorated(inner, function)
+        for statement in function.imports:
+            yield from self._imported(statement, function)
+
+    def settle(self) -> None:
+        """Leave out that a function is handed to what only gives it back with a coat, where its calls are known."""
+        for callee, edges in self.resolver.edges.items():
+            if any(not edge.is_handed for edge in edges):
+                kept = [edge for edge in edges if not self._is_coat(edge)]
+                for edge in set(edges) - set(kept):
+                    del self.found[edge]
+                self.resolver.edges[callee] = kept
+
+    def _is_coat(self, edge: Edge) -> bool:
+        """Whether a function is handed to a decorator, or to a wrapper that gives something to call in its place."""
+        if not edge.is_handed:
+            return False
+        if not isinstance(edge.node, cst.Call):
+            return True
+        is_started = last_name(edge.node.func) in SPAWNS
+        given_back = self.resolver.functions(edge.node, edge.caller)
+        return not is_started and any(it.function is edge.callee for it in given_back)
+
+    def _unreached(self, function: Function) -> set[cst.CSTNode]:
+        """The `if __name__ == "__main__"` parts of an imported file."""
+        if not function.is_module or function.module is self.project.entry:
+            return set()
+        return set(function.module.guards)
+
+    # ------------------------------------------------------------ calls
+
+    def _called(self, call: cst.Call, function: Function) -> Iterator[Edge]:
+        things = self.resolver.of(call.func, function)
+        given = tuple((value, function) for value in positional(call))
+        named = tuple((key, (value, function)) for key, value in keywords(call).items())
+        is_inside = False
+        for thing in things:
+            if isinstance(thing, Type):
+                self.resolver.made.setdefault(thing.cls)
+            for callee in self.resolver.called(thing):
+                is_inside = True
+                target = callee.function
+                skipped = int(callee.receiver is not None)
+                yield Edge(call, function, target, "call", (*callee.given, *given), (*callee.named, *named), skipped)
+            is_inside = is_inside or (isinstance(thing, Type) and not self.resolver.order(thing.cls)[1])
+        if not things and isinstance(call.func, cst.Attribute):
+            yield from self._by_name(call, call.func.attr.value, function, given, named)
+        if not is_inside:
+            yield from self._handed(call, function, [thing.name for thing in things if isinstance(thing, Outside)])
+
+    def _by_name(
+        self,
+        call: cst.Call,
+        name: str,
+        function: Function,
+        given: tuple[Argument, ...],
+        named: tuple[tuple[str, Argument], ...],
+    ) -> Iterator[Edge]:
+        """A method of that name, where the object's class cannot be told and few classes have one."""
+        if name in COMMON or name.startswith("__"):
+            return
+        methods = self.resolver.ask(self._methods, name)
+        if 0 < len(methods) <= MOST_NAMED:
+            yield from (Edge(call, function, method, "named", given, named, 1) for method in methods)
+
+    def _methods(self, name: str) -> list[Function]:
+        """The methods of that name in all files that are read."""
+        modules = self.project.modules.values()
+        return [cls.methods[name] for module in modules for cls in module.classes.values() if name in cls.methods]
+
+    def _handed(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
+        """Functions and objects of the project that a call of something else is given."""
+        spawned = SPAWNS.get(last_name(call.func))
+        given = keywords(call)
+        for name in names:
+            if name in RUNNERS and not call.args:
+                yield from self._mains(call, function, ["main"])
+            elif name in COMMANDS and not call.args:
+                tops = [it.name for it in function.module.functions if it.parent is function.module.top]
+                yield from self._mains(call, function, tops)
+        arguments: tuple[Argument, ...] = ()
+        if spawned is not None:
+            tupled = given.get("args") or next(iter(positional(call)[1:2]), None)
+            if isinstance(tupled, cst.Tuple | cst.List):
+                arguments = tuple((item.value, function) for item in tupled.elements)
+        if names and all(name in ASKING or (name.startswith("builtins.") and name not in MAPPING) for name in names):
+            return
+        for value in (argument.value for argument in call.args):
+            for thing in self._things_in(value, function):
+                for callee in self._run_by_others(thing, is_command=not COMMANDS.isdisjoint(names)):
+                    leading = int(callee.receiver is not None)
+                    yield Edge(
+                        call,
+                        function,
+                        callee.function,
+                        "handed",
+                        (*callee.given, *arguments),
+                        callee.named,
+                        leading + (spawned or 0),
+                    )
+
+    def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
+        for name in names:
+            for thing in self.resolver.bindings.in_module(function.module, name):
+                if isinstance(thing, Routine):
+                    yield Edge(call, function, thing.function, "handed")
+
+    def _things_in(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
+        if type(value) in TELLING:
+            for thing in self.resolver.of(value, function):
+                if isinstance(thing, Container):
+                    for item in self.resolver.containers.items(value, function):
+                        yield from self.resolver.item(item)
+                else:
+                    yield thing
+
+    def _run_by_others(self, thing: Thing, *, is_command: bool) -> Iterator[Routine]:
+        """What a library may call of a thing that it is given."""
+        if isinstance(thing, Routine):
+            yield thing
+        elif isinstance(thing, Instance | Type):
+            classes, outside = self.resolver.order(thing.cls)
+            if not (is_command or {*outside} - {"builtins.object"}):
+                return
+            for cls in classes:
+                for name, method in cls.methods.items():
+                    if name not in HIDDEN:
+                        yield Routine(method, thing.cls)
+
+    # ------------------------------------------------------------ other ways in
+
+    def _entered(self, context: cst.BaseExpression, function: Function) -> Iterator[Edge]:
+        for thing in self.resolver.of(context, function):
+            if isinstance(thing, Instance):
+                for name in ("__enter__", "__exit__"):
+                    method = self.resolver.method(thing.cls, name)
+                    if method is not None:
+                        yield Edge(context, function, method, "call", skipped=1)
+
+    def _decorated(self, inner: Function, function: Function) -> Iterator[Edge]:
+        if not isinstance(inner.node, cst.FunctionDef):
+            return
+        for decorator in inner.node.decorators:
+            expression = decorator.decorator
+            for callee in self.resolver.functions(expression, function):
+                yield Edge(decorator, function, callee.function, "call", ((inner.node, function),))
+            named = expression.func if isinstance(expression, cst.Call) else expression
+            if isinstance(named, cst.Attribute) and last_name(named) in REGISTERING:
+                yield Edge(decorator, function, inner, "handed")
+
+    def _imported(self, statement: cst.Import | cst.ImportFrom, function: Function) -> Iterator[Edge]:
+        """The top levels of the files that an import runs, of those that are read.
+
+        A file is read when something in it is used; or when the imported name never is, for then the import itself must
+        be what counts.
+        """
+        for name, bound in imported_names(statement):
+            place = self.resolver.ask(self.project.resolve, name, function.module)
+            if place is None:
+                continue
+            if bound is not None and bound not in function.module.used and not function.module.is_package:
+                self.project.load(place[0])
+            parts = place[0].split("/")
+            packages = ["/".join((*parts[:depth], "__init__.py")) for depth in range(1, len(parts))]
+            for file in (*packages, place[0]):
+                module = self.resolver.ask(self.project.modules.get, file)
+                if module is not None and module is not function.module:
+                    yield Edge(statement, function, module.top, "import")

@@ -1,0 +1,99 @@
+"""Words of messages and identifiers: what `wording` says of keys, and what only stands around a value in a message."""
+
+import re
+from collections.abc import Iterable
+
+from deviate.model.metric_vocabulary import (
+    COUNTERS,
+    ESTIMATES,
+    HIGHER,
+    LOWER,
+    MEMORY,
+    NEUTRAL,
+    QUALITY,
+    RATES,
+    SHORT_TIMES,
+    SPEEDS,
+    direction_of,
+    listed,
+    words,
+)
+
+__all__ = [
+    "COUNTERS", "ESTIMATES", "FILLERS", "HIGHER", "HOLDERS", "LOWER", "MEMORY", "NEUTRAL", "PHASES", "PLAIN",
+    "QUALIFIERS", "QUALITY", "RATES", "SHORT_TIMES", "SPEEDS", "SPENT", "STATISTICS", "TELLING", "TUNED", "VARIANTS",
+    "all_words", "clause", "direction_of", "phase_of", "phases_in", "unit_after", "words",
+]  # fmt: skip
+
+# What papers and command lines call what is chosen, not measured.
+TUNED = listed(
+    "momentum decay beta beta1 beta2 betas alpha gamma tau epsilon eps temperature temp dropout weight weights coef "
+    "coeff coefficient lambda threshold patience seed warmup schedule scale size sizes width depth capacity params "
+    "parameters progress percent"
+)
+QUALIFIERS = listed("on of at for in to after over during with by from class task fold and label per")
+FILLERS = listed(
+    "a an the of set over is at in on for with after so far was are now data dataset epoch step iter iteration "
+    "current and to from by this final finished average avg mean got info debug result results"
+)
+PHASES = {
+    "train": "train", "training": "train", "trn": "train", "tr": "train",
+    "test": "test", "testing": "test", "tst": "test", "ts": "test",
+    "val": "val", "valid": "val", "validation": "val", "validate": "val", "dev": "val",
+    "eval": "eval", "evaluation": "eval", "evaluate": "eval",
+}  # fmt: skip
+
+
+TELLING = QUALITY | SHORT_TIMES | SPEEDS
+# What an expression does to its value, or where it keeps it.
+PLAIN = listed(
+    "item float int detach cpu numpy mean sum avg np torch tf math round len data self start end begin tic toc get str "
+    "exp val value values list max min total cur global datetime timedelta format items keys for in if else not and or"
+)
+HOLDERS = listed(
+    "result results metric metrics meter meters logger log stats summary writer tracker running state info"
+)
+VARIANTS = listed("final best average averaged overall current running total last mean max min highest lowest smoothed")
+SPENT = listed("took taken takes elapsed spent used cost costs consumed needed duration cpu wall clock")
+# What meters call what they show.
+STATISTICS = {
+    "val": "current", "value": "current", "last": "current", "latest": "current", "avg": "avg", "average": "avg",
+    "mean": "mean", "global_avg": "avg", "smoothed": "smoothed", "median": "median", "max": "max", "min": "min",
+    "std": "std", "sum": "sum", "var": "var",
+}  # fmt: skip
+
+
+def all_words(texts: Iterable[str]) -> list[str]:
+    return [word for text in texts for word in words(text)]
+
+
+def clause(text: str) -> str:
+    """The part of a text that names the value after it: from the last separator that has words behind it."""
+    pieces = [piece for piece in re.split(r"[,;|\n\t\[\]]|(?<=[.!?]) |(?<![-\w]) - |--|\\[nt]", text) if words(piece)]
+    return pieces[-1] if pieces else ""
+
+
+UNIT = re.compile(
+    r"^\s*\(?\s*(?:(?P<speed>[a-z]+\s*(?:/|per )\s*(?:s|sec|second|ms)\b)"
+    r"|(?P<time>s|sec|secs|seconds?|ms|minutes?|mins?|hours?)\b)",
+    re.IGNORECASE,
+)
+
+
+def unit_after(text: str) -> tuple[str, str]:
+    """The unit at the start of the text behind a value: its kind (`speed`, `time` or empty) and its words."""
+    match = UNIT.match(text)
+    if match is None:
+        return "", ""
+    return ("speed", match["speed"]) if match["speed"] else ("time", match["time"])
+
+
+def phase_of(*texts: str) -> str | None:
+    """The phase that the first telling text names."""
+    return next((phases[0] for phases in map(phases_in, texts) if phases), None)
+
+
+def phases_in(text: str) -> list[str]:
+    """The phases that a text names, in order; what is evaluated is told better by the data than by `eval`."""
+    found = [PHASES[word] for word in words(text) if word in PHASES]
+    return [phase for phase in found if phase != "eval"] or found

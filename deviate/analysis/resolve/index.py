@@ -1,0 +1,310 @@
+"""Index of one source file: functions, classes, bindings, calls and loops, found in a single walk over the tree."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from deviate.analysis.resolve.source import Source
+from deviate.analysis.resolve.tree import LEAVES, children, dotted, imported_names
+
+if TYPE_CHECKING:
+    from deviate.analysis.resolve.nodes import Nodes
+
+LoopNode = cst.For | cst.While
+IMPORTS = frozenset({cst.Import, cst.ImportFrom})
+BINDING = frozenset(
+    {cst.For, cst.CompFor, cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.WithItem, cst.ExceptHandler}
+)
+RECORDED = IMPORTS | BINDING | {cst.Call, cst.While, cst.Global, cst.Nonlocal, cst.Return, cst.Yield, cst.If}
+ACTING = frozenset({cst.Call, cst.Assign, cst.AugAssign})
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A place where a name gets a value.
+
+    Attributes:
+        how: `assign`, `add` (augmented assignment), `item` (`name[key] = value`), `for` (target of a loop), `with`,
+            `parameter`, `stars` (`*args`, `**options`), `import`, `define`, `other`.
+        value: assigned expression, iterable, context, default of a parameter, or definition; None when there is none.
+        way: position in the unpacked target, outermost first; empty for a plain target.
+        target: imported name; relative ones begin with dots.
+        annotation: the declared type.
+        key: of an item.
+    """
+
+    how: str
+    value: cst.CSTNode | None
+    node: cst.CSTNode
+    way: tuple[int, ...] = ()
+    target: str = ""
+    annotation: cst.BaseExpression | None = None
+    key: cst.BaseExpression | None = None
+
+
+@dataclass(eq=False)
+class Function:
+    """A function of a file, or the top level of one (node is the module then).
+
+    Attributes:
+        owner: the class that it is a method of.
+        parent: the function around it; None for a top level.
+        calls: calls that run in its frame, in source order; imports likewise.
+        assigned: what is assigned to attributes of any object in its frame.
+        stored: what is assigned to items of anything in its frame.
+        contexts: what its `with` statements enter.
+    """
+
+    name: str
+    node: cst.FunctionDef | cst.Module
+    module: "Module"
+    parent: "Function | None" = None
+    owner: "Class | None" = None
+    parameters: list[str] = field(default_factory=list)
+    bindings: dict[str, list[Binding]] = field(default_factory=dict)
+    globals: set[str] = field(default_factory=set)
+    returns: list[cst.BaseExpression] = field(default_factory=list)
+    calls: list[cst.Call] = field(default_factory=list)
+    assigned: list[tuple[cst.Attribute, cst.BaseExpression]] = field(default_factory=list)
+    stored: list[tuple[cst.Subscript, cst.BaseExpression]] = field(default_factory=list)
+    imports: list[cst.Import | cst.ImportFrom] = field(default_factory=list)
+    contexts: list[cst.BaseExpression] = field(default_factory=list)
+
+    @property
+    def is_module(self) -> bool:
+        return self.parent is None
+
+    @property
+    def source(self) -> Source:
+        return self.module.source
+
+    @property
+    def marks(self) -> list[str]:
+        """Names of its decorators, without their arguments."""
+        decorators = self.node.decorators if isinstance(self.node, cst.FunctionDef) else ()
+        return [dotted(decorator.decorator).removesuffix("()") for decorator in decorators]
+
+    @property
+    def receiver(self) -> str | None:
+        """Name of the parameter that takes the instance (or class) of a method."""
+        return (
+            self.parameters[0]
+            if self.owner is not None and self.parameters and "staticmethod" not in self.marks
+            else None
+        )
+
+
+@dataclass(eq=False)
+class Class:
+    """A class of a file; `attributes` holds what is assigned in its body and to `self.x` anywhere in it."""
+
+    name: str
+    node: cst.ClassDef
+    function: Function
+    methods: dict[str, Function] = field(default_factory=dict)
+    attributes: dict[str, list[tuple[Binding, Function]]] = field(default_factory=dict)
+
+    @property
+    def bases(self) -> list[cst.BaseExpression]:
+        return [base.value for base in self.node.bases if not base.star]
+
+
+class Module:
+    """What one file defines and does.
+
+    Args:
+        nodes: of all files of a project, so that a node leads to its function whatever its file.
+
+    Attributes:
+        acts: the calls and assignments, in the order of their numbers.
+        end: the number after those of its nodes.
+    """
+
+    def __init__(self, source: Source, nodes: "Nodes") -> None:
+        self.source = source
+        self.nodes = nodes
+        self.top = Function("<module>", source.tree, self)
+        self.functions: list[Function] = []
+        self.classes: dict[cst.CSTNode, Class] = {}
+        self.loops: list[tuple[LoopNode, Function]] = []
+        self.stars: list[str] = []
+        self.used: set[str] = set()
+        self.guards: list[cst.If] = []
+        self.acts: list[cst.CSTNode] = []
+        nodes.functions[source.tree] = self.top
+        self._walk()
+        self.end = len(nodes.numbers)
+
+    @property
+    def file(self) -> str:
+        return self.source.file
+
+    @property
+    def is_package(self) -> bool:
+        return self.file.rpartition("/")[2] == "__init__.py"
+
+    @property
+    def scopes(self) -> Iterator[Function]:
+        """The top level and every function."""
+        yield self.top
+        yield from self.functions
+
+    def calls_of(self, name: str, *methods: str) -> list[tuple[cst.Call, Function]]:
+        """Calls of these methods of a variable, in source order of each function."""
+        known = self._calls_of.get(name, ())
+        return [(call, function) for method, call, function in known if method in methods]
+
+    @cached_property
+    def _calls_of(self) -> dict[str, list[tuple[str, cst.Call, Function]]]:
+        found: dict[str, list[tuple[str, cst.Call, Function]]] = {}
+        for function in self.scopes:
+            for call in function.calls:
+                if isinstance(call.func, cst.Attribute) and isinstance(call.func.value, cst.Name):
+                    found.setdefault(call.func.value.value, []).append((call.func.attr.value, call, function))
+        return found
+
+    def _walk(self) -> None:
+        parents, numbers = self.nodes.parents, self.nodes.numbers
+        waiting: list[tuple[cst.CSTNode, Function, Class | None]] = [(self.source.tree, self.top, None)]
+        while waiting:
+            node, function, around = waiting.pop()
+            numbers[node] = len(numbers)
+            kind = type(node)
+            if type(node) is cst.Name:
+                self.used.add(node.value)
+                continue
+            if kind in LEAVES:
+                continue
+            if type(node) is cst.FunctionDef:
+                below = self._define(node, function, around)
+                for child in reversed(children(node)):
+                    parents[child] = node
+                    is_inside = child is node.body or child is node.params
+                    waiting.append((child, below, None) if is_inside else (child, function, around))
+                continue
+            if type(node) is cst.ClassDef:
+                cls = self.classes[node] = Class(node.name.value, node, function)
+                self._bind(function, around, node.name.value, Binding("define", node, node))
+                around = cls
+            elif kind in RECORDED:  # asked for first: matching libcst's abstract classes is slow
+                self._record(node, function, around)
+                if kind in IMPORTS:
+                    continue  # the names in it are no uses of them
+            if kind in ACTING:
+                self.acts.append(node)
+            for child in reversed(children(node)):
+                parents[child] = node
+                waiting.append((child, function, around))
+
+    def _define(self, node: cst.FunctionDef, parent: Function, owner: Class | None) -> Function:
+        made = Function(node.name.value, node, self, parent, owner)
+        for parameter in (*node.params.posonly_params, *node.params.params, *node.params.kwonly_params):
+            declared = parameter.annotation.annotation if parameter.annotation else None
+            made.parameters.append(parameter.name.value)
+            made.bindings[parameter.name.value] = [
+                Binding("parameter", parameter.default, parameter, annotation=declared)
+            ]
+        for star in (node.params.star_arg, node.params.star_kwarg):
+            if isinstance(star, cst.Param):
+                made.bindings[star.name.value] = [Binding("stars", None, star)]
+        self.functions.append(made)
+        self.nodes.functions[node] = made
+        if owner is None:
+            self._bind(parent, None, made.name, Binding("define", node, node))
+        else:
+            owner.methods[made.name] = made
+        return made
+
+    def _record(self, node: cst.CSTNode, function: Function, around: Class | None) -> None:
+        match node:
+            case cst.Call():
+                function.calls.append(node)
+            case cst.For() | cst.While():
+                self.loops.append((node, function))
+            case cst.Global() | cst.Nonlocal():
+                function.globals.update(item.name.value for item in node.names)
+            case cst.Return(value=cst.BaseExpression() as value) | cst.Yield(value=cst.BaseExpression() as value):
+                function.returns.append(value)
+            case cst.If(test=cst.Comparison(left=cst.Name(value="__name__"))):
+                self.guards.append(node)
+            case cst.WithItem():
+                function.contexts.append(node.item)
+            case cst.Import() | cst.ImportFrom():
+                function.imports.append(node)
+                self._import(node, function, around)
+        for target, binding in _bound(node) if type(node) in BINDING else ():
+            self._bind_target(target, binding, function, around)
+
+    def _import(self, node: cst.Import | cst.ImportFrom, function: Function, around: Class | None) -> None:
+        for name, bound in imported_names(node):
+            if bound is None:
+                self.stars.append(name)
+                continue
+            is_shortened = isinstance(node, cst.Import) and bound == name.split(".")[0]
+            self._bind(function, around, bound, Binding("import", None, node, (), bound if is_shortened else name))
+
+    def _bind_target(self, target: cst.CSTNode, binding: Binding, function: Function, around: Class | None) -> None:
+        match target:
+            case cst.Tuple() | cst.List():
+                for number, part in enumerate(target.elements):
+                    inner = Binding(binding.how, binding.value, binding.node, (*binding.way, number))
+                    self._bind_target(part.value, inner, function, around)
+            case cst.Name():
+                self._bind(function, around, target.value, binding)
+            case cst.Attribute(value=cst.Name(value=holder)):
+                owner = function
+                while owner.owner is None and owner.parent is not None:
+                    owner = owner.parent  # a function inside a method sees its `self`
+                if owner.owner is not None and holder == owner.receiver:
+                    owner.owner.attributes.setdefault(target.attr.value, []).append((binding, function))
+                if not binding.way and isinstance(binding.value, cst.BaseExpression) and binding.how == "assign":
+                    function.assigned.append((target, binding.value))
+            case cst.Attribute() if not binding.way and isinstance(binding.value, cst.BaseExpression):
+                function.assigned.append((target, binding.value))
+            case cst.Subscript() if binding.how == "assign" and not binding.way and len(target.slice) == 1:
+                piece = target.slice[0].slice
+                key = piece.value if isinstance(piece, cst.Index) else None
+                item = Binding("item", binding.value, binding.node, key=key)
+                if isinstance(binding.value, cst.BaseExpression):
+                    function.stored.append((target, binding.value))
+                self._bind_target(target.value, item, function, around)
+
+    def _bind(self, function: Function, around: Class | None, name: str, binding: Binding) -> None:
+        if around is not None:
+            around.attributes.setdefault(name, []).append((binding, function))
+        else:
+            self._owner(name, function).bindings.setdefault(name, []).append(binding)
+
+    def _owner(self, name: str, function: Function) -> Function:
+        """The scope that a name belongs to: `global` and `nonlocal` point outwards."""
+        if name not in function.globals or function.parent is None:
+            return function
+        scope = function.parent
+        while scope.parent is not None and name not in scope.bindings:
+            scope = scope.parent
+        return scope if name in scope.bindings else self.top
+
+
+def _bound(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Binding]]:
+    """Targets that a node gives values to."""
+    match node:
+        case cst.For() | cst.CompFor():
+            yield node.target, Binding("for", node.iter, node)
+        case cst.Assign():
+            for target in node.targets:
+                yield target.target, Binding("assign", node.value, node)
+        case cst.AnnAssign(value=cst.BaseExpression()):
+            yield node.target, Binding("assign", node.value, node, annotation=node.annotation.annotation)
+        case cst.AnnAssign():
+            yield node.target, Binding("declared", None, node, annotation=node.annotation.annotation)
+        case cst.NamedExpr():
+            yield node.target, Binding("assign", node.value, node)
+        case cst.AugAssign():
+            yield node.target, Binding("add", node.value, node)
+        case cst.WithItem(asname=cst.AsName() as named):
+            yield named.name, Binding("with", node.item, node)
+        case cst.ExceptHandler(name=cst.AsName() as named):
+            yield named.name, Binding("other", None, node)

@@ -1,0 +1,185 @@
+"""Meters: objects of the project that write themselves, and the calls that feed them values."""
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Instance
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import words
+from deviate.analysis.resolve.index import Class, Function
+from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
+from deviate.analysis.resolve.values import Item, Value
+from deviate.model.metric_vocabulary import listed
+
+WRITERS = ("__str__", "__repr__", "__format__")
+FEEDS = listed("update add append push record observe put log __call__ accumulate step set")
+SHOWN = ("global_avg", "avg", "average", "mean", "smoothed", "value", "val", "median", "last", "total", "sum")
+"""What a meter most likely prints as its value, the most telling attribute first."""
+
+Home = tuple[object, str]
+"""Where an object is kept: (function, variable) or (class, attribute)."""
+
+DEEPEST = 8
+
+
+class Meters:
+    """Finds what was fed to an object that is printed through its own `__str__`."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.resolver = graph.resolver
+        self._fed: dict[Home, list[tuple[cst.Call, Function]]] | None = None
+        self._classes: dict[Class, dict[Home, None]] = {}
+
+    def writes_itself(self, cls: Class) -> bool:
+        """Whether a class says how its objects are shown, and keeps what it shows."""
+        return any(self.resolver.method(cls, name) is not None for name in WRITERS) and any(
+            name in FEEDS for base in self.resolver.order(cls)[0] for name in base.methods
+        )
+
+    def fed(self, node: cst.BaseExpression, function: Function) -> list[Item]:
+        """The values that are fed to the object of an expression, each with the name the object was given."""
+        feeding = self._feeding()
+        items: list[Item] = []
+        for home in dict.fromkeys(self._homes(node, function, DEEPEST)):
+            title = self._title(home)
+            for call, where in feeding.get(home, ()):
+                items += self._values(call, where, title)
+        return items
+
+    # ------------------------------------------------------------ inside
+
+    def _values(self, call: cst.Call, function: Function, title: str) -> Iterator[Item]:
+        """The arguments of a feeding call. The first goes into the meter; what it shows then is what is recorded."""
+        nodes = self.graph.nodes
+        for name, value in keywords(call).items():
+            yield f"{title} {name}: "
+            yield Value(value, value, function, nodes.code(value), style="meter", name=name)
+        for argument in call.args:
+            if argument.star == "**":
+                yield f"{title} "
+                yield Value(argument.value, argument.value, function, nodes.code(argument.value), style="meter")
+        shown = self._shown(call, function)
+        for value in positional(call)[:1]:
+            yield f"{title} "
+            key = self._key(call)
+            if shown and isinstance(call.func, cst.Attribute):
+                spelled = nodes.code(value)
+                yield Value(call.func, value, function, spelled, "", "meter", "meter", shown, name=title or key)
+            else:
+                yield Value(value, value, function, nodes.code(value), style="meter", name=title or key)
+
+    def _shown(self, call: cst.Call, function: Function) -> tuple[str, ...]:
+        if not isinstance(call.func, cst.Attribute):
+            return ()
+        classes = [it.cls for it in self.resolver.of(call.func.value, function) if isinstance(it, Instance)]
+        known = {
+            name
+            for cls in classes
+            for base in self.resolver.order(cls)[0]
+            for name in (*base.attributes, *(it for it, method in base.methods.items() if "property" in method.marks))
+        }
+        return tuple(name for name in SHOWN if name in known)
+
+    def _key(self, call: cst.Call) -> str:
+        """`meters["acc"].update(…)` names the value by its key."""
+        held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+        return (constant_key(held) or "") if isinstance(held, cst.Subscript) else ""
+
+    def _feeding(self) -> dict[Home, list[tuple[cst.Call, Function]]]:
+        if self._fed is None:
+            self._fed = {}
+            for call, function in self.graph.calls:
+                held = call.func.value if isinstance(call.func, cst.Attribute) else call.func
+                is_feeding = isinstance(call.func, cst.Attribute) and call.func.attr.value in FEEDS
+                if not is_feeding or not call.args or self._is_handed_on(function):
+                    continue
+                for home in dict.fromkeys(self._homes(held, function, DEEPEST)):
+                    self._fed.setdefault(home, []).append((call, function))
+        return self._fed
+
+    def _is_handed_on(self, function: Function) -> bool:
+        """Whether a function is itself fed: what a meter gives to its parts was counted when it was given to it."""
+        return function.owner is not None and function.name in FEEDS and self.writes_itself(function.owner)
+
+    def _homes(self, node: cst.CSTNode, function: Function, depth: int) -> Iterator[Home]:
+        """Where the object of an expression is kept."""
+        if depth == 0:
+            return
+        if isinstance(node, cst.Subscript):
+            yield from self._homes(node.value, function, depth - 1)
+            for thing_node, where in self.resolver.containers.items(node.value, function):
+                yield from self._homes(thing_node, where, depth - 1)
+        elif isinstance(node, cst.Attribute):
+            for thing in self.resolver.of(node.value, function):
+                if isinstance(thing, Instance):
+                    yield from self._attribute_homes(thing.cls, node.attr.value, depth)
+                    if self.writes_itself(thing.cls):  # `logger.meters[…]`: a part of what the logger shows
+                        yield from self._homes(node.value, function, depth - 1)
+        elif isinstance(node, cst.Name):
+            yield from self._variable_homes(node.value, function, depth)
+
+    def _attribute_homes(self, cls: Class, name: str, depth: int) -> Iterator[Home]:
+        for base in self.resolver.order(cls)[0]:
+            for binding, where in base.attributes.get(name, ()):
+                if isinstance(binding.value, cst.Name):
+                    yield from self._homes(binding.value, where, depth - 1)
+                elif binding.how in ("assign", "item"):
+                    yield (base, name)
+
+    def _variable_homes(self, name: str, function: Function, depth: int) -> Iterator[Home]:
+        scope, bindings = self.resolver.find(name, function)
+        for binding in bindings:
+            value = binding.value
+            if binding.how == "parameter":
+                if name == scope.receiver and scope.owner is not None:
+                    yield from self._homes_of_class(scope.owner)
+                    continue
+                for edge in self.graph.edges_into(scope):
+                    argument = edge.argument(name)
+                    if argument is not None:
+                        yield from self._homes(*argument, depth - 1)
+            elif not isinstance(value, cst.BaseExpression):
+                continue
+            elif binding.how == "for":
+                for item, where in self.resolver.containers.iterated(value, binding.way, scope):
+                    yield from self._homes(item, where, depth - 1)
+            elif binding.how == "assign" and isinstance(value, cst.Name | cst.Attribute | cst.Subscript):
+                yield from self._homes(value, scope, depth - 1)
+            elif binding.how == "assign":
+                yield (scope, name)
+
+    def _homes_of_class(self, cls: Class) -> Iterator[Home]:
+        """Every place where an object of a class is kept: `str(self)` inside of it means any of them."""
+        if cls in self._classes:
+            yield from self._classes[cls]
+            return
+        found: dict[Home, None] = {}
+        self._classes[cls] = found
+        for function in self.graph.functions:
+            for name, bindings in function.bindings.items():
+                for binding in bindings:
+                    if binding.how == "assign" and isinstance(binding.value, cst.Call) and not binding.way:
+                        made = self.resolver.of(binding.value, function)
+                        if any(isinstance(it, Instance) and cls in self.resolver.order(it.cls)[0] for it in made):
+                            found[(function, name)] = None
+        yield from found
+
+    def _title(self, home: Home) -> str:
+        """The name that an object was given when it was made: `AverageMeter("Loss", ":.4e")`."""
+        holder, name = home
+        bindings = (
+            holder.bindings.get(name, [])
+            if isinstance(holder, Function)
+            else [binding for binding, _ in holder.attributes.get(name, ())]
+            if isinstance(holder, Class)
+            else []
+        )
+        for binding in bindings:
+            if isinstance(binding.value, cst.Call):
+                for value in (*positional(binding.value), *keywords(binding.value).values()):
+                    text = constant_text(value)
+                    if text and any(len(word) > 1 for word in words(text)):
+                        return text
+        return name if last_name(cst.Name(name)) else ""

@@ -1,0 +1,79 @@
+"""The files of a project folder that a person wrote: what git ignores, environments, caches and packages are left."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from deviate.base.git import SAFE, git_environment
+from deviate.model.metric_vocabulary import listed
+
+LEFT = listed("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")
+ENVIRONMENT = "pyvenv.cfg"
+DOCUMENTS = (".md", ".rst", ".txt", ".sh", ".bash", ".toml")
+MOST_FILES = 5_000
+"""Files of a kind that are listed, those nearest to the top first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    """Names relative to the folder, with forward slashes, those nearest to the top first.
+
+    Attributes:
+        documents: where commands are written down: readme files, shell scripts, makefiles.
+    """
+
+    scripts: tuple[str, ...]
+    notebooks: tuple[str, ...]
+    documents: tuple[str, ...]
+
+
+def project_files(folder: Path) -> ProjectFiles:
+    """Files in a folder; symbolic links to folders are not followed."""
+    names = sorted(_listed_by_git(folder) or _walked(folder), key=lambda name: (name.count("/"), name))
+    return ProjectFiles(
+        scripts=tuple(name for name in names if name.endswith(".py"))[:MOST_FILES],
+        notebooks=tuple(name for name in names if name.endswith(".ipynb"))[:MOST_FILES],
+        documents=tuple(name for name in names if _is_document(name))[:MOST_FILES],
+    )
+
+
+def _listed_by_git(folder: Path) -> list[str]:
+    """What git does not ignore; nothing where there is no git, or where it ignores the folder itself."""
+    if not shutil.which("git"):
+        return []
+    command = [*SAFE, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    asked = subprocess.run(command, cwd=folder, env=git_environment(), capture_output=True, check=False)
+    names = {os.fsdecode(name) for name in asked.stdout.split(b"\0") if name}
+    known: dict[str, bool] = {}
+    return [name for name in names if not _is_left(name, folder, known) and (folder / name).is_file()]
+
+
+def _is_left(name: str, folder: Path, known: dict[str, bool]) -> bool:
+    """Whether a file lies in a folder that is not looked into."""
+    parent = name.rpartition("/")[0]
+    if not parent:
+        return False
+    if parent not in known:
+        known[parent] = _is_foreign(folder, parent) or _is_left(parent, folder, known)
+    return known[parent]
+
+
+def _walked(folder: Path) -> Iterator[str]:
+    for place, inner, files in os.walk(folder):
+        below = Path(place).relative_to(folder)
+        inner[:] = [name for name in inner if not _is_foreign(folder, (below / name).as_posix())]
+        yield from ((below / name).as_posix() for name in files if os.path.isfile(os.path.join(place, name)))  # noqa: PTH113, PTH118
+
+
+def _is_foreign(folder: Path, below: str) -> bool:
+    """Whether a folder holds no code of the project: hidden, a cache, a package or an environment."""
+    name = PurePosixPath(below).name
+    return name.startswith(".") or name in LEFT or (folder / below / ENVIRONMENT).exists()
+
+
+def _is_document(name: str) -> bool:
+    base = name.rpartition("/")[2].lower()
+    return base == "makefile" or (base.endswith(DOCUMENTS) and not base.startswith("requirements"))

@@ -1,0 +1,84 @@
+"""Values in messages, and what the parameters of a function stand for in one call of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Argument
+from deviate.analysis.resolve.index import Function
+from deviate.model import TapForm
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value in a message.
+
+    Attributes:
+        node: the expression that is tapped; the callee for the forms `format`, `call` and `meter`.
+        source: the expression whose origin and words matter.
+        spelled: the expression as the user would write it.
+        spec: format specification; style: how the value gets into the message.
+        fields: what the site records, see `model.Site`.
+        path: attributes and items that a template takes of the source.
+        name: what the program itself calls the value, where that does not stand in the message: name of a meter.
+    """
+
+    node: cst.BaseExpression
+    source: cst.BaseExpression
+    function: Function
+    spelled: str
+    spec: str = ""
+    style: str = "plain argument"
+    form: TapForm = "value"
+    fields: tuple[str, ...] = ()
+    path: str = ""
+    name: str = ""
+    is_tappable: bool = True
+
+
+Item = str | Value
+
+
+@dataclass(frozen=True, slots=True)
+class Stars:
+    """What `**options` (named) or `*values` (given) of a function holds in one call of it."""
+
+    given: tuple[Argument, ...] = ()
+    named: tuple[tuple[str, Argument], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Starred:
+    """What a call unpacks into positional arguments, where its items stand nowhere."""
+
+    node: cst.BaseExpression
+
+
+Given = Argument | Stars | str
+"""What a parameter or loop variable stands for: an expression elsewhere, or a text (a keyword used as a key)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the parameters and loop variables on the way to a message stand for; by function and name.
+
+    Attributes:
+        calls: the calls on that way, each with the function it is written in.
+    """
+
+    known: Mapping[tuple[Function, str], Given] = field(default_factory=dict)
+    calls: tuple[tuple[cst.CSTNode, Function], ...] = ()
+
+    def get(self, function: Function, name: str) -> Given | None:
+        return self.known.get((function, name))
+
+    def extended(self, more: Mapping[tuple[Function, str], Given]) -> "Scene":
+        return Scene({**self.known, **more}, self.calls)
+
+    def through(self, call: cst.CSTNode, function: Function, more: Mapping[tuple[Function, str], Given]) -> "Scene":
+        """The scene with what one call more gives."""
+        return Scene({**self.known, **more}, (*self.calls, (call, function)))
+
+
+PLAIN = Scene()

@@ -1,0 +1,171 @@
+"""`compare`, `describe` and `read`: what a notebook asks of deviate."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+
+from deviate import workflows
+from deviate.api.given import experiments_of, is_name
+from deviate.api.results import Results
+from deviate.errors import InputError
+from deviate.model import Direction, Experiment, Findings
+from deviate.workflows import Judging
+
+Directions = Direction | Mapping[str, Direction]
+
+
+def compare(
+    baseline: object,
+    *candidates: object,
+    direction: Directions | None = None,
+    margin: float | None = None,
+    paired: bool = False,
+    confidence: float = 0.95,
+    metric: str | None = None,
+    aggregate: str | None = None,
+    matches: Mapping[str, str] | None = None,
+    targets: Mapping[str, float] | None = None,
+    tasks: str | None = None,
+    spread_ratio: float | None = None,
+    seed: int = 0,
+    names: Sequence[str] | None = None,
+    folder: str | PathLike[str] | None = None,
+) -> Results:
+    """Does a candidate beat the baseline?
+
+    Each of them is one of: scores, one number per run; a mapping of metrics to such scores; a pandas Series, or a
+    DataFrame with a column per metric and a row per run; an Experiment; the name of an experiment on record; the path
+    of a file or folder that `deviate import` reads.
+
+    Args:
+        direction: "max" where more is better, "min" where less is; for every metric, or by name. Without it, what the
+            names of the metrics say.
+        margin: smallest difference of the primary metric that matters, in its units, chosen before the scores are seen.
+        paired: scores at the same position share their seeds, or those of the same `seed` where there is such a column
+            on both sides; a paired t decides. Chosen before, too.
+        confidence: of the intervals, in (0.5, 1); its complement is the level of the tests.
+        metric: name of the primary metric, which alone decides the verdict.
+        aggregate: turns the measurements of each run into its score (`last`, `best`, `mean`, …), for experiments.
+        matches: metric of the baseline to that of the candidates it is compared with; others match by name.
+        targets: metric to the value whose attainment is timed, for experiments.
+        tasks: pattern of names of metrics that are one measure on several tasks.
+        spread_ratio: ratio of SDs below which two spreads count as equal.
+        seed: of everything that is resampled; equal scores and seed give equal results.
+        names: what to call the experiments, the baseline first.
+        folder: in which names on record are looked up; by default the working folder.
+
+    Raises:
+        InputError: something given is not of these kinds, or a setting is out of range.
+    """
+    given: tuple[object, ...] = (baseline, *candidates)
+    if is_name(baseline) and not candidates:  # a table may hold several
+        found = read(baseline, folder=folder)
+        given = workflows.columns_apart(found[0]) if len(found) == 1 else found
+    experiments = experiments_of(given, names, _folder(folder))
+    if len(experiments) < 2:
+        raise InputError(
+            "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"
+        )
+    directed = _directed(experiments, direction)
+    judging = Judging(
+        confidence=confidence,
+        metric=metric or _only_metric(directed),
+        aggregate=aggregate,
+        margin=margin,
+        matches=matches or {},
+        analysis_seed=seed,
+        is_paired=paired,
+        targets=targets or {},
+        tasks=tasks,
+        spread_ratio=spread_ratio,
+    )
+    return _told(workflows.judge(directed, judging), is_comparison=True)
+
+
+def describe(
+    scores: object,
+    *,
+    direction: Directions | None = None,
+    confidence: float = 0.95,
+    metric: str | None = None,
+    aggregate: str | None = None,
+    targets: Mapping[str, float] | None = None,
+    seed: int = 0,
+    name: str | None = None,
+    folder: str | PathLike[str] | None = None,
+) -> Results:
+    """How large is the spread? `scores` and settings are as in `compare`; a name on record means all its variants.
+
+    Raises:
+        InputError: what is given is of no kind that is known, or a setting is out of range.
+    """
+    where = _folder(folder)
+    if is_name(scores):
+        found = workflows.read_any(where, [fspath(scores)], has_all_variants=True)
+        if len({it.name for it in found}) > 1:
+            there = ", ".join(it.name for it in found)
+            raise InputError(f"{fspath(scores)} holds several experiments: {there}", "name one of them: FILE:NAME")
+        experiments = tuple(replace(it, name=name or it.name) for it in found)
+    else:
+        experiments = experiments_of((scores,), None if name is None else (name,), where)
+    directed = _directed(experiments, direction)
+    judging = Judging(
+        confidence=confidence,
+        metric=metric or _only_metric(directed),
+        aggregate=aggregate,
+        analysis_seed=seed,
+        targets=targets or {},
+    )
+    return _told(workflows.describe(directed, judging), is_comparison=False)
+
+
+def read(*names: str | PathLike[str], folder: str | PathLike[str] | None = None) -> tuple[Experiment, ...]:
+    """Experiments by name (`NAME` or `NAME:VARIANT`) or from files, with their runs and measurements.
+
+    Raises:
+        InputError: neither on record nor a file, or a file that cannot be read.
+    """
+    return workflows.read_any(_folder(folder), [fspath(name) for name in names])
+
+
+def _folder(folder: str | PathLike[str] | None) -> Path:
+    """The folder of records of the project that a folder belongs to."""
+    return workflows.records_folder(Path(folder or Path.cwd()).resolve())
+
+
+def _told(findings: Findings, *, is_comparison: bool) -> Results:
+    """Results; what is on record keeps that they were seen, for looks at a growing experiment have a price."""
+    if is_comparison:
+        workflows.tell_compared(findings)
+    else:
+        folders = [it.experiment.folder for it in findings.experiments if it.experiment.folder]
+        workflows.tell_reported(folders, is_comparison=False)
+    return Results(findings)
+
+
+def _directed(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:
+    if direction is None:
+        return tuple(experiments)
+    names = dict.fromkeys(metric.name for it in experiments for metric in it.metrics)
+    by_name = dict.fromkeys(names, direction) if isinstance(direction, str) else dict(direction)
+    for name, word in by_name.items():
+        if word not in {"max", "min"}:
+            raise InputError(f"the direction of {name} is {word!r}", 'use "max" or "min"')
+        if name not in names:
+            raise InputError(f"a direction is given for {name!r}, which is no metric", f"there are: {', '.join(names)}")
+    return tuple(
+        replace(
+            it,
+            metrics=tuple(
+                replace(metric, direction=by_name.get(metric.name, metric.direction)) for metric in it.metrics
+            ),
+        )
+        for it in experiments
+    )
+
+
+def _only_metric(experiments: Sequence[Experiment]) -> str | None:
+    """Where there is a single metric, it decides, whether or not its direction is known."""
+    names = {metric.name for experiment in experiments for metric in experiment.metrics}
+    return names.pop() if len(names) == 1 and experiments[0].metrics else None

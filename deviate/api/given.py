@@ -1,0 +1,177 @@
+"""What a notebook holds, as experiments: numbers, mappings, pandas objects, experiments, names and paths."""
+
+import itertools
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from deviate import workflows
+from deviate.api.scores import experiment_of_scores
+from deviate.errors import InputError
+from deviate.model import Experiment
+
+SCORE = "score"
+SEED = "seed"
+LABELS = frozenset({"run", "run_id", "replicate", SEED})
+"""Columns that tell runs apart: no metric."""
+KINDS = "scores, a mapping of metrics to scores, a DataFrame, an Experiment, a name or a path"
+ONE_EACH = "give one number per run"
+
+Scores = dict[str, list[float | None]]
+
+
+def is_name(given: object) -> TypeGuard[str | PathLike[str]]:
+    """Whether something names what is to be read: an experiment on record, a file, a folder, a pattern."""
+    return isinstance(given, str | PathLike)
+
+
+def experiments_of(given: Sequence[object], names: Sequence[str] | None, folder: Path) -> tuple[Experiment, ...]:
+    """One experiment for each thing given, and for each that a file holds.
+
+    Args:
+        names: what to call them; None for what they are called already, or for their place.
+        folder: the `.deviate/` folder in which names are looked up.
+
+    Raises:
+        InputError: something is of no kind that is known, or there are other names than experiments.
+    """
+    given = [one for it in given for one in (it if _are_experiments(it) else (it,))]
+    paths = [fspath(it) for it in given if is_name(it)]
+    if len(paths) == len(given):
+        experiments = list(workflows.read_any(folder, paths))
+    else:
+        called = zip(given, _called(given), strict=True)
+        experiments = [one for it, names_of_it in called for one in _experiments(it, *names_of_it, folder)]
+    if names is None:
+        return tuple(_apart(experiments))
+    if isinstance(names, str) or len(names) != len(experiments) or len(set(names)) < len(names):
+        raise InputError(f"{len(experiments)} experiments cannot be called {names!r}", "give each a name of its own")
+    return tuple(replace(it, name=str(name)) for it, name in zip(experiments, names, strict=True))
+
+
+def _are_experiments(given: object) -> TypeGuard[Sequence[Experiment]]:
+    """Whether it is what `read` gives: experiments one after another."""
+    return isinstance(given, list | tuple) and bool(given) and all(isinstance(it, Experiment) for it in given)
+
+
+def _called(given: Sequence[object]) -> list[tuple[str, str]]:
+    """Name of the experiment, and of the metric where there is a single one, for each thing given.
+
+    Columns taken from one table for baseline and candidate are named after what they hold; columns of the same name
+    from two tables are the same metric.
+    """
+    places = ["scores"] if len(given) == 1 else ["baseline", "candidate"]
+    if len(given) > 2:
+        places = ["baseline", *(f"candidate {index}" for index in range(1, len(given)))]
+    titles = [_title(it) for it in given]
+    if None not in titles and len(set(titles)) == 1:
+        return [(place, titles[0] or SCORE) for place in places]
+    return [(title or place, SCORE) for place, title in zip(places, titles, strict=True)]
+
+
+def _title(given: object) -> str | None:
+    """The name of a Series."""
+    return None if not _is_pandas(given, "Series") or given.name is None else _label(given.name)
+
+
+def _apart(experiments: Sequence[Experiment]) -> Iterable[Experiment]:
+    """Equal names with their variants are told apart in the report; equal ones of both get a number here."""
+    seen: dict[tuple[str, str], int] = {}
+    for it in experiments:
+        key = (it.name, it.variant)
+        seen[key] = seen.get(key, 0) + 1
+        yield it if seen[key] == 1 else replace(it, name=f"{it.name} {seen[key]}")
+
+
+def _experiments(given: object, name: str, metric: str, folder: Path) -> tuple[Experiment, ...]:
+    if is_name(given):
+        return workflows.read_any(folder, [fspath(given)])
+    if isinstance(given, Experiment):
+        return (given,)
+    notes: list[str] = []
+    seeds: dict[str, list[int]] = {}
+    if _is_pandas(given, "DataFrame"):
+        columns = ((_label(key), given.iloc[:, position]) for position, key in enumerate(given.columns))
+        scores = _columns(itertools.chain(_index(given), columns), seeds, notes)
+    elif isinstance(given, Mapping):
+        scores = _columns(((_label(key), values) for key, values in given.items()), seeds, notes)
+    elif _is_pandas(given, "Series"):
+        scores = _columns([*_index(given), (metric, given)], seeds, notes)
+    else:
+        scores = {metric: _numbers(given, name)}
+    if not scores:
+        raise InputError(f"{name} holds no metric", f"give {KINDS}")
+    return (experiment_of_scores(name, scores, seeds=seeds, notes=notes),)
+
+
+def _is_pandas(given: object, kind: str) -> TypeGuard[Any]:
+    """Whether it is of pandas, which is not imported for the question."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(given, getattr(pandas, kind))
+
+
+def _columns(columns: Iterable[tuple[str, Any]], seeds: dict[str, list[int]], notes: list[str]) -> Scores:
+    """The metrics; what tells runs apart is noted, and kept where it pairs runs whatever order they stand in."""
+    scores: Scores = {}
+    for name, values in columns:
+        if name.lower() in LABELS:
+            notes.append(f"the column {name} tells runs apart, and is no metric")
+            seeds |= {SEED: known} if name.lower() == SEED and (known := _seeds(values)) else {}
+            continue
+        if name in scores:
+            raise InputError(f"two columns are called {name}", "rename one of them")
+        scores[name] = _numbers(values, f"column {name}")
+    return scores
+
+
+def _index(given: Any) -> list[tuple[str, Any]]:
+    """The index of a pandas object, where it is called `seed`."""
+    name = given.index.name
+    return [(name, given.index)] if isinstance(name, str) and name.lower() == SEED else []
+
+
+def _seeds(values: Any) -> list[int]:
+    """One whole number per run and none of them twice; empty for anything else."""
+    try:
+        found = [int(value) for value in values]
+        is_whole = all(seed == value for seed, value in zip(found, values, strict=True))
+    except (TypeError, ValueError, OverflowError):
+        return []
+    return found if is_whole and len(set(found)) == len(found) else []
+
+
+def _label(key: object) -> str:
+    """The name of a column; that of several levels is joined."""
+    return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def _numbers(given: object, name: str) -> list[float | None]:
+    if is_name(given) or isinstance(given, bytes | Mapping | set | frozenset) or not isinstance(given, Iterable):
+        raise InputError(f"{name} holds {type(given).__name__}, no scores", f"{ONE_EACH}; known are {KINDS}")
+    if getattr(given, "ndim", 1) != 1:
+        raise InputError(f"{name} has {getattr(given, 'ndim', 0)} dimensions", f"{ONE_EACH}, for each metric apart")
+    return [_number(value, name) for value in given]
+
+
+def _number(value: Any, name: str) -> float | None:
+    """A score; None for what pandas and numpy hold where there is no value."""
+    pandas = sys.modules.get("pandas")
+    if value is None or (pandas is not None and (value is pandas.NA or value is pandas.NaT)):
+        return None
+    if type(value).__name__ == "MaskedConstant":  # of numpy: what is left out of a masked array
+        return None
+    kind = f"{type(value).__name__} {getattr(value, 'dtype', '')}"
+    is_number = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
+    if not is_number or isinstance(value, str) or "bool" in kind or "complex" in kind:
+        hint = f"{ONE_EACH}: leave out what is no metric"
+        raise InputError(f"{name} holds {str(value)[:40]!r} of type {type(value).__name__}, no score", hint)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} holds what is no number: {error}", ONE_EACH) from error

@@ -1,0 +1,45 @@
+"""Results as a few lines of HTML, which a notebook shows below a cell."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from deviate.report import View
+from deviate.report.parts.table import ResultTable, result_table
+from deviate.report.parts.table_cells import TableCell
+
+
+def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str:
+    """Verdict, figure, table and footnotes; what the user's names hold is text.
+
+    Args:
+        notes: how the scores were read. figure: markup of ours.
+    """
+    table = result_table(view)
+    parts = [
+        f"<p><strong>Verdict: {escape(it.word)}</strong> {escape(_told(it.metric, it.change, it.interval))}</p>"
+        for it in view.verdicts
+    ]
+    parts += [f"<p>{escape(view.no_verdict)}</p>"] if view.no_verdict else []
+    parts += [figure] if figure else []
+    parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
+    if table.footnotes:
+        parts += ["<ol>", *(f"<li><small>{escape(text)}</small></li>" for text in table.footnotes), "</ol>"]
+    parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
+    parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in view.warnings]
+    return "\n".join(["<div>", *parts, "</div>"])
+
+
+def _told(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _rows(table: ResultTable) -> Iterator[str]:
+    yield f"<tr>{''.join(f'<th>{escape(header)}</th>' for header in table.headers)}</tr>"
+    for row in table.rows:
+        yield f"<tr><td>{escape(row.label)}</td>{''.join(map(_cell, row.cells))}</tr>"
+
+
+def _cell(cell: TableCell) -> str:
+    text = f"<b>{escape(cell.text)}</b>" if cell.is_best else escape(cell.text)
+    marks = f"<sup>{','.join(map(str, cell.notes))}</sup>" if cell.notes else ""
+    return f"<td>{text}{marks}</td>"

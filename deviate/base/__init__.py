@@ -1,0 +1,1 @@
+"""What every room may use: packages that load on first use, git asked safely, digests, secrets kept out of records."""

@@ -1,0 +1,141 @@
+"""What a user reads before the first run: what is recorded, what becomes of seeds and side effects, what is run."""
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from deviate import analysis, replay
+from deviate.base.redaction import redacted_words
+from deviate.model import Analysis
+from deviate.project.prepare import Prepared
+from deviate.report.format import clean, size_text
+from deviate.report.parts.analysis_text import render_analysis
+from deviate.workflows import Request
+
+INDENT = " " * 9
+NARROWEST = 60
+MOST_PLACES = 4
+NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
+TRACKERS = ("wandb", "neptune", "clearml", "swanlab", "comet", "mlflow")
+"""Sinks that would publish each run."""
+FATES: Mapping[str, str] = MappingProxyType({
+    "tracker-id": "kept as the script has it, over what would tell the runs apart",
+    "upload": "not stopped: each run does it again",
+    "database": "not copied, unless it is a file of the project: all runs use the same one",
+    "absolute-path": "not copied: all runs write the same files",
+    "port": "kept: of two runs at a time only one gets it",
+})  # fmt: skip
+"""What becomes of each kind of side effect."""
+
+
+def announcement(
+    prepared: Prepared,
+    request: Request,
+    width: int,
+    *,
+    name: str | None = None,
+    apart: Mapping[str, Sequence[str]] = NONE,
+) -> str:
+    """Several lines for a terminal of that width; the last one is empty, so that the runs stand apart.
+
+    Args:
+        name: of the experiment, where it is one of several that are run together.
+        apart: names of experiments and their commands, where runs of one request are started from several.
+    """
+    found = prepared.analysis
+    told = [
+        *_seeds(prepared, request),
+        *_outside(found, request),
+        *(f"Variant  {it.name}: {replay.tell(it)}" for it in request.variants),
+        *_capture(request),
+    ]
+    lines = [render_analysis(found, prepared.selection, width).rstrip(), *(_wrapped(line, width) for line in told)]
+    if found.outputs:
+        lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
+    lines += [f"Note     {note}" for note in prepared.notes]
+    return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
+
+
+def _commands(
+    prepared: Prepared, request: Request, commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]]
+) -> Iterator[str]:
+    """What is run, in this order."""
+    for words in request.prepare:
+        yield f"Prepare  once: {_command(words)}"
+    for name, command in commands.items():
+        whose = f"{clean(name)}: " if name is not None else ""
+        yield f"Running  {whose}{request.runs // len(commands)} x {_command(command)}"
+    for words in prepared.target.then:
+        yield f"Then     {_command(words)}"
+    if request.wrap:
+        yield f"Inside   {_command(request.wrap)}"
+
+
+def _command(words: Sequence[str]) -> str:
+    return shlex.join(redacted_words(words))
+
+
+def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
+    """What becomes of the seeds that the script sets; the analysis above names them and their places."""
+    replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
+    keeping = [variant.name for variant in request.variants if variant.name not in replacing]
+    places: dict[str, dict[str, None]] = {}
+    for seed in prepared.analysis.seeds:
+        places.setdefault(analysis.fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
+    if "replaced" in places and replacing:
+        how = "one for all runs where it is held, else one for each run"
+        yield f"Seeds    replaced in {', '.join(replacing)} by a seed for each stream: {how}"
+    if "kept with the split" in places and replacing:
+        yield f"Seeds    at {_some([*places['kept with the split']])} choose examples: kept where split is held"
+    if "unknown" in places and replacing:
+        yield f"Seeds    at {_some([*places['unknown']])} may stay as they are: the runs tell what no variant varies"
+    if prepared.analysis.seeds and keeping:
+        yield f"Seeds    kept in {', '.join(keeping)}"
+
+
+def _capture(request: Request) -> Iterator[str]:
+    """What is kept beside the metrics, and how large that can get."""
+    if request.capture and not replay.is_trace(request.capture):
+        limit, n_runs = int(dict(replay.whole_keeping(request.capture))["limit"]), request.runs * len(request.variants)
+        most = f"at most {size_text(limit)} of each run, {size_text(limit * n_runs)} of {n_runs} together"
+        yield f"Capture  {replay.tell_keeping(request.capture)}; {most}"
+
+
+def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
+    """What becomes of what the script does outside its work copy."""
+    used = [name for name in TRACKERS if any(_is_of(site.sink, name) for site in analysis.sites)]
+    used += [name for name in TRACKERS if any(_is_of(it.what, name) for it in analysis.side_effects)]
+    offline = [variant.name for variant in request.variants if variant.are_trackers_offline]
+    online = [variant.name for variant in request.variants if not variant.are_trackers_offline]
+    if used:
+        fates = [("offline in", offline), ("as the script has them in", online)]
+        told = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
+        yield f"Trackers {', '.join(dict.fromkeys(used))}: {told}"
+    for kind, fate in FATES.items():
+        those = [it for it in analysis.side_effects if it.kind == kind]
+        kept = [it for it in those if kind == "upload" and not online and _is_kept_back(it.what)]
+        places = [f"{it.file}:{it.line}" for it in those if it not in kept]
+        if kept:
+            yield f"Outside  upload at {_some([f'{it.file}:{it.line}' for it in kept])}: stays on the disk, offline"
+        if places:
+            yield f"Outside  {kind} at {_some(places)}: {fate}"
+
+
+def _is_of(name: str, tracker: str) -> bool:
+    return name.lower().startswith(tracker)
+
+
+def _is_kept_back(what: str) -> bool:
+    """Whether a tracker that is offline keeps an upload on the disk; one that the script puts online does not."""
+    return what.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in what
+
+
+def _some(places: list[str]) -> str:
+    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
+    return ", ".join(places[:MOST_PLACES]) + more
+
+
+def _wrapped(line: str, width: int) -> str:
+    lines = textwrap.wrap(clean(line), max(width, NARROWEST), subsequent_indent=INDENT, break_on_hyphens=False)
+    return "\n".join(lines)

@@ -1,0 +1,21 @@
+"""What a user sees while runs go on: a live table on a terminal, plain lines elsewhere, nothing when quiet."""
+
+from typing import TYPE_CHECKING
+
+from deviate.base.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.cli.progress.means import mean_text as mean_text
+    from deviate.cli.progress.watch import Display as Display
+    from deviate.cli.progress.watch import display as display
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.cli.progress.means": ("mean_text",),
+        "deviate.cli.progress.watch": (
+            "Display",
+            "display",
+        ),
+    },
+)

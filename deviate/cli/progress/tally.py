@@ -1,0 +1,181 @@
+"""What every display counts: runs by state, how far those are that run, and from these a forecast."""
+
+import collections
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from deviate.replay import RunUpdate
+from deviate.report.format import clean, duration
+from deviate.workflows.states import Expected
+
+
+@dataclass(slots=True)
+class Pace:
+    """What the completed runs of one experiment tell of the next ones."""
+
+    n_steps: int | None = None
+    total_s: float = 0.0
+    n_timed: int = 0
+
+    @property
+    def mean_s(self) -> float | None:
+        return self.total_s / self.n_timed if self.n_timed else None
+
+
+@dataclass(slots=True)
+class Running:
+    """A run that is under way, and when it was started by the clock of the tally."""
+
+    began: float
+    update: RunUpdate
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts runs and foresees when they will have ended.
+
+    Attributes:
+        n_runs: of all experiments and variants together, those on record included.
+        jobs: runs at a time.
+        finished: run to its last update; one that was lost and is started anew is not among them.
+        n_retried: how often a run was started anew.
+    """
+
+    n_runs: int
+    jobs: int
+    expected: Sequence[Expected]
+    clock: Callable[[], float]
+    running: dict[str, Running] = field(default_factory=dict)
+    finished: dict[str, RunUpdate] = field(default_factory=dict)
+    n_retried: int = 0
+    n_on_record: int = 0
+    began: float = 0.0
+    _paces: dict[str, Pace] = field(default_factory=lambda: collections.defaultdict(Pace))
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+        self.n_on_record = sum(it.n_done for it in self.expected)
+        for it in self.expected:
+            known = it.mean_s is not None
+            self._paces[it.experiment] = Pace(it.n_steps, it.mean_s or 0.0, int(known))
+
+    def take(self, update: RunUpdate) -> None:
+        """Count the news of a run."""
+        if update.kind != "finished":
+            if self.finished.pop(update.run_id, None) is not None:
+                self.n_retried += 1
+            known = self.running.get(update.run_id)
+            now = self.clock()
+            if known is None or update.kind == "started":
+                self.running[update.run_id] = Running(now - update.wall_time_s, update)
+            else:
+                known.update = update
+            self._paces[update.experiment]  # an experiment that was not announced counts as well
+            return
+        self.running.pop(update.run_id, None)
+        self.finished[update.run_id] = update
+        if update.status == "completed":
+            pace = self._paces[update.experiment]
+            pace.total_s, pace.n_timed = pace.total_s + update.wall_time_s, pace.n_timed + 1
+            if update.step is not None:
+                pace.n_steps = max(pace.n_steps or 0, update.step + 1)
+
+    @property
+    def n_done(self) -> int:
+        """Runs that need not run again: completed or failed, in this call or before."""
+        return self.n_on_record + sum(not _is_undone(it) for it in self.finished.values())
+
+    @property
+    def n_waiting(self) -> int:
+        return max(0, self.n_runs - self.n_on_record - len(self.finished) - len(self.running))
+
+    @property
+    def has_several(self) -> bool:
+        """Whether there is more than one experiment, so that runs need its name."""
+        return len(self._paces) > 1
+
+    def name(self, update: RunUpdate) -> str:
+        """What to call a run."""
+        experiment = f"{clean(update.experiment)}:" if self.has_several and update.experiment else ""
+        return f"{experiment}{clean(update.variant)} replicate {update.replicate}"
+
+    def counts(self) -> str:
+        """Runs by state, each state that has any; `completed` holds those on record, whatever became of them."""
+        ended = collections.Counter(str(it.status) for it in self.finished.values())
+        n_failed = sum(n for status, n in ended.items() if status not in {"completed", "lost", "cancelled"})
+        states = [
+            (len(self.running), "running"),
+            (self.n_waiting, "waiting"),
+            (n_failed, "failed"),
+            (ended["lost"], "lost"),
+            (self.n_retried, "started anew"),
+            (ended["cancelled"], "cancelled"),
+        ]
+        return " · ".join([f"{self.n_done} of {self.n_runs} done", *(f"{n} {word}" for n, word in states if n)])
+
+    def progress(self, update: RunUpdate) -> tuple[int, int | None] | None:
+        """The main-loop step a run is in, from 1, and how many there are; None before the loop."""
+        if update.step is None:
+            return None
+        n_steps = self._paces[update.experiment].n_steps
+        return update.step + 1, n_steps if n_steps is not None and n_steps > update.step else None
+
+    def left_s(self) -> float | None:
+        """Seconds until all have ended; None where nothing tells, or nothing is left.
+
+        A run takes as long as the completed ones of its experiment did on average; before the first of them, as long
+        as its steps so far let expect.
+        """
+        now = self.clock()
+        rests: list[float] = []
+        wholes: dict[str, list[float]] = collections.defaultdict(list)
+        for it in self.running.values():
+            elapsed = max(0.0, now - it.began)
+            whole = self._whole(it.update, elapsed)
+            if whole is None:
+                rests.append(0.0)
+            else:
+                rests.append(max(0.0, whole - elapsed))
+                wholes[it.update.experiment].append(whole)
+        if self.running and not wholes and not any(pace.n_timed for pace in self._paces.values()):
+            return None
+        known = {
+            name: pace.mean_s if pace.mean_s is not None else _mean(wholes[name]) for name, pace in self._paces.items()
+        }
+        usual = _mean([each for each in known.values() if each is not None])
+        waiting = self._waiting()
+        if usual is None or not (rests or any(waiting.values())):
+            return None
+        work = sum(rests) + sum(n * (known.get(name) or usual) for name, n in waiting.items())
+        return max([work / max(1, min(self.jobs, len(rests) + sum(map(round, waiting.values())))), *rests])
+
+    def forecast(self) -> str:
+        """The same in words; empty where there is none."""
+        left = self.left_s()
+        return "" if left is None else f"about {duration(left)} left"
+
+    def _whole(self, update: RunUpdate, elapsed: float) -> float | None:
+        """Seconds that a run will have taken."""
+        pace = self._paces[update.experiment]
+        at = self.progress(update)
+        by_steps = elapsed * at[1] / (at[0] - 1) if at and at[1] and at[0] > 1 else None
+        if pace.mean_s is not None and (elapsed < pace.mean_s or by_steps is None):
+            return pace.mean_s
+        return by_steps
+
+    def _waiting(self) -> dict[str, float]:
+        """Waiting runs of each experiment: as announced, else shared out evenly, for they are interleaved."""
+        if self.expected and sum(it.n_runs for it in self.expected) == self.n_runs:
+            begun = collections.Counter(it.update.experiment for it in self.running.values())
+            begun.update(it.experiment for it in self.finished.values())
+            return {it.experiment: max(0, it.n_runs - it.n_done - begun[it.experiment]) for it in self.expected}
+        names = list(self._paces) or [""]
+        return dict.fromkeys(names, self.n_waiting / len(names))
+
+
+def _is_undone(update: RunUpdate) -> bool:
+    return update.status in {"lost", "cancelled"}
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,233 @@
+"""Shows news of runs beside the scheduler: it hands news over and never waits, be it for a terminal or for reading."""
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from deviate.cli.progress.lines import Lines, finished_line
+from deviate.cli.progress.live import LiveTable
+from deviate.cli.progress.tally import Tally
+from deviate.errors import DeviateError
+from deviate.replay import RunUpdate
+from deviate.workflows.live_estimates import Mean
+from deviate.workflows.states import Expected
+
+QUIET_S = 60.0
+"""Without a terminal, how things stand is told when nothing was said for so long."""
+REFRESH_S = 0.25
+MEANS_S = 5.0
+"""How often means are computed on a terminal, at most."""
+REST = 10
+"""Computing them rests so many times as long as it took."""
+LEAVE_S = 5.0
+"""A stream that takes nothing, as a terminal that was stopped, is waited for so long in the end."""
+
+Means = Callable[[], Sequence[Mean]]
+News = RunUpdate | str | int | None
+
+
+class Display(Protocol):
+    """Takes news of runs. Nothing here waits for anything, and all may be called in a signal handler."""
+
+    def show(self, update: RunUpdate) -> None:
+        """News of a run."""
+
+    def notice(self, text: str) -> None:
+        """A sentence for the user, which stays in sight."""
+
+    def expect(self, n_runs: int) -> None:
+        """There will be so many runs in all, those on record included."""
+
+
+@contextmanager
+def display(
+    stream: TextIO,
+    *,
+    n_runs: int,
+    jobs: int,
+    is_quiet: bool,
+    standing: Means | None = None,
+    expected: Sequence[Expected] = (),
+    interval_s: float = QUIET_S,
+) -> Iterator[Display]:
+    """The display that suits the stream.
+
+    Args:
+        n_runs: runs of all experiments and variants together, those on record included.
+        jobs: runs at a time.
+        standing: gives the running means; called in a thread of its own, a few times a minute.
+        expected: each experiment with its number of runs, and what is known of them already.
+        interval_s: without a terminal, seconds after which something is said in any case.
+    """
+    if is_quiet:
+        yield Silence()
+        return
+    tally = Tally(n_runs, jobs, expected, time.monotonic)
+    is_live = stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
+    means = MeansReader(standing or tuple, MEANS_S if is_live else min(MEANS_S * 6, interval_s / 2))
+    shown = Screen(stream, tally, means) if is_live else Printer(stream, tally, means, interval_s)
+    means.start()
+    shown.start()
+    try:
+        yield shown
+    finally:
+        means.leave()
+        shown.leave()
+
+
+class Silence:
+    """Shows nothing."""
+
+    def show(self, update: RunUpdate) -> None:
+        """Take the news and keep it."""
+
+    def notice(self, text: str) -> None:
+        """Take it and keep it."""
+
+    def expect(self, n_runs: int) -> None:
+        """Take it and keep it."""
+
+
+class MeansReader(threading.Thread):
+    """Computes the means now and then, with long rests: reading many values takes processor time from the runs."""
+
+    def __init__(self, standing: Means, pause_s: float) -> None:
+        super().__init__(name="means", daemon=True)
+        self.means: tuple[Mean, ...] = ()
+        self._standing, self._pause_s = standing, pause_s
+        self._left = threading.Event()
+
+    def run(self) -> None:
+        pause_s = self._pause_s
+        while not self._left.wait(pause_s):
+            began = time.monotonic()
+            try:
+                self.means = tuple(self._standing())
+            except (DeviateError, OSError):  # told by whoever reads the records in the end; the next time may be better
+                self.means = ()
+            pause_s = max(self._pause_s, REST * (time.monotonic() - began))
+
+    def leave(self) -> None:
+        """Compute no more."""
+        self._left.set()
+
+
+class _Watcher(threading.Thread):
+    """Takes news out of a queue, which is safe to fill from a signal handler, and shows them."""
+
+    def __init__(self, tally: Tally, means: MeansReader) -> None:
+        super().__init__(name="display", daemon=True)
+        self.tally, self.means = tally, means
+        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+
+    def show(self, update: RunUpdate) -> None:
+        self._news.put(update)
+
+    def notice(self, text: str) -> None:
+        self._news.put(text)
+
+    def expect(self, n_runs: int) -> None:
+        self._news.put(n_runs)
+
+    def leave(self) -> None:
+        """Show what is still to be shown, and end."""
+        self._news.put(None)
+        self.join(LEAVE_S)
+
+    def run(self) -> None:
+        try:
+            self.watch()
+        except (OSError, ValueError):  # the stream is gone, as when its reader ended: the runs go on
+            while self._news.get() is not None:
+                pass
+
+    def watch(self) -> None:
+        """Show news until there will be no more."""
+        raise NotImplementedError
+
+    def next_news(self) -> tuple[News, ...]:
+        """What has come, after REFRESH_S at the latest; an empty tuple where nothing has."""
+        found: list[News] = []
+        try:
+            found.append(self._news.get(timeout=REFRESH_S))
+            while found[-1] is not None:
+                found.append(self._news.get_nowait())
+        except queue.Empty:
+            pass
+        return tuple(found)
+
+
+class Printer(_Watcher):
+    """Prints lines."""
+
+    def __init__(self, stream: TextIO, tally: Tally, means: MeansReader, interval_s: float) -> None:
+        super().__init__(tally, means)
+        self._lines = Lines(stream, tally, interval_s)
+
+    def watch(self) -> None:
+        while True:
+            for news in self.next_news():
+                if news is None:
+                    return
+                if isinstance(news, int):
+                    self.tally.n_runs = news
+                elif isinstance(news, str):
+                    self._lines.notice(news)
+                else:
+                    self._lines.show(news)
+            self._lines.tick(self.means.means)
+
+
+class Screen(_Watcher):
+    """Redraws the foot of a terminal; what failed is printed above it, to stay."""
+
+    def __init__(self, stream: TextIO, tally: Tally, means: MeansReader) -> None:
+        super().__init__(tally, means)
+        self._console = Console(file=stream)
+        self._table = LiveTable(tally)
+
+    def watch(self) -> None:
+        try:
+            self._draw()
+        finally:
+            for text in self._table.notices:
+                self._console.print(Text(text))
+
+    def _draw(self) -> None:
+        console, table = self._console, self._table
+        with Live(
+            console=console,
+            get_renderable=lambda: table.render(console.height),
+            auto_refresh=False,
+            transient=True,
+        ) as live:
+            drawn = 0.0
+            while True:
+                news = self.next_news()
+                for it in news:
+                    if it is None:
+                        return
+                    self._take(it)
+                now = time.monotonic()
+                if now - drawn >= (REFRESH_S if news else 2 * REFRESH_S):
+                    drawn = now
+                    table.means = self.means.means
+                    live.refresh()
+
+    def _take(self, news: RunUpdate | str | int) -> None:
+        if isinstance(news, int):
+            self.tally.n_runs = news
+        elif isinstance(news, str):
+            self._table.notice(news)
+        else:
+            self._table.show(news)
+            if news.kind == "finished" and news.status != "completed":
+                self._console.print(Text(finished_line(self.tally, news)))

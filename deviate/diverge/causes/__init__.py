@@ -1,0 +1,21 @@
+"""Known causes of runs that part, what points to each, and what removes it."""
+
+from typing import TYPE_CHECKING
+
+from deviate.base.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.diverge.causes.evidence import Evidence as Evidence
+    from deviate.diverge.causes.evidence import gather_evidence as gather_evidence
+    from deviate.diverge.causes.find import find_causes as find_causes
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.diverge.causes.evidence": (
+            "Evidence",
+            "gather_evidence",
+        ),
+        "deviate.diverge.causes.find": ("find_causes",),
+    },
+)

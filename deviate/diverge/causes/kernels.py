@@ -1,0 +1,304 @@
+"""Causes in kernels: what adds in another order each time, or is another kernel each time."""
+
+import re
+
+from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes.known import Known, Sight, hazard_places, hazards_named, here, is_at, told
+from deviate.diverge.causes.operations import (
+    ALGORITHMS,
+    COLLECTIVE,
+    CONVOLUTION,
+    FAMILIES,
+    MATRIX,
+    RANDOMNESS,
+    Family,
+    base_name,
+    is_one_of,
+)
+from deviate.model.divergence import Certainty, Difference, Place
+
+NUMBERS = ("forward", "loss", "backward", "update", "initial")
+"""Phases in which what was computed differs, though what went in did not."""
+PHRASE = re.compile(r"(?P<what>.+?)(?: \((?P<file>[^()]+):(?P<line>\d+)\))?")
+
+
+def family_cause(family: Family) -> Known:
+    """The row of the table for a family of operations."""
+
+    def see(difference: Difference, evidence: Evidence) -> Sight | None:
+        if difference.kind == "operation":
+            return _operation_seen(family, difference, evidence)
+        return _hazard_seen(family, difference, evidence)
+
+    where = "on every device" if "cpu" in family.devices else "on a GPU"
+    return Known(
+        id=family.id,
+        title=family.title,
+        group="kernels",
+        reason=family.reason,
+        signs=f"the first operation that differs is one of these, {where}, and kernels are not held; or the phase is "
+        "that of the operation, and the source has it",
+        cure=family.cure,
+        code=family.code,
+        source=family.source,
+        see=see,
+        holds=("kernels",) if family.has_version else (),
+    )
+
+
+def _operation_seen(family: Family, difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.only_in is not None or not is_one_of(difference.name, family.names):
+        return None
+    device = device_of(difference, evidence)
+    warned = any(base_name(difference.name) in phrase for phrase in evidence.operations)
+    if (device and device not in family.devices) or not (evidence.has_free_kernels or warned):
+        return None
+    if family.id == "index-put" and device == "cpu" and is_serial(evidence):
+        return None
+    why = f"{difference.name} is the first operation that gives other numbers, from inputs that were equal"
+    if not device:
+        why += "; on which device it ran is not known"
+    is_likely = bool(device) and device not in family.merely_possible_on
+    return Sight("likely" if is_likely else "possible", why, here(difference))
+
+
+def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> Sight | None:
+    """What the source tells where the ladder ended above the operations."""
+    device = device_of(difference, evidence)
+    if difference.phase not in NUMBERS[:-1] or not evidence.has_free_kernels:
+        return None
+    if difference.only_in is not None or (device and device not in family.devices):
+        return None
+    if device == "cpu" and family.id == "index-put":
+        return _indexing_seen(difference, evidence)
+    places = hazard_places(evidence, *family.hazards)
+    if not places:
+        return None
+    certainty: Certainty = "likely" if device and is_at(difference, places) else "possible"
+    return Sight(certainty, f"the source has it{told(places)}", places, "no operation was compared")
+
+
+def _indexing_seen(difference: Difference, evidence: Evidence) -> Sight | None:
+    """On a CPU no gradient but that of an index is known to be another one each time."""
+    if difference.phase != "backward" or "torch" not in evidence.frameworks or is_serial(evidence):
+        return None
+    found = [it for it in hazards_named(evidence, "gather") if "CPU" in it.message]
+    places = tuple(Place(it.file, it.line, it.code) for it in found)
+    why = f"on a CPU the gradient of an index{told(places)} is the one that is known for it"
+    return Sight("likely" if places else "possible", why, places, "all is equal up to the backward pass")
+
+
+def is_serial(evidence: Evidence) -> bool:
+    """Whether PyTorch computed in one thread, in which everything has an order."""
+    return evidence.fact("torch threads") == ("1", "1")
+
+
+def device_of(difference: Difference, evidence: Evidence) -> str:
+    """On which the difference was computed; empty where nobody knows."""
+    device = str(difference.more.get("device", "")).partition(":")[0]
+    return device or evidence.device
+
+
+def _warned(difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.phase not in NUMBERS or not evidence.operations:
+        return None
+    found = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
+    places = tuple(Place(it["file"], int(it["line"])) for it in found if it["file"])
+    names = ", ".join(dict.fromkeys(it["what"] for it in found))
+    is_alone = difference.kind == "operation" and any(base_name(difference.name) in it["what"] for it in found)
+    return Sight(
+        "likely" if is_alone else "possible", f"{names} ran without a deterministic version{told(places)}", places
+    )
+
+
+def _autotuned(difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.phase not in NUMBERS or evidence.is_held("autotune") or device_of(difference, evidence) == "cpu":
+        return None
+    tuned = evidence.fact("torch cuDNN benchmark")
+    places = hazard_places(evidence, "autotuning")
+    if "on" not in tuned and not places:
+        return None
+    is_convolution = difference.kind == "operation" and is_one_of(difference.name, f"{CONVOLUTION}|.*conv.*backward")
+    why = "cudnn.benchmark is on" if "on" in tuned else f"the source asks for it{told(places)}"
+    is_likely = is_convolution and "on" in tuned and bool(device_of(difference, evidence))
+    return Sight("likely" if is_likely else "possible", why, places)
+
+
+def _workspace(difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.kind != "operation" or not is_one_of(difference.name, MATRIX):
+        return None
+    if device_of(difference, evidence) not in {"cuda", ""} or evidence.is_held("kernels"):
+        return None
+    if any(evidence.fact("variable CUBLAS_WORKSPACE_CONFIG")):
+        return None
+    return Sight(
+        "possible",
+        f"{difference.name} is the first operation that gives other numbers, and CUBLAS_WORKSPACE_CONFIG is not set",
+        here(difference),
+    )
+
+
+def _collective(difference: Difference, evidence: Evidence) -> Sight | None:
+    if evidence.n_ranks < 2:
+        return None
+    if difference.kind == "operation":
+        if not difference.name.startswith(("c10d", "_c10d")) or not is_one_of(difference.name, COLLECTIVE):
+            return None
+        why = f"{difference.name} is the first operation that gives other numbers, on rank {difference.rank}"
+        # NCCL chooses how it adds up; of other backends nobody says so.
+        is_nccl = device_of(difference, evidence) == "cuda"
+        return Sight("likely" if is_nccl else "possible", why, here(difference))
+    if difference.kind != "gradient" or difference.phase != "backward":
+        return None
+    return Sight("possible", f"{evidence.n_ranks} processes add up their gradients, and a gradient is first to differ")
+
+
+def _tensorflow(difference: Difference, evidence: Evidence) -> Sight | None:
+    if not evidence.frameworks & {"tensorflow", "keras"} or difference.phase not in NUMBERS[:-1]:
+        return None
+    if evidence.is_held("kernels") or evidence.device == "cpu" or "torch" in evidence.frameworks:
+        return None
+    places = hazard_places(evidence, "softmax-loss", "resize", "pooling", "convolution", "scatter", "graph-session")
+    return Sight("possible", f"kernels of TensorFlow are not held{told(places)}", places)
+
+
+def _xla(difference: Difference, evidence: Evidence) -> Sight | None:
+    if "jax" not in evidence.frameworks or difference.phase not in NUMBERS[:-1]:
+        return None
+    if evidence.is_held("kernels") or evidence.device == "cpu":
+        return None
+    places = hazard_places(evidence, "scatter", "convolution")
+    return Sight("possible", f"kernels of XLA are not held{told(places)}", places)
+
+
+def _free(difference: Difference, evidence: Evidence) -> Sight | None:
+    """An operation on a GPU that no list has."""
+    if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""}:
+        return None
+    if difference.only_in is not None or not evidence.has_free_kernels:
+        return None
+    return Sight(
+        "possible",
+        f"{difference.name} ran on a GPU while kernels were free; it is in no list of nondeterministic operations",
+        here(difference),
+    )
+
+
+def _streams(difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""} or difference.only_in:
+        return None
+    if evidence.has_free_kernels:
+        return None
+    return Sight("possible", f"{difference.name} ran on a GPU with deterministic kernels, and differs all the same")
+
+
+KERNELS: tuple[Known, ...] = (
+    *(family_cause(family) for family in FAMILIES),
+    Known(
+        id="no-version",
+        title="an operation that has no deterministic version",
+        group="kernels",
+        reason="Where deterministic kernels are asked for with warnings alone, operations that have none go on as they "
+        "are.",
+        signs="the run warned of it (`--warn-only`, `warn_only=True`)",
+        cure="take another operation, or compute this one on the CPU",
+        source=ALGORITHMS,
+        see=_warned,
+    ),
+    Known(
+        id="autotuning",
+        title="cuDNN chose another kernel for a convolution",
+        group="kernels",
+        reason="With `cudnn.benchmark`, and compilers that tune themselves, the kernel that is fastest at that moment "
+        "is taken; another one rounds differently.",
+        signs="a convolution is first to differ while `cudnn.benchmark` is on; or the source asks for it",
+        cure="switch the search off",
+        code="torch.backends.cudnn.benchmark = False",
+        source=RANDOMNESS,
+        see=_autotuned,
+        holds=("autotune",),
+    ),
+    Known(
+        id="collectives",
+        title="processes add up their gradients in another order",
+        group="kernels",
+        reason="NCCL chooses algorithm, protocol and channels by size and topology; each adds up in another order. "
+        "With the same choice the result is the same on all ranks, and mostly in each run; not so where switches "
+        "add up (NVLS, on NVLink).",
+        signs="a collective operation is first to differ, or with several processes a gradient is",
+        cure="fix the algorithm; keep the same ranks on the same devices",
+        code="NCCL_ALGO=Ring NCCL_PROTO=Simple torchrun train.py",
+        source="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, "
+        "https://github.com/NVIDIA/nccl/issues/1055, https://github.com/NVIDIA/nccl/issues/1497",
+        see=_collective,
+    ),
+    Known(
+        id="cublas-workspace",
+        title="cuBLAS with several streams",
+        group="kernels",
+        reason="Where several streams are at work, cuBLAS chooses among workspaces, and with them among kernels.",
+        signs="a product of matrices is first to differ on a GPU, and CUBLAS_WORKSPACE_CONFIG is not set",
+        cure="set the variable before the process starts",
+        code="CUBLAS_WORKSPACE_CONFIG=:4096:8 python train.py",
+        source="https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
+        see=_workspace,
+        holds=("kernels",),
+        environment=(("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),),
+    ),
+    Known(
+        id="tensorflow-kernels",
+        title="kernels of TensorFlow that add in no fixed order",
+        group="kernels",
+        reason="On a GPU many gradients of TensorFlow add by atomics: those of gather and embeddings, of segment sums, "
+        "of resizing, of softmax losses, of convolutions. TensorFlow does not tell which operation it was.",
+        signs="TensorFlow computed on something else than a CPU, the forward or backward pass differs first, and "
+        "kernels are not held",
+        cure="ask TensorFlow for deterministic operations, and seed it",
+        code="tf.keras.utils.set_random_seed(1); tf.config.experimental.enable_op_determinism()",
+        source="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism, "
+        "https://github.com/tensorflow/community/pull/370",
+        see=_tensorflow,
+        holds=("kernels",),
+    ),
+    Known(
+        id="xla-kernels",
+        title="kernels of XLA that add in no fixed order",
+        group="kernels",
+        reason="On a GPU XLA scatters by atomics and chooses kernels by a race. The flag against it has faults of its "
+        "own: it is reported to write wrong numbers in `x.at[i].set(y)` where an index is 0 (jaxlib 0.5.3; a mend of "
+        "XLA is of September 2025), to fail where 64 bits are switched on, and to make scatter far slower.",
+        signs="JAX computed on something else than a CPU, and kernels are not held",
+        cure="ask XLA for deterministic operations, and check that results are those without the flag but for rounding",
+        code="XLA_FLAGS=--xla_gpu_deterministic_ops=true python train.py",
+        source="https://github.com/google/jax/discussions/10674, https://github.com/openxla/xla/pull/12520, "
+        "https://github.com/jax-ml/jax/issues/27796, https://github.com/jax-ml/jax/issues/27324, "
+        "https://github.com/jax-ml/jax/issues/17844, https://github.com/openxla/xla/pull/31063",
+        see=_xla,
+        holds=("kernels",),
+    ),
+    Known(
+        id="free-kernels",
+        title="a kernel of a GPU that nobody made deterministic",
+        group="kernels",
+        reason="No list of nondeterministic operations is complete, those of other libraries least of all.",
+        signs="an operation that no list has is first to differ on a GPU, and kernels are not held",
+        cure=f"hold kernels, and see whether the runs are equal: {ALGORITHMS}",
+        code="torch.use_deterministic_algorithms(True)",
+        source=ALGORITHMS,
+        see=_free,
+        holds=("kernels",),
+    ),
+    Known(
+        id="gpu-streams",
+        title="a race between streams of a GPU, or a kernel that no switch reaches",
+        group="kernels",
+        reason="A kernel reads what another stream is still writing; or it belongs to a library that knows nothing of "
+        "PyTorch's switches (custom CUDA or Triton kernels).",
+        signs="an operation is first to differ on a GPU though kernels are held",
+        cure="let streams wait for each other; see whether it goes away with serial launches",
+        code="CUDA_LAUNCH_BLOCKING=1 python train.py",
+        source="https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-streams",
+        see=_streams,
+        environment=(("CUDA_LAUNCH_BLOCKING", "1"),),
+    ),
+)

@@ -1,0 +1,211 @@
+"""Causes that two environments differ by: another machine, other libraries, another configuration."""
+
+import dataclasses
+from collections.abc import Callable, Iterable
+
+from deviate.diverge.causes.evidence import VARIABLE, Evidence
+from deviate.diverge.causes.known import Known, Sight
+from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
+from deviate.model.divergence import Difference
+
+THREADS = (
+    "torch threads", *(
+        f"{VARIABLE}{name}" for name in (
+            "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS",
+            "TF_NUM_INTEROP_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
+        )
+    ),
+)  # fmt: skip
+PATHS = (
+    "CPU", "torch oneDNN", *(
+        f"{VARIABLE}{name}" for name in (
+            "TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_CBWR", "MKL_DEBUG_CPU_TYPE",
+            "ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE", "XLA_FLAGS",
+        )
+    ),
+)  # fmt: skip
+PRECISION = (
+    "torch TF32 in cuDNN", "torch TF32 in matmul", "torch float32 matmul precision", "variable NVIDIA_TF32_OVERRIDE",
+    "TensorFlow TF32", "jax_default_matmul_precision",
+)  # fmt: skip
+DRIVERS = frozenset({"NVIDIA driver", "CUDA of the driver"})
+DEVICES = ("GPU", *sorted(DRIVERS))
+SOFTWARE = ("interpreter", "packages", "torch", "torch build", "tensorflow", "keras", "jax", "jaxlib", "flax", "numpy")
+BESIDE = frozenset({"interpreter", "packages"})
+"""Software that no numbers come from, or that may be any package."""
+OF_TORCH = frozenset({"torch", "torch build"})
+"""Software that operations of PyTorch are in."""
+NETWORKS = frozenset({"torch", "tensorflow", "keras", "jax"})
+"""Frameworks that compute themselves what NumPy would compute where there is none of them."""
+SWITCHES = ("torch deterministic algorithms", "torch cuDNN deterministic", "torch cuDNN benchmark")
+COMPUTED = ("forward", "loss", "backward", "update", "initial", "metric")
+"""Phases that rounding can be first in; batches and generators are copied, not computed."""
+
+
+def _differing(
+    names: Iterable[str], of_what: str, beside: frozenset[str] = frozenset()
+) -> Callable[[Difference, Evidence], Sight | None]:
+    """Sees that facts of these names are not the same in both runs.
+
+    Args:
+        beside: of these names, those that make nothing likely by themselves.
+    """
+
+    def see(difference: Difference, evidence: Evidence) -> Sight | None:
+        found = evidence.differing(*names)
+        if not found:
+            return None
+        first, second = evidence.facts
+        told = "; ".join(f"{_short(it)}: {_value(first.get(it))} and {_value(second.get(it))}" for it in found[:3])
+        is_likely = _is_computed(difference, evidence) and not beside.issuperset(found)
+        return Sight("likely" if is_likely else "possible", f"{of_what} {told}", is_circumstance=True)
+
+    return see
+
+
+def _is_computed(difference: Difference, evidence: Evidence) -> bool:
+    """Whether what differs first was computed from equal numbers, as far as is known.
+
+    Initial weights are drawn, and a value alone does not tell that what went in was equal: only where deviate gives
+    the seeds are draws no rival.
+    """
+    if difference.phase not in COMPUTED or difference.only_in is not None:
+        return False
+    is_drawn = difference.phase in ("initial", "metric") or difference.rung == "metrics"
+    return evidence.is_touched or not is_drawn
+
+
+def _short(name: str) -> str:
+    return name.removeprefix(VARIABLE)
+
+
+def _value(value: str | None) -> str:
+    text = "not set" if value is None else " ".join(value.split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _seeds(difference: Difference, evidence: Evidence) -> Sight | None:
+    """Draws come before all that is computed: where they are others, nothing tells what else is."""
+    found = evidence.reseeded
+    if not found:
+        return None
+    why = f"{evidence.runs[0]} and {evidence.runs[1]} were not given the same seeds for {', '.join(found)}"
+    return Sight("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
+
+
+def _devices(difference: Difference, evidence: Evidence) -> Sight | None:
+    first, second = evidence.devices
+    if first and second and first != second:
+        is_certain = _is_computed(difference, evidence) and not evidence.has_free_kernels
+        return Sight(
+            "certain" if is_certain else "likely" if difference.phase in COMPUTED else "possible",
+            f"{evidence.runs[0]} is on {first}, {evidence.runs[1]} on {second}",
+            is_circumstance=True,
+        )
+    return _differing(DEVICES, "the devices differ:", DRIVERS)(difference, evidence)
+
+
+def _software(difference: Difference, evidence: Evidence) -> Sight | None:
+    """Another version of a library is likely where the library computed what differs."""
+    beside = BESIDE
+    if difference.kind == "operation":
+        beside = frozenset(SOFTWARE) - OF_TORCH
+    elif evidence.frameworks & NETWORKS:
+        beside |= {"numpy"}
+    return _differing(SOFTWARE, "the software differs:", beside)(difference, evidence)
+
+
+def _precision(difference: Difference, evidence: Evidence) -> Sight | None:
+    sight = _differing(PRECISION, "the precision differs:")(difference, evidence)
+    if sight is None or difference.kind != "operation" or is_one_of(difference.name, f"{MATRIX}|{CONVOLUTION}"):
+        return sight
+    return dataclasses.replace(sight, certainty="possible")
+
+
+MACHINE: tuple[Known, ...] = (
+    Known(
+        id="other-seeds",
+        title="runs that were not given the same seeds",
+        group="machine",
+        reason="Two variants give other seeds, or one of them gives none; so do two values of --seed. Such runs are "
+        "not meant to be equal.",
+        signs="deviate gave both runs other seeds, or seeds to one of them, for streams that their variant does not "
+        "vary",
+        cure="compare two runs of one variant and one --seed",
+        source="variants.md",
+        see=_seeds,
+    ),
+    Known(
+        id="devices",
+        title="two kinds of devices",
+        group="machine",
+        reason="Another kind of processor adds in another order and has other kernels. No library promises equal bits "
+        "from one to another.",
+        signs="the runs computed on two kinds of devices, or on two models of GPU; two drivers alone are possible and "
+        "no more",
+        cure="compare with a tolerance (--ulps 16) instead of bit for bit",
+        source="https://docs.pytorch.org/docs/stable/notes/randomness.html, "
+        "https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html",
+        see=_devices,
+    ),
+    Known(
+        id="software",
+        title="other versions of the interpreter or of libraries",
+        group="machine",
+        reason="Kernels, their choice, and what a seed gives may change with every release and every build.",
+        signs="versions or builds are not the same in both runs, of the library that computed what differs first",
+        cure="install the same versions and builds: pin them, or use one container image",
+        source="https://docs.pytorch.org/docs/stable/notes/randomness.html",
+        see=_software,
+    ),
+    Known(
+        id="code-paths",
+        title="another processor, and with it other code of oneDNN, MKL or OpenBLAS",
+        group="machine",
+        reason="Libraries choose code by the vector instructions that they find, and each adds in its own order.",
+        signs="the model of the processor, or a variable that chooses the code, is not the same in both runs",
+        cure="fix the code path to one that both processors have; expect it to be slower",
+        code="MKL_CBWR=COMPATIBLE ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 python train.py",
+        source="https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/"
+        "reproducibility-conditions.html",
+        see=_differing(PATHS, "code is chosen by what differs:"),
+    ),
+    Known(
+        id="threads",
+        title="another number of threads",
+        group="machine",
+        reason="Work is cut into as many parts as there are threads, and sums of parts round differently.",
+        signs="the number of threads, or a variable that sets it, is not the same in both runs",
+        cure="set the number of threads",
+        code="OMP_NUM_THREADS=2 MKL_NUM_THREADS=2 python train.py",
+        source="https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/2026-0/"
+        "reproducibility-conditions.html",
+        see=_differing(THREADS, "the numbers of threads differ:"),
+        environment=(("OMP_NUM_THREADS", "1"), ("MKL_NUM_THREADS", "1")),
+    ),
+    Known(
+        id="precision",
+        title="reduced precision (TF32) in one run alone",
+        group="machine",
+        reason="TF32 keeps ten bits of the fraction: products of matrices and convolutions differ from the third digit "
+        "on.",
+        signs="settings of precision are not the same in both runs",
+        cure="ask for full precision in both",
+        code="torch.set_float32_matmul_precision('highest'); torch.backends.cudnn.allow_tf32 = False",
+        source="https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
+        see=_precision,
+        holds=("precision",),
+    ),
+    Known(
+        id="switches",
+        title="determinism is asked for in one run alone",
+        group="machine",
+        reason="Deterministic kernels round differently from those that they replace.",
+        signs="switches of determinism are not the same in both runs",
+        cure="set them alike in both",
+        code="torch.use_deterministic_algorithms(True)",
+        source="https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html",
+        see=_differing(SWITCHES, "switches differ:"),
+        holds=("kernels", "autotune"),
+    ),
+)

@@ -1,0 +1,130 @@
+"""Causes in what was there before: memory that nothing had written, files of an earlier run, data that changed."""
+
+from deviate.diverge.causes.evidence import Evidence
+from deviate.diverge.causes.known import Known, Sight, hazard_places, here, is_at, told
+from deviate.diverge.causes.operations import ENTRY, is_one_of
+from deviate.model.divergence import Difference, Place
+
+READS = ("uninitialised", "partly uninitialised")
+
+
+def _uninitialised(difference: Difference, evidence: Evidence) -> Sight | None:
+    reads = difference.more.get("reads")
+    if reads in READS:
+        return Sight("likely", f"{difference.name} read memory that nothing had written ({reads})", here(difference))
+    places = hazard_places(evidence, "uninitialised")
+    if not places or difference.phase not in ("initial", "forward", "data"):
+        return None
+    is_elsewhere = difference.kind == "operation" and not is_at(difference, places)
+    is_first = difference.phase == "initial" and evidence.has_free_kernels and not is_elsewhere
+    return Sight(
+        "likely" if is_first else "possible",
+        f"the source uses memory that it does not fill{told(places)}",
+        places,
+        is_circumstance=True,
+    )
+
+
+def _leftover(difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.phase not in ("initial", "data", "order", "program", "metric"):
+        return None
+    found = [it for it in evidence.warnings if "checkpoint" in it]
+    if found and difference.phase in ("initial", "program"):
+        return Sight("likely", found[0])
+    effects = [it for it in evidence.side_effects if it.kind == "absolute-path"]
+    if not effects:
+        return None
+    places = tuple(Place(it.file, it.line) for it in effects)
+    return Sight("possible", f"the script writes outside of its work copy: {effects[0].what}{told(places)}", places)
+
+
+def _outside(difference: Difference, evidence: Evidence) -> Sight | None:
+    """A number that the framework did not compute."""
+    del evidence
+    if difference.kind != "operation" or difference.only_in is not None or not is_one_of(difference.name, ENTRY):
+        return None
+    return Sight(
+        "possible",
+        f"{difference.name} takes in what was computed elsewhere: what differs came from the program, not from PyTorch",
+        here(difference),
+    )
+
+
+def _another_way(difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.only_in is None or not difference.kind:
+        return None
+    one, other = evidence.runs if difference.only_in == 1 else evidence.runs[::-1]
+    did = f"{one} did {' '.join(dict.fromkeys((difference.kind, difference.name)))}"
+    if not difference.instead:
+        return Sight("likely", f"{did}, which {other} did not", here(difference))
+    instead = difference.instead
+    told = f"of {other} {instead}" if difference.is_other_gone else f"{other} did {instead}"
+    return Sight("likely", f"{did}, where {told}", here(difference))
+
+
+def _data(difference: Difference, evidence: Evidence) -> Sight | None:
+    if difference.phase != "data" or difference.kind != "batch" or evidence.varies("augment"):
+        return None
+    return Sight("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
+
+
+STATE: tuple[Known, ...] = (
+    Known(
+        id="uninitialised",
+        title="memory that nothing had written",
+        group="state",
+        reason="`torch.empty`, `numpy.empty` and the like hold what was in memory before.",
+        signs="the operation read such memory; or initial weights differ first and the source makes them so",
+        cure="fill it, or take zeros; while deterministic algorithms are on PyTorch fills it with NaN, which shows "
+        "where",
+        code="torch.zeros(n)  # not torch.empty(n)",
+        source="https://docs.pytorch.org/docs/stable/generated/torch.empty.html, "
+        "https://docs.pytorch.org/docs/stable/deterministic.html",
+        see=_uninitialised,
+        holds=("kernels",),
+    ),
+    Known(
+        id="leftover-file",
+        title="a file that an earlier run left",
+        group="state",
+        reason="The first run writes a checkpoint or a cache to a fixed place, and the second one finds it.",
+        signs="a run went on from a checkpoint; or the script writes to an absolute path, and the initial weights, a "
+        "batch or the number of steps differ first",
+        cure="write below the working folder, or to DEVIATE_RUN_DIR, which every run has for itself",
+        source="side-effects.md",
+        see=_leftover,
+    ),
+    Known(
+        id="another-way",
+        title="one run went another way through the program",
+        group="state",
+        reason="A condition was true in one run alone: it depends on time, on the process, on a file, on a variable, "
+        "or on a number that differs without being recorded.",
+        signs="an operation or a record is in one run alone",
+        cure="look at the condition that leads to the line, and at what it depends on",
+        source="traces.md",
+        see=_another_way,
+    ),
+    Known(
+        id="from-outside",
+        title="numbers that the framework did not compute",
+        group="state",
+        reason="Lists, NumPy arrays and numbers of Python become tensors there; what made them is not in the trace.",
+        signs="the first operation that differs makes or fills a tensor",
+        cure="print what goes in, and follow it back: a file, a clock, a generator of the program's own",
+        source="traces.md",
+        see=_outside,
+    ),
+    Known(
+        id="data",
+        title="the data themselves",
+        group="state",
+        reason="A file changed on disk, a download gave another version, or what loads and transforms examples draws "
+        "numbers or depends on time.",
+        signs="a batch differs first, and no generator that is recorded did",
+        cure="compare a checksum of the files before each run, and what a loader without transforms gives",
+        code="sha256sum data/*",
+        source="traces.md",
+        see=_data,
+    ),
+)

@@ -1,0 +1,10 @@
+"""All known causes, in the order in which they are told among equals."""
+
+from deviate.diverge.causes.draws import DRAWS
+from deviate.diverge.causes.kernels import KERNELS
+from deviate.diverge.causes.known import Known
+from deviate.diverge.causes.machine import MACHINE
+from deviate.diverge.causes.order import ORDER
+from deviate.diverge.causes.state import STATE
+
+KNOWN: tuple[Known, ...] = (*MACHINE, *DRAWS, *ORDER, *KERNELS, *STATE)

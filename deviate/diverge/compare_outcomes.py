@@ -1,0 +1,176 @@
+"""Two runs from beginning to end, as far as records reach: reported values, losses and final weights."""
+
+import dataclasses
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from deviate.diverge import are_within, compare_traces, growth_of_losses, growth_of_metrics
+from deviate.diverge.requests import Pair, is_cut
+from deviate.model import Run, Series
+from deviate.model.divergence import Difference, Growth, RungFindings
+
+END = "weights at the end"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What comparing both runs found.
+
+    Attributes:
+        is_equal: None where nothing could be compared.
+        what: what was compared, such as "metrics, losses, weights".
+        metrics: quantities of quality that were compared, the primary one first; n_values: values of them.
+        findings: the first rung.
+    """
+
+    is_equal: bool | None
+    what: str
+    metrics: tuple[str, ...]
+    n_values: int
+    n_losses: int
+    weights: Literal["equal", "differ", "not reached"]
+    findings: RungFindings
+    growth: tuple[Growth, ...]
+
+
+def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> Ends:
+    """Lay both runs side by side.
+
+    Args:
+        metrics: names of the quantities that count, the primary one first.
+        tolerance: units in the last place of single precision that still count as equal; with one, weights do not
+            count, of which there is a hash alone.
+    """
+    mine, theirs = pair.runs
+    reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
+    from deviate.stats.estimates.proof import (
+        weights_agreement,  # a second of scipy, which no other verb should wait for
+    )
+
+    found = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
+    loss, metric = found.difference, _first_metric(mine, theirs, reported, tolerance=tolerance)
+    if loss is not None and is_cut(loss, pair):
+        loss = None
+    if metric is not None and pair.failed and metric.phase == "program":
+        metric = None
+    if metric is not None:
+        metric = dataclasses.replace(metric, step=update_of(metric, pair))
+    weights = weights_agreement(pair.runs) if not pair.failed else "not reached"
+    n_values = sum(min(len(it.series[name].values) for it in pair.runs) for name in reported if _in_both(name, pair))
+    n_losses = found.n_compared
+    first = _earlier(loss, metric)
+    if first is None and weights == "differ" and not tolerance:
+        first = Difference("metrics", "update", None, None, "weights", END)
+    parts = {"metrics": n_values, "losses": n_losses, "weights": weights != "not reached" and not tolerance}
+    what = ", ".join(name for name, is_there in parts.items() if is_there)
+    is_equal = False if first is not None else True if what and not pair.failed else None
+    findings = RungFindings(
+        "metrics",
+        n_runs=2,
+        n_steps=found.n_steps if n_losses else _main_steps(pair, reported),
+        n_compared=n_values + n_losses,
+        wall_time_s=pair.wall_time_s,
+        difference=first,
+        by_rank=found.by_rank if first is loss else (),
+    )
+    return Ends(is_equal, what, reported, n_values, n_losses, weights, findings, _growth(pair, reported))
+
+
+def update_of(found: Difference, pair: Pair) -> int | None:
+    """The update that stands for the step of the main loop of a difference: its last one; None where nobody knows."""
+    if found.step is not None or found.main_step is None or not pair.traces[0]:
+        return found.step
+    trace = pair.traces[0][0]
+    if not len(trace.records):  # no framework told of updates: they are the steps of the main loop
+        return found.main_step if found.main_step <= trace.n_steps else None
+    steps = [it.step for it in trace.records if it.main_step is not None and it.main_step <= found.main_step]
+    return max(steps, default=None)
+
+
+def _main_steps(pair: Pair, names: Sequence[str]) -> int:
+    """Steps of the main loop that both runs came to, which stand for updates where nothing told of any."""
+    last = [max((it for name in names for it in _steps(run, name)), default=-1) for run in pair.runs]
+    return max(pair.n_steps, min(last) + 1)
+
+
+def _steps(run: Run, name: str) -> Iterator[int]:
+    return (step for step in run.series[name].steps if step is not None) if name in run.series else iter(())
+
+
+def _growth(pair: Pair, metrics: Sequence[str]) -> tuple[Growth, ...]:
+    mine, theirs = pair.traces
+    losses = growth_of_losses(mine[0], theirs[0]) if mine and theirs else ()
+    return tuple(it for it in (*losses, *growth_of_metrics(*pair.runs, metrics)) if it.steps)
+
+
+def _in_both(name: str, pair: Pair) -> bool:
+    return all(name in it.series for it in pair.runs)
+
+
+def _earlier(loss: Difference | None, metric: Difference | None) -> Difference | None:
+    """The earlier of both; at one step of the main loop the loss, from which values of the step mostly follow."""
+    if loss is None or metric is None:
+        return loss or metric
+    if loss.main_step is None or metric.main_step is None:
+        return loss
+    return loss if loss.main_step <= metric.main_step else metric
+
+
+def _first_metric(mine: Run, theirs: Run, names: Sequence[str], *, tolerance: int) -> Difference | None:
+    found: list[tuple[float, int, Difference]] = []
+    for order, name in enumerate(names):
+        difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance)
+        if difference is not None:
+            step = difference.main_step
+            found.append((math.inf if step is None else step, order, difference))
+    return min(found, key=lambda it: it[:2])[2] if found else None
+
+
+def _first_value(name: str, mine: Series | None, theirs: Series | None, tolerance: int) -> Difference | None:
+    """The first value within the main loop that differs, or that one run lacks; else the first one outside of it."""
+    outside: Difference | None = None
+    for n_equal, (step, one, other) in enumerate(_side_by_side(mine, theirs)):
+        if one is not None and other is not None:
+            if _is_same(one, other, tolerance):
+                continue
+            difference = Difference(
+                "metrics", "metric", None, step, "metric", name, values=(one, other), n_equal=n_equal
+            )
+        else:
+            only_in: Literal[1, 2] = 1 if other is None else 2
+            difference = Difference(
+                "metrics", "program", None, step, "metric", name, only_in=only_in, instead="nothing reported"
+            )
+        if step is not None:
+            return difference
+        outside = outside or difference
+    return outside
+
+
+def _side_by_side(
+    mine: Series | None, theirs: Series | None
+) -> Iterator[tuple[int | None, float | None, float | None]]:
+    """Values of both series at the same step of the main loop, and in the same place outside of it."""
+    one, other = _by_place(mine), _by_place(theirs)
+    for place in sorted(one.keys() | other.keys()):
+        yield place[1] if place[0] == 0 else None, one.get(place), other.get(place)
+
+
+def _by_place(series: Series | None) -> dict[tuple[int, int], float]:
+    found: dict[tuple[int, int], float] = {}
+    outside = 0
+    for step, value in zip(series.steps, series.values, strict=True) if series else ():
+        found[(1, outside) if step is None else (0, step)] = value
+        outside += step is None
+    return found
+
+
+def _is_same(one: float, other: float, tolerance: int) -> bool:
+    if one != one or other != other:  # noqa: PLR0124  (NaN alone differs from itself)
+        return one != one and other != other  # noqa: PLR0124
+    if struct.pack("<d", one) == struct.pack("<d", other):
+        return True
+    return tolerance > 0 and are_within(one, other, tolerance)

@@ -1,0 +1,281 @@
+"""Where two runs part: a ladder of pairs of runs, the size of the first difference, its causes, and what removes it."""
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from deviate.base.redaction import redacted_words
+from deviate.diverge.causes import Evidence, find_causes, gather_evidence
+from deviate.diverge.compare_outcomes import Ends, compare_ends
+from deviate.diverge.confirm import confirm
+from deviate.diverge.ladder import Climbed, Say, climb
+from deviate.diverge.magnitude import of_values, sized
+from deviate.diverge.requests import Asked, CarryOut, Pair, ending, run_pair, traced
+from deviate.diverge.windows import Window
+from deviate.errors import InputError
+from deviate.model import Experiment, Run, SelectedMetric, Variant
+from deviate.model.divergence import DivergenceFindings, Rung, RungFindings, Trace
+from deviate.model.traces import columns
+from deviate.replay.variants import STREAMS
+from deviate.report.format import counted
+from deviate.workflows.sources import read
+
+FACTS = (
+    "CPU",
+    "cores",
+    "GPU",
+    "driver",
+    "python",
+    "torch",
+    "tensorflow",
+    "keras",
+    "jax",
+    "flax",
+    "scikit-learn",
+    "numpy",
+)
+"""Facts of the environment that rounding depends on."""
+ACCELERATOR = re.compile(r"torch\.([a-z]+)")
+"""Names of generators of accelerators in traces, such as `torch.cuda:0`."""
+
+
+INTERRUPTED = "interrupted: what further pairs of runs would have shown is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """What a ladder came to.
+
+    Attributes:
+        runs: both of the first rung, and those of further ones that failed, each with what it is called.
+        is_interrupted: by the user, beyond the first rung.
+    """
+
+    findings: DivergenceFindings
+    runs: tuple[tuple[str, Run], ...]
+    is_interrupted: bool = False
+
+
+def refuse_varied(variant: Variant) -> None:
+    """Raise InputError for a variant whose runs are given different seeds: they part by design."""
+    streams = [it for it in variant.varied if it in STREAMS]
+    if streams:
+        raise InputError(
+            f"--variant {variant.name}: its two runs get different seeds for {', '.join(streams)}, and part by design",
+            "take one that varies no stream: --variant control or --variant impl; or --seeds as-is",
+        )
+
+
+def diverge(asked: Asked, carry_out: CarryOut, say: Say, *, goal: Rung | None = None, confirms: bool = False) -> Ladder:
+    """Climb the ladder; an interruption beyond its first rung ends it there.
+
+    Args:
+        say: tells a line of progress.
+        goal: the last rung, to which it goes though the runs are equal; None as deep as there is a difference.
+        confirms: whether the switches of causes are tried.
+
+    Raises:
+        InputError, RunError, RecordError, KeyboardInterrupt: as `run_pair`.
+    """
+    say("Rung 1, metrics: both runs to the end, reported values and losses")
+    wanted = traced(1, Window(), (2,), has_sums=bool(asked.tolerance))
+    pair = run_pair(asked, "", wanted, carry_out)
+    asked = dataclasses.replace(asked, snapshots=pair.snapshots)
+    experiment = read(asked.folder, pair.names)[0]
+    metrics = quality(experiment)
+    ends = compare_ends(pair, metrics, tolerance=asked.tolerance)
+    ends = dataclasses.replace(ends, findings=_with_reason(ends, pair, asked.labels))
+    climbed = [Climbed(ends.findings, pair)]
+    later = _without_following(asked)
+    is_interrupted, why = False, ""
+    try:
+        if ends.is_equal is not None or goal is not None:
+            for it in climb(later, pair, ends.findings, carry_out, say, goal=goal):
+                climbed.append(it)  # noqa: PERF402  (an interruption leaves those before it)
+        deepest = _deepest(climbed)
+        if deepest is not None and climbed[deepest].findings.rung != "metrics":
+            say("Size: one more pair keeps the numbers of what differs first")
+            difference, why = sized(later, climbed[deepest], carry_out)
+            found = dataclasses.replace(climbed[deepest].findings, difference=difference)
+            climbed[deepest] = dataclasses.replace(climbed[deepest], findings=found)
+    except KeyboardInterrupt:
+        is_interrupted, deepest, why = True, _deepest(climbed), INTERRUPTED
+    rungs = [it.findings for it in climbed]
+    told = findings_of(
+        experiment,
+        pair,
+        ends,
+        rungs,
+        name=asked.base,
+        command=redacted_words(asked.sides[0].prepared.target.command),
+        variant=asked.variant.name,
+        runs=asked.labels,
+        tolerance=asked.tolerance,
+    )
+    notes = [*_notes(asked, pair, ends, told), *(note for it in climbed if it.pair for note in it.pair.notes)]
+    findings = dataclasses.replace(told, notes=(*notes, *filter(None, [why])))
+    if findings.first is not None:
+        seen = climbed[deepest].pair if deepest is not None else pair
+        causes = find_causes(findings.first, _evidence(asked, seen or pair, pair, findings.rungs))
+        findings = dataclasses.replace(findings, causes=causes)
+    if confirms and findings.first is not None and not is_interrupted:
+        findings, is_interrupted = _confirmed(asked, findings, metrics, carry_out, say)
+    return Ladder(findings, tuple(_told_runs(climbed, asked.labels)), is_interrupted)
+
+
+def _told_runs(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterator[tuple[str, Run]]:
+    for at, it in enumerate(climbed):
+        if it.pair is None:
+            continue
+        for run, label in zip(it.pair.runs, labels, strict=True):
+            if at == 0:
+                yield label, run
+            elif run in it.pair.failed:
+                yield f"{label} of rung {it.findings.rung}", run
+
+
+def _with_reason(ends: Ends, pair: Pair, labels: Sequence[str]) -> RungFindings:
+    """What the first rung found; where nothing could be compared, with the run that failed."""
+    if ends.what or not pair.failed:
+        return ends.findings
+    failed = [f"{label} {ending(run)}" for run, label in zip(pair.runs, labels, strict=True) if run in pair.failed]
+    return dataclasses.replace(ends.findings, why_not="; ".join(failed))
+
+
+def _confirmed(
+    asked: Asked, findings: DivergenceFindings, metrics: Sequence[str], carry_out: CarryOut, say: Say
+) -> tuple[DivergenceFindings, bool]:
+    """The same with what was tried, and whether the user has interrupted it."""
+    tried, notes, is_interrupted = [], findings.notes, False
+    say("Confirm: pairs with the switches of the likeliest causes")
+    try:
+        for it in confirm(asked, findings.causes, metrics, carry_out):
+            say(f"         {it.flags}: {it.what}")
+            tried.append(it)
+    except KeyboardInterrupt:
+        notes, is_interrupted = (*notes, INTERRUPTED), True
+    if not tried and not is_interrupted:
+        notes = (*notes, "nothing to confirm: what removes the likely causes is a change of the program")
+    removed = {it.cause for it in tried if it.is_equal}
+    causes = sorted(findings.causes, key=lambda it: it.id not in removed)
+    findings = dataclasses.replace(findings, causes=tuple(causes), confirmations=tuple(tried), notes=notes)
+    return findings, is_interrupted
+
+
+def quality(experiment: Experiment) -> tuple[str, ...]:
+    """Names of the quantities that count, the primary one first; clock readings never do."""
+    metrics: list[SelectedMetric] = [it for it in experiment.metrics if it.role == "quality"]
+    return tuple(it.name for it in sorted(metrics, key=lambda it: not it.is_primary))
+
+
+def _without_following(asked: Asked) -> Asked:
+    """The same without commands that follow the training, which later rungs end before."""
+    sides = tuple(
+        dataclasses.replace(
+            it, prepared=dataclasses.replace(it.prepared, target=dataclasses.replace(it.prepared.target, then=()))
+        )
+        for it in asked.sides
+    )
+    return dataclasses.replace(asked, sides=sides)
+
+
+def _with_size(findings: RungFindings) -> RungFindings:
+    if findings.difference is None:
+        return findings
+    return dataclasses.replace(findings, difference=of_values(findings.difference))
+
+
+def _deepest(climbed: Sequence[Climbed]) -> int | None:
+    """The last rung that has a difference, by its place."""
+    return next((at for at in reversed(range(len(climbed))) if climbed[at].findings.difference is not None), None)
+
+
+def findings_of(
+    experiment: Experiment,
+    pair: Pair,
+    ends: Ends,
+    rungs: Sequence[RungFindings],
+    *,
+    name: str,
+    command: tuple[str, ...],
+    variant: str,
+    runs: tuple[str, str],
+    tolerance: int,
+) -> DivergenceFindings:
+    """All but causes and notes; a difference that only a deeper rung shows counts as well."""
+    rungs = tuple(map(_with_size, rungs))
+    return DivergenceFindings(
+        name=name,
+        command=command,
+        variant=variant,
+        runs=runs,
+        is_equal=False if any(it.difference is not None for it in rungs) else ends.is_equal,
+        what=ends.what,
+        n_steps=ends.findings.n_steps,
+        n_metrics=len(ends.metrics),
+        n_values=ends.n_values,
+        weights=ends.weights,
+        tolerance_ulps=tolerance,
+        rungs=rungs,
+        growth=ends.growth,
+        ranks=pair.n_ranks,
+        facts=tuple(facts_of(experiment, pair)),
+    )
+
+
+def _notes(asked: Asked, pair: Pair, ends: Ends, told: DivergenceFindings) -> Iterator[str]:
+    """What limits the answer."""
+    if asked.tolerance and told.is_equal is False:
+        yield f"a difference within {counted(asked.tolerance, 'ulp')} was taken for none"
+    for run, label in zip(pair.runs, asked.labels, strict=True):
+        if run in pair.failed and not ends.findings.why_not:
+            yield f"{label} {ending(run)}; compared up to there"
+        elif run.status == "diverged":
+            yield f"the training of {label} diverged: {run.reason}"
+    if ends.is_equal is None and not pair.failed:
+        yield (
+            "nothing could be compared: the script reports no value that was seen, and no framework told of losses or "
+            "weights; print a result, or name one in deviate.toml"
+        )
+    if asked.tolerance and ends.weights != "not reached":
+        yield "weights at the end are known by a hash, which says nothing of a difference within the tolerance"
+
+
+def _evidence(asked: Asked, pair: Pair, whole: Pair, rungs: Sequence[RungFindings]) -> Evidence:
+    """What is known beside the difference: of the pair that shows it, and of the one that went to the end."""
+    return gather_evidence(
+        *pair.runs,
+        variant=asked.variant,
+        hazards=asked.sides[0].prepared.analysis.hazards,
+        side_effects=asked.sides[0].prepared.analysis.side_effects,
+        devices=(_device(pair.traces[0]), _device(pair.traces[1])),
+        n_ranks=pair.n_ranks,
+        n_steps=(_n_steps(whole, 0), _n_steps(whole, 1)),
+        above=[it.difference for it in rungs if it.difference is not None],
+        runs=asked.labels,
+    )
+
+
+def _device(traces: Sequence[Trace]) -> str:
+    """On which a run of PyTorch computed, by the generators in use: accelerators have theirs once they are used."""
+    heads = {head for trace in traces for head in columns(trace.records).heads}
+    states = {name for kind, name, *_ in heads if kind == "state" and name.startswith("torch")}
+    accelerators = sorted(filter(None, (ACCELERATOR.match(it) for it in states)), key=lambda it: it[1])
+    return accelerators[0][1] if accelerators else "cpu" if states else ""
+
+
+def _n_steps(pair: Pair, run: int) -> int:
+    return max((it.n_steps for it in pair.traces[run]), default=0)
+
+
+def facts_of(experiment: Experiment, pair: Pair) -> Iterator[tuple[str, str]]:
+    """Facts of both runs that rounding depends on; where they have other values, both."""
+    mine, theirs = (run.environment for run in pair.runs)
+    for name in FACTS:
+        values = dict.fromkeys(it[name] for it in (mine, theirs) if name in it)
+        if values:
+            yield name, " and ".join(values)
+    yield "threads of each run", str(experiment.n_threads or "as the machine has them")
+    if device := pair.runs[0].device:
+        yield "device", device

@@ -1,0 +1,87 @@
+"""How a difference grows: losses by update, metrics by step of the main loop, few enough points for a plot."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from deviate.diverge.ulps import float_form, value_ulps
+from deviate.model import Run, Series
+from deviate.model.divergence import Growth, Trace
+from deviate.model.traces import columns
+
+MOST_POINTS = 400
+"""Of one quantity that are kept, evenly on a logarithmic scale of steps counted from the first difference."""
+
+
+def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
+    """Each loss of both traces by update; of several of one name in a step the last one stands."""
+    mine, theirs = _losses(first), _losses(second)
+    return tuple(_growth(name, mine[name], theirs[name], is_update=True) for name in mine if name in theirs)
+
+
+def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Growth, ...]:
+    """Each metric that both runs report within the main loop, in the order of the names."""
+    return tuple(
+        _growth(name, _points(first.series[name]), _points(second.series[name]), is_update=False)
+        for name in names
+        if name in first.series and name in second.series
+    )
+
+
+def _losses(trace: Trace) -> dict[str, dict[int, float]]:
+    records = columns(trace.records)
+    found: dict[str, dict[int, float]] = {}
+    values = [it.get("value") for it in records.mores]
+    for index, more in enumerate(records.more):
+        value = values[more]
+        if isinstance(value, int | float | str) and records.heads[records.head[index]][0] == "loss":
+            found.setdefault(records.heads[records.head[index]][1], {})[records.steps[index]] = float(value)
+    return found
+
+
+def _points(series: Series) -> dict[int, float]:
+    return {step: value for step, value in zip(series.steps, series.values, strict=True) if step is not None}
+
+
+def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *, is_update: bool) -> Growth:
+    steps = sorted(mine.keys() & theirs.keys())
+    form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
+    begin = next((at for at, step in enumerate(steps) if not _is_same(mine[step], theirs[step])), None)
+    chosen = [steps[at] for at in thinned(len(steps), begin)]
+    return Growth(
+        name=name,
+        unit="update" if is_update else "main-loop step",
+        steps=tuple(chosen),
+        differences=tuple(_apart(mine[step], theirs[step]) for step in chosen),
+        ulps=tuple(value_ulps(mine[step], theirs[step], form) for step in chosen),
+        first=tuple(mine[step] for step in chosen),
+        second=tuple(theirs[step] for step in chosen),
+        form=form,
+    )
+
+
+def thinned(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
+    """At most `most` indices of `n` points: the first, the last, `begin` and the one before it are among them.
+
+    Args:
+        begin: of the first difference, from which on distances grow by a factor; None where all are equal.
+    """
+    if n <= most:
+        return list(range(n))
+    start = begin or 0
+    kept = {0, max(0, start - 1), start, n - 1}
+    span = n - 1 - start
+    room = most - len(kept)
+    kept |= {start + round(span ** (at / max(1, room - 1))) for at in range(room)} if span > 0 else set()
+    return sorted(kept)
+
+
+def _is_same(one: float, other: float) -> bool:
+    return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)  # noqa: PLR0124
+
+
+def _apart(one: float, other: float) -> float:
+    """Absolute difference; 0 of two infinities of one sign and of two NaN, infinite where one alone is finite."""
+    if one == other or (one != one and other != other):  # noqa: PLR0124  (NaN alone differs from itself)
+        return 0.0
+    apart = abs(one - other)
+    return apart if apart == apart else math.inf  # noqa: PLR0124

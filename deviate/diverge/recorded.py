@@ -1,0 +1,177 @@
+"""Where two runs on record part, as far as their records reach."""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from deviate import records
+from deviate.diverge import compare_traces, ulps
+from deviate.diverge.causes import find_causes, gather_evidence
+from deviate.diverge.compare_outcomes import compare_ends
+from deviate.diverge.engine import findings_of, quality
+from deviate.diverge.idle import without_idle
+from deviate.diverge.requests import Pair, ending
+from deviate.errors import InputError, RecordError
+from deviate.model import Artifact, Experiment, Run, Variant
+from deviate.model.divergence import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
+from deviate.project.command import default_python
+from deviate.records.stored_arrays import names_in, read_array
+from deviate.records.traces import read_traces
+from deviate.replay.variants import STREAMS
+from deviate.workflows.sources import read_variants
+
+SHORTEST_ID = 4
+"""Digits of a run id that are enough to name it."""
+
+
+def is_of_records(folder: Path, words: Sequence[str]) -> bool:
+    """Whether a command line names two runs on record, as `train:0 train:1`; no program has a name like that.
+
+    Raises:
+        InputError: it names one.
+    """
+    named = [word for word in words if ":" in word and not Path(word).exists()]
+    known = {plan.name for plan in records.list_experiments(folder)}
+    if len(words) == 1 and named and words[0].partition(":")[0] in known:
+        name = words[0].rpartition(":")[0]
+        raise InputError(f"{words[0]} is one run", f"name two: {name}:0 {name}:1")
+    return len(words) == 2 and len(named) == 2
+
+
+def compare_recorded(
+    folder: Path, words: Sequence[str], *, tolerance: int
+) -> tuple[DivergenceFindings, tuple[Run, ...]]:
+    """Lay two runs on record side by side.
+
+    Raises:
+        InputError: one of them is not on record, or both are the same.
+        RecordError: a record is damaged.
+    """
+    (mine, one), (theirs, other) = (find_run(folder, word) for word in words)
+    if one.folder == other.folder:
+        raise InputError(f"{words[0]} and {words[1]} are the same run", f"name two: {mine.name}:0 {mine.name}:1")
+    traces = comparable(read_traces(one.folder), read_traces(other.folder))
+    pair = Pair((mine.name, theirs.name), (one, other), without_idle(*traces))
+    ends = compare_ends(pair, quality(mine), tolerance=tolerance)
+    rungs = [dataclasses.replace(ends.findings, n_runs=0, wall_time_s=0.0)]
+    level = min((it.level for side in pair.traces for it in side), default=1) if all(pair.traces) else 1
+    weights = _first_weights(one, other) if not tolerance else None
+    if level > 1:
+        rung = RUNGS[level - 1]
+        rungs.append(compare_traces(*pair.traces, rung, tolerance_ulps=tolerance))
+    elif weights is not None and _is_earlier(weights, rungs[0].difference):
+        rungs.append(RungFindings("steps", n_compared=_n_captured(one, other), difference=weights))
+    found = findings_of(
+        mine,
+        pair,
+        ends,
+        rungs,
+        name=mine.name if mine.name == theirs.name else f"{mine.name} and {theirs.name}",
+        command=mine.command if (mine.command, mine.variant) == (theirs.command, theirs.variant) else (),
+        variant=mine.variant if mine.variant == theirs.variant else f"{mine.variant} and {theirs.variant}",
+        runs=(words[0], words[1]),
+        tolerance=tolerance,
+    )
+    notes = tuple(_notes(mine, theirs, pair, level, is_equal=found.is_equal))
+    found = dataclasses.replace(found, notes=notes, flags=tuple(_flags(mine)))
+    if found.first is not None:
+        both = Variant(mine.variant, "", mine.varied, mine.held, tuple(one.controls.items()))
+        is_one = (mine.variant, mine.varied, mine.held) == (theirs.variant, theirs.varied, theirs.held)
+        evidence = gather_evidence(one, other, variant=both if is_one else None, n_ranks=found.ranks, runs=found.runs)
+        found = dataclasses.replace(found, causes=find_causes(found.first, evidence))
+    return found, (one, other)
+
+
+def comparable(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Sequence[Trace], Sequence[Trace]]:
+    """The traces of two runs, none where one run has none or they were looked at in other ways: lacks would differ."""
+    ways = {(it.level, it.first, it.until) for it in (*first, *second)}
+    return (first, second) if first and second and len(ways) == 1 else ((), ())
+
+
+def find_run(folder: Path, word: str) -> tuple[Experiment, Run]:
+    """The run of `NAME:RUN` or `NAME:VARIANT:RUN`, by the number of its replicate or the beginning of its id.
+
+    Raises:
+        InputError: there is none, or several variants have that replicate.
+    """
+    name, _, text = word.rpartition(":")
+    found = [
+        (experiment, run)
+        for experiment in read_variants(folder, name)
+        for run in experiment.runs
+        if (text.isdecimal() and run.replicate == int(text)) or (len(text) >= SHORTEST_ID and run.id.startswith(text))
+    ]
+    if not found:
+        there = ", ".join(
+            f"{name}:{run.replicate}" for experiment in read_variants(folder, name) for run in experiment.runs
+        )
+        raise InputError(f"{name} has no run {text!r}", f"it has: {there or 'none'}")
+    if len(found) > 1:
+        told = ", ".join(f"{name}:{experiment.variant}:{text}" for experiment, _ in found)
+        raise InputError(f"{len(found)} variants have that replicate", f"name one of them: {told}")
+    return found[0]
+
+
+def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_equal: bool | None) -> Iterator[str]:
+    varied = [it for it in dict.fromkeys((*mine.varied, *theirs.varied)) if it in STREAMS]
+    if varied and pair.runs[0].seeds != pair.runs[1].seeds:
+        yield f"seeds differ by design between these runs: {', '.join(varied)}"
+    if mine.streams != theirs.streams:
+        yield "the runs are of two versions of deviate, which divide random draws among the streams differently"
+    if mine.sources_hash != theirs.sources_hash:
+        yield "the runs are of two states of the project"
+    elif mine.command != theirs.command:
+        yield "the runs are of two commands"
+    for run in pair.failed:
+        yield f"run {run.replicate} {ending(run)}; compared up to there"
+    if is_equal is None and not pair.failed:
+        yield "nothing could be compared: neither values, nor losses, nor weights are on record of both"
+    if is_equal is not True and level < len(RUNGS):
+        reach = f"a trace of {RUNGS[level - 1]}" if all(pair.traces) else "reported values and weights"
+        yield f"records reach as far as {reach}"
+
+
+def _flags(experiment: Experiment) -> Iterator[str]:
+    """What `deviate diverge` is to be given, so that its runs are like these."""
+    program = experiment.command[0] if experiment.command else ""
+    is_here = "--wrap" not in experiment.flags  # in a container another interpreter has its name
+    if is_here and Path(program).name.startswith("python") and program not in {"python", default_python()}:
+        yield from ("--python", program)
+    yield from experiment.flags
+
+
+def _weights_by_step(run: Run) -> dict[int, Artifact]:
+    own = [it for it in run.artifacts if it.kind == "weights" and it.step is not None and it.path.is_file()]
+    lowest = min((it.rank for it in own if it.rank is not None), default=None)
+    return {it.step: it for it in own if it.step is not None and it.rank in {None, lowest}}
+
+
+def _n_captured(one: Run, other: Run) -> int:
+    return len(_weights_by_step(one).keys() & _weights_by_step(other).keys())
+
+
+def _first_weights(one: Run, other: Run) -> Difference | None:
+    """The first captured weights that differ, after a step of the main loop; files that are damaged are left out."""
+    mine, theirs = _weights_by_step(one), _weights_by_step(other)
+    for step in sorted(mine.keys() & theirs.keys()):
+        try:
+            names = [name for name in names_in(mine[step].path) if name in set(names_in(theirs[step].path))]
+            for name in names:
+                here, there = read_array(mine[step].path, name), read_array(theirs[step].path, name)
+                if here.dtype != there.dtype or here.shape != there.shape or here.tobytes() == there.tobytes():
+                    continue
+                form = f"{here.dtype}[{','.join(map(str, here.shape))}]"
+                size = ulps(here, there) if np.issubdtype(here.dtype, np.number) else None
+                return Difference("steps", "update", None, step, "update", name, form=form, ulps=size)
+        except RecordError:
+            continue
+    return None
+
+
+def _is_earlier(weights: Difference, found: Difference | None) -> bool:
+    """Whether captured weights tell of an earlier moment than reported values; of one step values may come first."""
+    if found is None or found.main_step is None or weights.main_step is None:
+        return True
+    return weights.main_step <= found.main_step

@@ -1,0 +1,266 @@
+"""Two runs that should be equal: begun, carried out and read back with their traces."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from deviate import records, replay
+from deviate.diverge.idle import without_idle
+from deviate.diverge.windows import Window
+from deviate.errors import InputError
+from deviate.model import Run, Snapshot, Variant
+from deviate.model.divergence import Difference, Trace
+from deviate.model.traces import columns
+from deviate.project.prepare import Prepared
+from deviate.records.traces import read_traces
+from deviate.workflows.begin import begin, name_of
+from deviate.workflows.request import Begun, Request
+from deviate.workflows.sources import read
+
+SUFFIX = "-diverge"
+LONGEST_STEM = 60
+SHORTEST_S = 0.001
+"""An update that takes less says nothing of costs: a training that lasts has longer ones."""
+ENDED = frozenset({"completed", "diverged"})
+"""How a run ends whose training took its course."""
+
+Pairs = tuple[tuple[str, str], ...]
+CarryOut = Callable[[Sequence[Begun]], object]
+"""Runs what is missing of experiments, before the eyes of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one of both runs is started from.
+
+    Attributes:
+        label: what it is called where both are not the same, part of the name of its experiment.
+        environment: variables for it alone.
+    """
+
+    prepared: Prepared
+    label: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user asks of a ladder.
+
+    Attributes:
+        base: name of the experiment of the first rung; the others begin with it.
+        sides: one, from which both runs are started, or two.
+        request: of the variant that is run, its name and number of runs aside.
+        tolerance: units in the last place that still count as equal.
+        folder: the `.deviate/` folder.
+        snapshots: of each side, once it was frozen: later pairs take them over.
+    """
+
+    base: str
+    sides: tuple[Side, ...]
+    request: Request
+    tolerance: int
+    folder: Path
+    snapshots: tuple[Snapshot, ...] = ()
+
+    @property
+    def variant(self) -> Variant:
+        return self.request.variants[0]
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """What both runs are called."""
+        return (self.sides[0].label, self.sides[1].label) if len(self.sides) > 1 else ("run 0", "run 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs as they are on record.
+
+    Attributes:
+        names: the experiments of both.
+        traces: of each the processes that train together, by rank.
+        snapshots: the frozen projects that they were started from; none where they were on record.
+    """
+
+    names: tuple[str, ...]
+    runs: tuple[Run, Run]
+    traces: tuple[tuple[Trace, ...], tuple[Trace, ...]]
+    snapshots: tuple[Snapshot, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Run, ...]:
+        """Those whose training did not take its course."""
+        return tuple(run for run in self.runs if run.status not in ENDED)
+
+    @property
+    def n_steps(self) -> int:
+        """Updates that both completed."""
+        return min((max((it.n_steps for it in side), default=0) for side in self.traces), default=0)
+
+    @property
+    def n_ranks(self) -> int:
+        """Processes that trained together."""
+        return max((len(side) for side in self.traces), default=1) or 1
+
+    @property
+    def wall_time_s(self) -> float:
+        return sum(run.wall_time_s for run in self.runs)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of the records of both runs."""
+        traced = [columns(trace.records) for side in self.traces for trace in side]
+        return frozenset(records.heads[number][0] for records in traced for number in set(records.head))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a trace says of operations that tracing itself touches, once each."""
+        found: dict[str, dict[str, None]] = {}
+        for trace in self.traces[0]:
+            records = columns(trace.records)
+            told = {number: str(more["note"]) for number, more in enumerate(records.mores) if "note" in more}
+            for head, more in zip(records.head, records.more, strict=True) if told else ():
+                if more in told:
+                    found.setdefault(told[more], {})[records.heads[head][1]] = None
+        return tuple(f"{', '.join(names)}: {note}" for note, names in found.items())
+
+    def costs(self, level: int) -> float | None:
+        """Time of a step with a level over that of one without, as measured in its runs; None where it was not.
+
+        Of all processes those that were held up the least count, with the level and without.
+        """
+        measured = [it.costs[level] for side in self.traces for it in side if level in it.costs]
+        traced_s, plain_s = (min((it[at] for it in measured), default=0.0) for at in (0, 1))
+        return traced_s / plain_s if plain_s >= SHORTEST_S else None
+
+
+def is_cut(found: Difference, pair: Pair) -> bool:
+    """Whether a difference is only that a failed run ended before its time, and lacks what the other one has."""
+    lacks = found.phase == "program" and found.is_other_gone
+    return lacks and found.only_in is not None and pair.runs[2 - found.only_in] in pair.failed
+
+
+def ending(run: Run) -> str:
+    """How a run ended, in words, and why."""
+    return f"{run.status.replace('_', ' ')}: {run.reason}"
+
+
+def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str]) -> str:
+    """The name of a new ladder, of which no experiment is on record.
+
+    Args:
+        labels: of its sides, empty for one side.
+
+    Raises:
+        InputError: the name that the user gave is taken.
+    """
+    plans, damaged = records.on_record(folder)
+    there = [*(it.name for it in plans), *damaged]
+    stem = name or name_of(script)[:LONGEST_STEM] + SUFFIX
+
+    def is_taken(base: str) -> bool:
+        own = [_named(base, label) for label in labels]
+        return any(name == it or name.startswith(f"{it}.") for name in there for it in own)
+
+    if name is not None and is_taken(name):
+        raise InputError(
+            f"an experiment named {name} exists already",
+            f"choose another --name; deviate diverge {name}:0 {name}:1 compares what is on record",
+        )
+    number, base = 1, stem
+    while is_taken(base):
+        number += 1
+        base = f"{stem}-{number}"
+    return base
+
+
+def _named(base: str, label: str) -> str:
+    return f"{base}-{label}" if label else base
+
+
+def traced(level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept: str = "") -> Pairs:
+    """What a pair of runs is to record, as in `Spec.capture`.
+
+    Args:
+        measured: levels whose costs are to be measured.
+        has_sums: for two environments, whose checksums cannot agree.
+        kept: the record whose numbers are kept: kind, name and ordinal with "|" between.
+    """
+    wanted = {"trace": str(level)}
+    if window.first:
+        wanted["trace-from"] = str(window.first)
+    if window.until is not None:
+        wanted["trace-until"] = str(window.until)
+    if measured:
+        wanted["trace-next"] = ",".join(map(str, measured))
+    if kept:
+        wanted["trace-keep"] = kept
+    if has_sums:
+        wanted["trace-sums"] = "on"
+    return tuple(wanted.items())
+
+
+def run_pair(
+    asked: Asked,
+    suffix: str,
+    wanted: Pairs,
+    carry_out: CarryOut,
+    *,
+    variant: Variant | None = None,
+    environment: Pairs = (),
+) -> Pair:
+    """Run two that should be equal, anew.
+
+    Args:
+        suffix: of the names of their experiments.
+        wanted: what they record.
+        variant, environment: instead of the one that was asked for, and beyond the variables that were.
+
+    Raises:
+        InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
+    """
+    chosen = variant or asked.variant
+    begun = []
+    for side, like in zip_longest(asked.sides, asked.snapshots):
+        variables = {**dict(asked.request.environment), **dict(side.environment), **dict(environment)}
+        request = dataclasses.replace(
+            asked.request,
+            runs=3 - len(asked.sides),
+            variants=(chosen,),
+            environment=tuple(variables.items()),
+            capture=wanted,
+            needs_metrics=False,
+        )
+        name = f"{_named(asked.base, side.label)}{suffix}"
+        begun.append(begin(side.prepared, request, asked.folder, name=name, like=like))
+    carry_out(begun)
+    return read_pair(asked.folder, [f"{it.name}:{chosen.name}" for it in begun], begun)
+
+
+def read_pair(folder: Path, names: Sequence[str], begun: Sequence[Begun]) -> Pair:
+    """Both runs as they are on record.
+
+    Raises:
+        InputError: one of them has not begun.
+    """
+    runs = [run for experiment in read(folder, names) for run in experiment.runs]
+    if len(runs) < 2:
+        raise InputError(f"{len(runs)} of 2 runs of {names[0]} are on record", "run it again")
+    snapshots = tuple(it.snapshot for it in begun)
+    first, second = runs[0], runs[1]
+    traces = without_idle(read_traces(first.folder), read_traces(second.folder))
+    return Pair(tuple(names), (first, second), traces, snapshots)
+
+
+def with_levels(variant: Variant, levels: Sequence[tuple[str, str]]) -> Variant:
+    """A variant with other levels of some factors."""
+    return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
+
+
+def find_variant(name: str, asked: Asked, *, is_warning_only: bool) -> Variant:
+    """The variant of a name, built in or the user's own."""
+    found = replay.choose_variants([name], asked.sides[0].prepared.variants, is_warning_only=is_warning_only)
+    return dataclasses.replace(found[0], are_trackers_offline=asked.variant.are_trackers_offline)

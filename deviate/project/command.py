@@ -1,0 +1,223 @@
+"""What the user's command runs: the project it belongs to, its working folder, and the script to analyse."""
+
+import itertools
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deviate.base.git import SAFE
+from deviate.base.redaction import redacted_words
+from deviate.errors import InputError
+
+CONFIG = "deviate.toml"
+TRAIN_KEY = '[experiment] train = "train.py"'
+COMMAND_KEY = '[experiment] command = "python train.py"'
+SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
+SHELL_FLAGS = frozenset({"-c", "-lc", "-ec", "-xc"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A command in its project.
+
+    Attributes:
+        root: git top level of the working folder, else the working folder itself.
+        cwd: the working folder, relative to root.
+        script: the entry script, absolute.
+        then: commands that follow in the same work copy.
+        others: further Python scripts that a run comes to, absolute: those of commands that follow, or of a shell
+            script.
+    """
+
+    root: Path
+    cwd: str
+    script: Path
+    command: tuple[str, ...]
+    then: tuple[tuple[str, ...], ...] = ()
+    others: tuple[Path, ...] = ()
+
+
+def locate(
+    words: Sequence[str],
+    folder: Path,
+    python: str | None = None,
+    *,
+    default: str | None = None,
+    then: Sequence[Sequence[str]] = (),
+    train: str | None = None,
+) -> Target:
+    """Tell what a command line means: `train.py --epochs 5`, `python -m pkg.train`, `torchrun train.py`.
+
+    Args:
+        words: a script with its arguments, or a whole command.
+        folder: where the user is.
+        python: interpreter for a script, where the user named one.
+        default: interpreter where none is named; by default the one on PATH that would have run the script.
+        then: commands that follow, of the same form; they need not run Python.
+        train: the training script relative to the project root, for a command that names none, such as `make train`.
+
+    Raises:
+        InputError: there is no script, it does not exist, or the project would be a home folder.
+    """
+    if not words:
+        raise InputError(
+            "there is nothing to run", f"name a script: deviate run train.py; or a command in {CONFIG}: {COMMAND_KEY}"
+        )
+    root = project_root(folder)
+    script = _script_of(words, folder, root, train)
+    if not script.is_relative_to(root):
+        raise InputError(
+            f"{script} lies outside the project {root}", "change to the folder of the script's project first"
+        )
+    own = python or default or default_python()
+    command = with_interpreter(words, own)
+    if python is not None and command == tuple(words):
+        raise InputError("--python is for a script", "name the interpreter in the command itself")
+    following, scripts = [], list(_of_shell_words(words, folder))
+    for others in then:
+        following.append(with_interpreter(others, own))
+        found = next(_scripts(others, folder), None)
+        scripts += [found] if found is not None else []
+    scripts = [found for found in scripts if found.is_relative_to(root) and found != script]
+    cwd = folder.relative_to(root).as_posix()
+    return Target(root, cwd, script, command, tuple(following), tuple(dict.fromkeys(scripts)))
+
+
+def refuse_unknown_programs(target: Target) -> None:
+    """Raise InputError where a command names a program that is not there: hours of training may come before it."""
+    for words in (target.command, *target.then):
+        if "/" not in words[0] and shutil.which(words[0]) is None:
+            raise InputError(
+                f"there is no program {words[0]!r} on PATH for {shlex.join(redacted_words(words))}",
+                "check the command, and what is installed",
+            )
+
+
+def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None) -> Path:
+    """The Python script of a command: a file among its words, the module after `-m`, or what a shell script runs."""
+    found = next(_scripts(words, folder), None)
+    if found is not None:
+        return found
+    if len(words) == 1 and len(words[0].split()) > 1 and not (folder / words[0]).exists():
+        raise InputError(f"{words[0]!r} is one word", f"write a command after --: deviate run -- {words[0]}")
+    shell = words[1] if len(words) > 1 and Path(words[0]).name in SHELLS else ""
+    if shell.endswith((".sh", ".bash")) and not (folder / shell).is_file():
+        raise InputError(f"no script {shell} in {folder}", _near(folder / shell, "*.sh"))
+    if train is not None and (shutil.which(words[0]) or (folder / words[0]).is_file()):
+        if not (root / train).is_file():
+            raise InputError(f"{CONFIG} names the script {train}, which is not there", _near(root / train))
+        return (root / train).resolve()
+    if len(words) == 1 and (folder / words[0]).is_dir():
+        raise InputError(f"{words[0]} is a folder", "name the training script in it")
+    if len(words) == 1 and not shutil.which(words[0]):
+        raise InputError(f"no script {words[0]} in {folder}", _near(folder / words[0]))
+    raise InputError(
+        f"no Python script in the command {shlex.join(words)}",
+        f"name the script that it comes to in {CONFIG}: {TRAIN_KEY}; or in the command: deviate run -- python train.py",
+    )
+
+
+def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
+    """Every Python script that a command names, in order.
+
+    Raises:
+        InputError: a script is named that does not exist, or a notebook.
+    """
+    for index, word in enumerate(words):
+        if _is_shell_text(words, index):
+            yield from _of_shell(word, folder)
+        elif word == "-m" and index + 1 < len(words) and index > 0:
+            found = _module(words[index + 1], folder)
+            if found is not None:
+                yield found
+        elif word.endswith(".py") and (len(words) > 1 or len(word.split()) == 1 or (folder / word).is_file()):
+            path = folder / word
+            if not path.is_file():
+                raise InputError(f"no script {word} in {folder}", _near(path))
+            yield path.resolve()
+        elif word.endswith(".ipynb"):
+            raise InputError(f"{word} is a notebook", f"convert it first: jupyter nbconvert --to script {word}")
+        else:
+            yield from _of_shell_words((word,), folder)
+
+
+def _of_shell_words(words: Sequence[str], folder: Path) -> Iterator[Path]:
+    """The Python scripts of every shell script that a command names or holds."""
+    for index, word in enumerate(words):
+        if _is_shell_text(words, index):
+            yield from _of_shell(word, folder)
+        elif word.endswith((".sh", ".bash")) and (folder / word).is_file():
+            yield from _of_shell((folder / word).read_text(encoding="utf-8", errors="replace"), folder)
+
+
+def _is_shell_text(words: Sequence[str], index: int) -> bool:
+    return index > 0 and words[index - 1] in SHELL_FLAGS and Path(words[0]).name in SHELLS
+
+
+def _of_shell(text: str, folder: Path) -> Iterator[Path]:
+    """The Python scripts that a shell script runs from the folder, as far as its lines name them plainly."""
+    for line in text.replace("\\\n", " ").splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        try:
+            tokens = list(lexer)
+        except ValueError:  # a quotation over several lines
+            continue
+        for is_end, words in itertools.groupby(tokens, lambda token: set(token) <= set("();<>|&")):
+            plain = [] if is_end else [word for word in words if not word.endswith((".sh", ".bash"))]
+            try:
+                yield from _scripts(plain, folder)
+            except InputError:  # a name that only the shell can tell
+                continue
+
+
+def _module(name: str, folder: Path) -> Path | None:
+    """The file that `-m` runs, if it is looked for where Python would, or in the `src` of an installed project."""
+    places = [Path(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    for place in (Path(), *places, Path("src")):
+        module = folder.joinpath(place, *name.split("."))
+        for path in (module.parent / f"{module.name}.py", module / "__main__.py"):
+            if path.is_file():
+                return path.resolve()
+    return None
+
+
+def _near(path: Path, pattern: str = "*.py") -> str:
+    there = sorted(found.name for found in path.parent.glob(pattern))[:8] if path.parent.is_dir() else []
+    return f"there are: {', '.join(there)}" if there else "check the path"
+
+
+def project_root(folder: Path) -> Path:
+    """Git top level of a folder, else the folder itself.
+
+    Raises:
+        InputError: that would be a home folder, which no run may copy.
+    """
+    asked = subprocess.run(
+        [*SAFE, "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
+    ) if shutil.which("git") else None  # fmt: skip
+    root = Path(asked.stdout.strip()).resolve() if asked and asked.returncode == 0 and asked.stdout.strip() else folder
+    if root in (Path.home().resolve(), Path("/")):
+        raise InputError(f"the project would be {root}", "change to the folder of the project: a run copies it")
+    return root
+
+
+def with_interpreter(words: Sequence[str], python: str) -> tuple[str, ...]:
+    """The command, with the interpreter before a script that stands alone."""
+    return (python, *words) if words[0].endswith(".py") else tuple(words)
+
+
+def default_python(*, has_container: bool = False) -> str:
+    """The interpreter that runs a script unless another one is named: the one on PATH that would have run it.
+
+    Args:
+        has_container: the path of an interpreter here would mean nothing in there.
+    """
+    if has_container:
+        return "python"
+    return shutil.which("python") or shutil.which("python3") or sys.executable

@@ -1,0 +1,207 @@
+"""`deviate.toml` rewritten: sections changed, added or commented out; all else stays as the user wrote it."""
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import tomlkit
+from tomlkit.items import Table
+
+from deviate.errors import InputError, ToolError
+from deviate.model import Place
+from deviate.project.config import Wish, parse
+from deviate.project.toml_text import LINE, Piece, Value, comment, commented, item, key, pieces_of
+
+WIDTH = 116
+OFFERED = "---- Reported too, but not recorded. Take the comment signs away to record one of these."
+REMEMBERED = "# What stood at these places when deviate saved them: by that they are found again when lines move.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A metric that the file is to list.
+
+    Attributes:
+        wish: what its section is to say.
+        was: the section as it is in the file; None for a new one.
+        reason: comment in a new one.
+    """
+
+    wish: Wish
+    was: Wish | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What is to become of a file.
+
+    Attributes:
+        train: the script; written down where the file names none.
+        main_loop: the loop that the user takes for the main loop; None for the one that is found.
+        introduction: comment above a first metrics part.
+        entries: the metrics that it is to list; sections of others are left alone.
+        dropped: sections to be commented out, each with a note that says why.
+        offered: new sections that are written as comments, for the user to take the signs away.
+        statements: what stands at the places of the metrics part.
+    """
+
+    train: str
+    main_loop: Place | None
+    introduction: str
+    entries: Sequence[Entry]
+    dropped: Mapping[str, str]
+    offered: Sequence[Entry]
+    statements: Mapping[Place, str]
+
+
+def rewrite(text: str, wanted: Rewriting) -> str:
+    """The text of a valid `deviate.toml` with what is wanted of it.
+
+    Raises:
+        ToolError: the new text would not say what is wanted.
+    """
+    is_dos = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    made = _rewritten(text.replace("\r\n", "\n") if is_dos else text, wanted)
+    try:
+        listed = parse(made, "deviate.toml").metrics or ()
+    except InputError:
+        listed = ()
+    if {wish.name: wish for wish in listed} != {entry.wish.name: entry.wish for entry in wanted.entries}:
+        raise ToolError(
+            "deviate.toml could not be rewritten in its present form, and is left as it is",
+            "Write each metric as a section of its own, [metrics.NAME], and try again.",
+        )
+    return made.replace("\n", "\r\n") if is_dos else made
+
+
+def _rewritten(text: str, wanted: Rewriting) -> str:
+    pieces = pieces_of(text if text.endswith("\n") or not text else f"{text}\n")
+    has_metrics = any(piece.holds("metrics") for piece in pieces)
+    has_experiment = any(piece.holds("experiment") for piece in pieces)
+    changes = [(_find(pieces, entry.was.name), entry.was, entry.wish) for entry in wanted.entries if entry.was]
+    drops = [(_find(pieces, name), name, note) for name, note in wanted.dropped.items()]
+    for piece, was, wish in changes:
+        _change(piece, was, wish)
+    for piece, name, note in drops:
+        _comment_out(piece, name, note)
+    experiment = [] if has_experiment else pieces_of("[experiment]\n")
+    _set_experiment(experiment or pieces, wanted)
+    added = [] if has_metrics else [comment(wanted.introduction)]
+    added += [piece.text for piece in experiment]
+    added += [_section(entry) for entry in wanted.entries if entry.was is None]
+    added += [comment(OFFERED)] if wanted.offered else []
+    added += [commented(_section(entry)) for entry in wanted.offered]
+    _insert(pieces, added)
+    _remember(pieces, wanted.statements)
+    return "".join(piece.text + piece.gap for piece in pieces)
+
+
+def section_lines(wish: Wish) -> list[str]:
+    """The keys of a section, as they are written."""
+    return [f"{key} = {item(value).as_string()}" for key, value in _values(wish).items()]
+
+
+def _values(wish: Wish) -> dict[str, Value]:
+    """What a section says, key by key, without what goes without saying."""
+    values: dict[str, Value | None] = {
+        "where": None if wish.where is None else str(wish.where),
+        "expression": wish.expression,
+        "path": None if wish.path is None else [str(place) for place in wish.path],
+        "label": wish.label,
+        "direction": wish.direction,
+        "aggregate": None if wish.aggregate == "last" else wish.aggregate,
+        "unit": wish.unit or None,
+        "role": wish.role,
+        "primary": wish.is_primary or None,
+        "margin": wish.margin,
+        "target": wish.target,
+        "n_examples": wish.n_examples,
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _find(pieces: Sequence[Piece], name: str) -> Piece:
+    return next(piece for piece in pieces if piece.holds("metrics", name))
+
+
+def _change(piece: Piece, was: Wish, wish: Wish) -> None:
+    """Bring a section up to date: only keys whose value is another one are touched."""
+    if was == wish:
+        return
+    document = tomlkit.parse(piece.text)
+    metrics = cast("MutableMapping[str, MutableMapping[str, object]]", document["metrics"])
+    section, old, new = metrics[was.name], _values(was), _values(wish)
+    for gone in old.keys() - new.keys():
+        section.pop(gone, None)
+    for name, value in new.items():
+        if old.get(name) != value:
+            section[name] = item(value)
+    if wish.name != was.name and piece.key != ("metrics", was.name):
+        metrics[wish.name] = metrics.pop(was.name)
+    piece.text = tomlkit.dumps(document)
+    if wish.name != was.name and piece.key == ("metrics", was.name):
+        trivia = cast("Table", section).trivia
+        _, _, keys = piece.text.partition("\n")
+        piece.text = f"{trivia.indent}[metrics.{key(wish.name)}]{trivia.comment_ws}{trivia.comment}\n{keys}"
+        piece.key = ("metrics", wish.name)
+
+
+def _comment_out(piece: Piece, name: str, note: str) -> None:
+    if piece.key == ("metrics", name):
+        left, text = "", piece.text
+    else:
+        document, section = tomlkit.parse(piece.text), tomlkit.document()
+        metrics = cast("MutableMapping[str, Table]", document["metrics"])
+        section["metrics"] = {name: metrics.pop(name).unwrap()}
+        left, text = tomlkit.dumps(document), tomlkit.dumps(section)
+    piece.text, piece.gap = left, comment(note) + commented(text) + piece.gap
+
+
+def _set_experiment(pieces: Sequence[Piece], wanted: Rewriting) -> None:
+    """Name the script where the file names none, and the main loop where the user has chosen it."""
+    holding = [piece for piece in pieces if piece.holds("experiment")]
+    piece = next((piece for piece in holding if piece.holds("experiment", "main_loop")), holding[0])
+    document = tomlkit.parse(piece.text)
+    experiment = cast("MutableMapping[str, object]", document["experiment"])
+    if not any(other.holds("experiment", "train") for other in holding):
+        experiment["train"] = item(wanted.train)
+    if wanted.main_loop is None:
+        experiment.pop("main_loop", None)
+    elif experiment.get("main_loop") != str(wanted.main_loop):
+        experiment["main_loop"] = item(str(wanted.main_loop))
+    piece.text = tomlkit.dumps(document)
+
+
+def _insert(pieces: list[Piece], added: Sequence[str]) -> None:
+    """Put new sections behind the metrics part, else at the end, with blank lines between them."""
+    if not added:
+        return
+    of_metrics = [place for place, piece in enumerate(pieces) if "metrics" in piece.key[:1] or piece.holds("metrics")]
+    others = [place for place, piece in enumerate(pieces) if piece.key != ("statements",)]
+    after = "\n".join(added)
+    if not of_metrics and not others:
+        pieces.insert(0, Piece((), after))
+        return
+    place = (of_metrics or others)[-1]
+    attached, rest = pieces[place].split_gap(is_last=place == len(pieces) - 1)
+    pieces[place].gap = attached
+    pieces.insert(place + 1, Piece((), "", f"\n{after}{rest}"))
+
+
+def _remember(pieces: list[Piece], statements: Mapping[Place, str]) -> None:
+    """Write down what stands at the places, instead of what was written down before."""
+    lines = "".join(f"{key(str(place))} = {item(text).as_string()}\n" for place, text in statements.items())
+    piece = next((piece for piece in pieces if piece.key == ("statements",)), None)
+    if piece is not None:
+        header, *others = LINE.findall(piece.text)
+        piece.text = "".join([header, *(line for line in others if line.lstrip().startswith("#")), lines])
+    elif statements:
+        pieces.append(Piece(("statements",), f"\n{REMEMBERED}[statements]\n{lines}"))
+
+
+def _section(entry: Entry) -> str:
+    """A new section with its reason inside, so that the two stay together."""
+    reason = comment(entry.reason, WIDTH) if entry.reason else ""
+    keys = "".join(f"{line}\n" for line in section_lines(entry.wish))
+    return f"[metrics.{key(entry.wish.name)}]\n{reason}{keys}"

@@ -1,0 +1,187 @@
+"""From a command to what is to be recorded: the script is analysed, `deviate.toml` obeyed, written or looked over."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deviate import analysis, replay
+from deviate.errors import InputError
+from deviate.model import Analysis, Selection, Variant
+from deviate.project import config, selection
+from deviate.project.command import CONFIG, Target, locate, project_root
+
+if TYPE_CHECKING:
+    from deviate.project.review import Screen
+    from deviate.project.saving import Saved
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A command whose script is understood: what it reports, and what of it the user wants.
+
+    Attributes:
+        notes: tell of a `deviate.toml` that was not obeyed, and of sections whose statements have moved.
+        variants: those that the user has defined.
+        sources: where the files are, for another state of the project than the one at its root.
+    """
+
+    target: Target
+    analysis: Analysis
+    selection: Selection
+    config: config.Config
+    notes: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    sources: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A script as it was found, and what each section of its `deviate.toml` stands for there.
+
+    Attributes:
+        matches: None without a metrics part.
+        problem: why the main loop that the file names cannot be it.
+        notes: why a `deviate.toml` is not obeyed.
+    """
+
+    target: Target
+    analysis: Analysis
+    config: config.Config
+    matches: tuple[selection.Match, ...] | None
+    problem: InputError | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def config_path(self) -> Path:
+        """The `deviate.toml` of the project."""
+        return self.target.root / CONFIG
+
+
+def find_target(
+    words: Sequence[str],
+    folder: Path,
+    python: str | None = None,
+    *,
+    default: str | None = None,
+    then: Sequence[Sequence[str]] = (),
+) -> Target:
+    """What a command line means, with what `deviate.toml` has to add: the command itself, and those that follow.
+
+    Args:
+        words: a script with its arguments, or a whole command; nothing for the one that `deviate.toml` names.
+        folder: where the user is.
+        python, default: interpreter for a script, as in `locate`.
+        then: commands that follow; by default those of `deviate.toml`, where it is for the script.
+
+    Raises:
+        InputError: there is no script, or it does not exist.
+    """
+    settings = config.load(project_root(folder) / CONFIG)
+    if not words and (settings.command or settings.train):
+        words = shlex.split(settings.command) if settings.command else [str(settings.train)]
+    target = locate(words, folder, python, default=default, then=then, train=settings.train)
+    scripts = [path.relative_to(target.root).as_posix() for path in (target.script, *target.others)]
+    if not then and settings.then and any(map(settings.is_for, scripts)):
+        following = [shlex.split(text) for text in settings.then]
+        target = locate(words, folder, python, default=default, then=following, train=settings.train)
+    return target
+
+
+def look(target: Target) -> Looked:
+    """Analyse the script and read the user's `deviate.toml`; whether its sections fit is not asked yet.
+
+    Raises:
+        InputError: the script or the file cannot be used.
+    """
+    return _read_config(target, _analyze(target))
+
+
+def _analyze(target: Target) -> Analysis:
+    """All scripts of a run as one: the training script is what `deviate.toml` names, else the first that trains."""
+    train = config.load(target.root / CONFIG).train
+    return analysis.analyze_together((target.script, *target.others), target.root, train=train)
+
+
+def _read_config(target: Target, found: Analysis) -> Looked:
+    settings = config.load(target.root / CONFIG)
+    if not settings.is_for(found.script):
+        return Looked(target, found, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",))
+    found, problem = selection.choose_loop(found, settings)
+    found, matches = selection.match(found, settings)
+    return Looked(target, found, settings, None if settings.metrics is None else matches, problem)
+
+
+def prepare(target: Target) -> Prepared:
+    """Analyse the script and apply the user's `deviate.toml`.
+
+    Raises:
+        InputError: the script or the file cannot be used, or nothing is left to record.
+    """
+    return obey(look(target))
+
+
+def obey(looked: Looked) -> Prepared:
+    """Apply the user's `deviate.toml`.
+
+    Raises:
+        InputError: a section fits nothing, a variant cannot be made, or nothing is left to record.
+    """
+    if looked.problem is not None:
+        raise looked.problem
+    selected = selection.settle(looked.analysis, looked.matches)
+    moved = selection.told_moves(looked.matches or ())
+    notes = (*looked.notes, *([moved] if moved else []))
+    return Prepared(looked.target, looked.analysis, selected, looked.config, notes, _variants(looked.config))
+
+
+def _variants(settings: config.Config) -> tuple[Variant, ...]:
+    return tuple(
+        replay.define_variant(it.name, vary=it.vary, hold=it.hold, levels=it.levels, description=it.description)
+        for it in settings.definitions
+    )
+
+
+def save(looked: Looked) -> "tuple[Looked, Saved]":
+    """Write what was found to `deviate.toml`, or bring it up to date.
+
+    Raises:
+        InputError: the file is for another script, or cannot be brought up to date or written.
+    """
+    from deviate.project import saving
+
+    if looked.problem is not None:
+        raise looked.problem
+    settings = config.load(looked.config_path)
+    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
+    saved = saving.save(looked.analysis, looked.config, looked.matches or (), looked.config_path)
+    return _read_config(looked.target, looked.analysis), saved
+
+
+def review(looked: Looked, screen: "Screen") -> bool:
+    """Let the user look over what was found, and write the choice to `deviate.toml`; whether there was one.
+
+    Raises:
+        InputError: the file is for another script, was changed meanwhile, or cannot be written.
+    """
+    from deviate.project import saving
+    from deviate.project.review import review as look_over
+
+    settings = config.load(looked.config_path)
+    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
+    has_loop = looked.config.main_loop is not None and looked.problem is None
+    chosen = look_over(looked.analysis, looked.config, looked.matches, screen, has_chosen_loop=has_loop)
+    if chosen is None:
+        return False
+    if config.load(looked.config_path) != settings:
+        raise InputError(f"{CONFIG} was changed during the review, and is left as it is", "Review again.")
+    saving.write_plan(
+        chosen.analysis,
+        looked.config_path,
+        chosen.entries,
+        chosen.dropped,
+        chosen.offered,
+        has_chosen_loop=chosen.has_chosen_loop,
+    )
+    return True

@@ -1,0 +1,134 @@
+"""Places that deviate.toml names, in a script that has changed since: found again by what stood there."""
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+
+from deviate.analysis import Statements, normalised, read_statements
+from deviate.model import Analysis, Metric, Place, Rejected
+from deviate.project.config import Wish
+
+ALIKE, CLEARLY_MORE = 0.5, 0.05
+"""Share of its text that a rewritten statement has in common with the old one, and lead before the next candidate."""
+SCOPE = re.compile(r"\w+(\.\w+)*")
+CLEARLY_NEARER = 3
+"""By this factor the nearest of several statements is nearer than the next, where nothing is remembered."""
+
+
+def follow(analysis: Analysis, wishes: Sequence[Wish], remembered: Mapping[Place, str]) -> tuple[Wish, ...]:
+    """The sections with each place where its statement stands now; a place that is not found again stays as it is.
+
+    A statement is known by what it says. Where nothing is remembered of a place, or what was there has been rewritten,
+    the expression is looked for: in the statement most like the old one, or at the place itself and nearest to it.
+
+    Args:
+        remembered: what stood at a place when the file was saved.
+    """
+    follower = _Follower(analysis, remembered)
+    same = [None if wish.where is None else follower.same_statement(wish.where) for wish in wishes]
+    taken = {
+        (place, _key(wish)) for wish, place in zip(wishes, same, strict=True) if place is not None and wish.expression
+    }
+    followed = []
+    for wish, place in zip(wishes, same, strict=True):
+        now = place or follower.same_expression(wish, {there for there, key in taken if key == _key(wish)})
+        path = wish.path and tuple(follower.same_statement(step) or step for step in wish.path)
+        followed.append(dataclasses.replace(wish, where=now, path=path))
+    return tuple(followed)
+
+
+def place_now(analysis: Analysis, place: Place, remembered: Mapping[Place, str]) -> Place:
+    """Where the statement at one place stands now; the place itself when it is not found again."""
+    return _Follower(analysis, remembered).same_statement(place) or place
+
+
+def places_now(analysis: Analysis, remembered: Mapping[Place, str]) -> frozenset[Place]:
+    """Where the remembered statements stand now; those that are gone are left out."""
+    follower = _Follower(analysis, remembered)
+    return frozenset(place for place in map(follower.same_statement, remembered) if place is not None)
+
+
+def _key(wish: Wish) -> str:
+    return normalised(wish.expression or "")
+
+
+class _Follower:
+    """Reads the files that places are in, each once."""
+
+    def __init__(self, analysis: Analysis, remembered: Mapping[Place, str]) -> None:
+        self.analysis = analysis
+        self.remembered = remembered
+        self.read: dict[str, Statements] = {}
+
+    def same_statement(self, place: Place) -> Place | None:
+        """Where the statement is now that stood at a place; None when nothing is remembered of it or it is gone."""
+        text = self.remembered.get(place)
+        if text is None:
+            return None
+        if (line := self._of(place.file).line_of(text)) is not None:
+            return Place(place.file, line)
+        lines = {file: self._of(file).line_of(text) for file in self.analysis.files if file != place.file}
+        found = [Place(file, line) for file, line in lines.items() if line is not None]
+        return found[0] if len(found) == 1 else None
+
+    def same_expression(self, wish: Wish, taken: set[Place]) -> Place | None:
+        """Where the expression of a section stands now, but for the places taken by other sections."""
+        where = wish.where
+        if where is None or wish.expression is None:
+            return where
+        wanted, statements = normalised(wish.expression), self._of(where.file)
+        values: list[Metric | Rejected] = [*self.analysis.metrics, *self.analysis.rejected]
+        reported = [item.line for item in values if item.file == where.file and normalised(item.expression) == wanted]
+        evaluated = statements.lines_with(wish.expression)
+        text = self.remembered.get(where)
+        if text is None:
+            here = [line for line in (where.line, statements.start(where.line)) if line in {*reported, *evaluated}]
+            if here:
+                return Place(where.file, here[0])
+        lines = dict.fromkeys([*reported, *evaluated] if text else reported or evaluated)
+        left = [line for line in lines if Place(where.file, line) not in taken]
+        line = _nearest(where.line, left) if text is None else self._rewritten(text, wish.expression, left, statements)
+        return where if line is None else Place(where.file, line)
+
+    def _rewritten(self, text: str, expression: str, lines: Sequence[int], statements: Statements) -> int | None:
+        """The line whose statement is a statement of before, rewritten; None when that is no clear case.
+
+        It stands in the same function, was not there before, and says much the same around the expression.
+        """
+        known = set(self.remembered.values())
+        said = {line: statements.text_at(line) or "" for line in lines}
+        alike = {
+            line: _likeness(text.replace(expression, ""), now.replace(expression, ""))
+            for line, now in said.items()
+            if now not in known and _scope(now) == _scope(text)
+        }
+        ranked = sorted(alike, key=lambda line: -alike[line])
+        if not ranked or alike[ranked[0]] < ALIKE:
+            return None
+        return ranked[0] if len(ranked) == 1 or alike[ranked[0]] - alike[ranked[1]] >= CLEARLY_MORE else None
+
+    def _of(self, file: str) -> Statements:
+        if file not in self.read:
+            self.read[file] = read_statements(self.analysis.root / file)
+        return self.read[file]
+
+
+def _scope(text: str) -> str:
+    """The functions and classes around a statement, as its text tells them; empty at the top level."""
+    scope = text.partition(": ")[0]
+    return scope if SCOPE.fullmatch(scope) else ""
+
+
+def _likeness(one: str, other: str) -> float:
+    """Share of two texts that is the same, from 0 to 1."""
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _nearest(wanted: int, lines: Sequence[int]) -> int | None:
+    """The line nearest to another one; None when that is no clear case."""
+    ranked = sorted(lines, key=lambda line: abs(line - wanted))
+    distances = [abs(line - wanted) for line in ranked]
+    if len(ranked) > 1 and distances[1] < CLEARLY_NEARER * distances[0]:
+        return None
+    return ranked[0] if ranked else None

@@ -1,0 +1,23 @@
+"""Review: the user looks over, in the terminal, what would be recorded."""
+
+from typing import TYPE_CHECKING
+
+from deviate.base.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.project.review.terminal import Terminal as Terminal
+    from deviate.project.review.walk import Chosen as Chosen
+    from deviate.project.review.walk import Screen as Screen
+    from deviate.project.review.walk import review as review
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.project.review.terminal": ("Terminal",),
+        "deviate.project.review.walk": (
+            "Chosen",
+            "Screen",
+            "review",
+        ),
+    },
+)

@@ -1,0 +1,167 @@
+"""What is looked over: a metric, what its section is to say, and whether it is recorded; and the changes to that."""
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from deviate.errors import InputError
+from deviate.model import Analysis, Direction, Metric, Place, Role
+from deviate.project import selection
+from deviate.project.config import AGGREGATES, AT, Wish
+
+PLACE = re.compile(r"(?:(?P<file>\S.*?):)?(?P<line>\d+)(?:\s+(?P<expression>.+))?")
+
+
+@dataclass(slots=True)
+class Item:
+    """A metric under review.
+
+    Attributes:
+        wish: what its section is to say.
+        metric: None when the section fits nothing; then `problem` says why.
+        was: its section as it is in the file; None for one that the file does not list.
+        is_gone: whether the script had it when the file was saved, and has it no longer.
+    """
+
+    wish: Wish
+    metric: Metric | None
+    was: Wish | None = None
+    is_kept: bool = True
+    problem: str = ""
+    is_gone: bool = False
+
+    @property
+    def reason(self) -> str:
+        """Why it was taken for a metric."""
+        return "; ".join(self.metric.evidence) if self.metric else ""
+
+    @property
+    def direction(self) -> Direction | None:
+        """The direction as it will be read."""
+        if self.wish.direction == "none":
+            return None
+        return self.wish.direction or (self.metric.direction if self.metric else None)
+
+    def change(self, **values: object) -> None:
+        """Give keys of the section other values."""
+        self.wish = dataclasses.replace(self.wish, **values)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Something that can be set on an item: the question for it (none where it takes no value), and how."""
+
+    word: str
+    question: str
+    set: Callable[[Item, str, Sequence[Item]], None]
+
+
+def placed(text: str, script: str, wish: Wish) -> Wish:
+    """A section at the place given as `FILE:LINE EXPRESSION`; the file may be left out for the script.
+
+    Raises:
+        InputError: the text is no place.
+    """
+    match = PLACE.fullmatch(text)
+    if match is None:
+        raise InputError(f"{text!r} is no place", f"Give file, line and expression: {script}:61 correct / total")
+    where = Place(match["file"] or script, int(match["line"]))
+    return dataclasses.replace(wish, where=where, expression=match["expression"], path=None, label=None)
+
+
+def attach(analysis: Analysis, wish: Wish, item: Item, items: Sequence[Item]) -> Analysis:
+    """Let an item stand for what a section names.
+
+    Returns: the analysis, with a site more where it saw no such value.
+
+    Raises:
+        InputError: nothing fits there, or another item is it already.
+    """
+    analysis, metric = selection.resolve(analysis, wish)
+    same = next((it for it in items if it is not item and it.metric is not None and it.metric.id == metric.id), None)
+    if same is not None:
+        raise InputError(f"that is {same.wish.name}, which is listed already", "Go back to it with b.")
+    found = selection.wish_of(metric)
+    item.wish = dataclasses.replace(
+        wish, where=found.where, expression=found.expression, path=found.path, label=found.label
+    )
+    item.metric, item.problem, item.is_kept, item.is_gone = metric, "", True, False
+    return analysis
+
+
+def _rename(item: Item, text: str, items: Sequence[Item]) -> None:
+    if not text or not text.isprintable():
+        raise InputError("a name needs printable characters", "Type n and the new name.")
+    if any(other.wish.name == text for other in items if other is not item):
+        raise InputError(f"another metric is named {text}", "Choose another name, or rename that one first.")
+    if item.wish.where is None and item.wish.expression is None and item.metric is not None:
+        found = selection.wish_of(item.metric)  # it was known by its name alone
+        item.change(where=found.where, expression=found.expression, path=found.path, label=found.label)
+    item.change(name=text)
+
+
+DIRECTIONS = {
+    "max": "max", "higher": "max", "h": "max",
+    "min": "min", "lower": "min", "l": "min",
+    "none": "none", "unknown": "none", "u": "none",
+}  # fmt: skip
+
+
+def _set_direction(item: Item, text: str, items: Sequence[Item]) -> None:
+    del items
+    if text not in DIRECTIONS:
+        raise InputError(f"{text!r} is no direction", "Use max (higher is better), min (lower is better) or none.")
+    item.change(direction=DIRECTIONS[text])
+
+
+def _set_aggregate(item: Item, text: str, items: Sequence[Item]) -> None:
+    del items
+    if text not in AGGREGATES and not AT.fullmatch(text):
+        raise InputError(f"{text!r} is no aggregate", f"Use one of {', '.join(AGGREGATES)}, or at:K.")
+    item.change(aggregate=text)
+
+
+def _set_role(item: Item, text: str, items: Sequence[Item]) -> None:
+    del items
+    if text not in get_args(Role):
+        raise InputError(f"{text!r} is no role", f"Use one of {', '.join(get_args(Role))}.")
+    item.change(role=text)
+
+
+def _set_unit(item: Item, text: str, items: Sequence[Item]) -> None:
+    del items
+    if not text.isprintable():
+        raise InputError("a unit needs printable characters", "Type u and the unit.")
+    item.change(unit=text)
+
+
+def _set_primary(item: Item, text: str, items: Sequence[Item]) -> None:
+    del text
+    is_primary = not item.wish.is_primary
+    for other in items:
+        other.change(is_primary=is_primary and other is item)
+
+
+def _set_margin(item: Item, text: str, items: Sequence[Item]) -> None:
+    del items
+    try:
+        margin = float(text) if text else None
+    except ValueError:
+        margin = math.nan
+    if margin is not None and not 0 <= margin < math.inf:
+        raise InputError(f"{text!r} is no margin", "Give a number from 0, or nothing for none.")
+    item.change(margin=margin)
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "n": Setting("name", "new name", _rename),
+    "d": Setting("direction", "direction (max, min, none)", _set_direction),
+    "a": Setting("aggregate", f"aggregate ({', '.join(AGGREGATES)}, at:K)", _set_aggregate),
+    "r": Setting("role", f"role ({', '.join(get_args(Role))})", _set_role),
+    "u": Setting("unit", "unit (nothing for none)", _set_unit),
+    "m": Setting("margin", "margin (nothing for none)", _set_margin),
+    "p": Setting("primary", "", _set_primary),
+}

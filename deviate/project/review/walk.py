@@ -1,0 +1,251 @@
+"""The walk: from the main loop through each metric and the near misses to the summary, and what the answers do."""
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from rich.console import RenderableType
+
+from deviate.errors import InputError
+from deviate.model import Analysis, Metric, Rejected
+from deviate.project import saving, selection
+from deviate.project.config import Config, Wish
+from deviate.project.config_edit import Entry
+from deviate.project.review import text
+from deviate.project.review.items import SETTINGS, Item, attach, placed
+from deviate.project.selection import Match
+
+MOST_MISSES = 12
+UNWANTED = "Left out in a review."
+WORDS = {
+    "keep": "k", "drop": "x", "where": "w", "back": "b", "finish": "f", "quit": "q", "all": "a",
+    **{setting.word: key for key, setting in SETTINGS.items()},
+}  # fmt: skip
+
+
+class Screen(Protocol):
+    """Where the walk is shown, and the user answers."""
+
+    def show(self, shown: RenderableType) -> None: ...
+
+    def ask(self, question: str) -> str:
+        """One line; EOFError or KeyboardInterrupt where there is none."""
+
+
+class Move(enum.Enum):
+    """Where an answer leads; `STAY` shows the same step again."""
+
+    NEXT = enum.auto()
+    BACK = enum.auto()
+    STAY = enum.auto()
+    ADDED = enum.auto()
+    FINISH = enum.auto()
+    QUIT = enum.auto()
+
+
+MOVES = {"": Move.NEXT, "b": Move.BACK, "f": Move.FINISH, "q": Move.QUIT}
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What the user wants the file to list, as `saving.write_plan` takes it."""
+
+    analysis: Analysis
+    has_chosen_loop: bool
+    entries: tuple[Entry, ...]
+    dropped: dict[str, str]
+    offered: tuple[Entry, ...]
+
+
+def review(
+    analysis: Analysis,
+    config: Config,
+    matches: Sequence[Match] | None,
+    screen: Screen,
+    *,
+    has_chosen_loop: bool = False,
+) -> Chosen | None:
+    """Walk through the analysis with the user.
+
+    Args:
+        matches: what the sections of the file stand for; None without a metrics part.
+        has_chosen_loop: whether the main loop is the one that the file names.
+
+    Returns: the choice, or None when the user wants nothing written.
+    """
+    walk = _Walk(analysis, _items(analysis, config, matches or ()), screen, has_chosen_loop=has_chosen_loop)
+    if not walk.run():
+        return None
+    left = [item for item in walk.items if not item.is_kept]
+    entries = [Entry(item.wish, item.was, item.reason) for item in walk.items if item.is_kept]
+    offered: list[Entry] = []
+    if matches is None:
+        offered = [Entry(item.wish, None, item.reason) for item in left]
+        offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
+    dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left if item.was}
+    return Chosen(walk.analysis, walk.has_chosen_loop, tuple(entries), dropped, tuple(offered))
+
+
+def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list[Item]:
+    """The sections of the file in their order, then the metrics that it does not list."""
+    items = [
+        Item(match.wish, match.found, match.written)
+        if isinstance(match.found, Metric)
+        else Item(match.wish, None, match.written, is_kept=False, problem=match.found.message, is_gone=match.is_gone)
+        for match in matches
+    ]
+    new, left = saving.unlisted(analysis, config, matches)
+    taken = [item.wish.name for item in items]
+    entries = saving.new_entries([*new, *left], taken)
+    is_kept = not config.metrics or bool(config.statements)
+    for metric, entry in zip([*new, *left], entries, strict=True):
+        items.append(Item(entry.wish, metric, is_kept=is_kept and metric in new))
+    return items
+
+
+class _Walk:
+    """Goes from step to step, and keeps what has been chosen on the way."""
+
+    def __init__(self, analysis: Analysis, items: list[Item], screen: Screen, *, has_chosen_loop: bool) -> None:
+        self.analysis = analysis
+        self.has_chosen_loop = has_chosen_loop
+        self.items = items
+        self.screen = screen
+        self.shows_all_misses = False
+        self.has_shown_keys = False
+
+    def run(self) -> bool:
+        """Whether the user wants the outcome written."""
+        place = 0
+        while True:
+            steps = self._steps()
+            if place == len(steps):
+                return True
+            n_items = len(self.items)
+            match steps[place]():
+                case Move.NEXT:
+                    place += 1
+                case Move.BACK:
+                    place = max(0, place - 1)
+                case Move.ADDED:
+                    place = 1 + n_items
+                case Move.FINISH:
+                    place = len(steps) - 1
+                case Move.QUIT:
+                    return False
+
+    def misses(self) -> tuple[Rejected, ...]:
+        """Values that are reported, and neither taken for metrics nor added by the user."""
+        taken = {item.metric.site for item in self.items if item.metric is not None}
+        return tuple(miss for miss in self.analysis.rejected if miss.site is not None and miss.site not in taken)
+
+    def _steps(self) -> list[Callable[[], Move]]:
+        of_items = [partial(self._look_at, number) for number in range(len(self.items))]
+        return [self._begin, *of_items, *([self._add_misses] if self.misses() else []), self._add_place, self._end]
+
+    def _answer(self) -> tuple[str, str, str]:
+        """A line of the user's, its first word as a key, and the rest."""
+        line = self.screen.ask("> ").strip()
+        word, _, rest = line.partition(" ")
+        return line, WORDS.get(word, word), rest.strip()
+
+    def _begin(self) -> Move:
+        self.screen.show(text.show_loop(self.analysis))
+        _, key, _ = self._answer()
+        others = {str(number): loop for number, loop in enumerate(self.analysis.alternatives, start=1)}
+        if key in others:
+            self.analysis = selection.with_main_loop(self.analysis, others[key])
+            self.has_chosen_loop = True
+        return MOVES.get(key, Move.STAY)
+
+    def _look_at(self, number: int) -> Move:
+        item = self.items[number]
+        self.screen.show(text.show_item(item, number + 1, len(self.items), self.analysis))
+        if not self.has_shown_keys:
+            self.screen.show(text.show_keys())
+            self.has_shown_keys = True
+        while True:
+            _, key, rest = self._answer()
+            if key in MOVES and not rest:
+                return MOVES[key]
+            if key in ("k", "x") and not rest:
+                item.is_kept = key == "k" and item.metric is not None
+                return Move.NEXT
+            if key != "w" and key not in SETTINGS:
+                self.screen.show(text.show_keys())
+                continue
+            try:
+                self._change(item, key, rest)
+            except InputError as error:
+                self.screen.show(text.show_error(error))
+            else:
+                return Move.STAY
+
+    def _change(self, item: Item, key: str, value: str) -> None:
+        question = "file:line expression" if key == "w" else SETTINGS[key].question
+        if question and not value:
+            value = self.screen.ask(f"{question}: ").strip()
+        if key == "w":
+            wish = placed(value, self.analysis.script, item.wish)
+            self.analysis = attach(self.analysis, wish, item, self.items)
+        else:
+            SETTINGS[key].set(item, value, self.items)
+
+    def _add_misses(self) -> Move:
+        misses = self.misses()
+        self.screen.show(text.show_misses(misses, None if self.shows_all_misses else MOST_MISSES))
+        line, key, _ = self._answer()
+        if key in MOVES:
+            return MOVES[key]
+        numbers = [int(word) for word in line.replace(",", " ").split() if word.isdecimal()]
+        if key == "a" or not numbers or max(numbers) > len(misses) or 0 in numbers:
+            self.shows_all_misses = self.shows_all_misses or key == "a"
+            return Move.STAY
+        return self._add([saving.wish_of_rejected(misses[number - 1], set()) for number in dict.fromkeys(numbers)])
+
+    def _add_place(self) -> Move:
+        self.screen.show(text.show_places(self.analysis))
+        line, key, _ = self._answer()
+        if key in MOVES:
+            return MOVES[key]
+        try:
+            wish = placed(line, self.analysis.script, Wish(""))
+        except InputError as error:
+            self.screen.show(text.show_error(error))
+            return Move.STAY
+        return self._add([wish])
+
+    def _add(self, wishes: Sequence[Wish]) -> Move:
+        """Look at new items next."""
+        added = 0
+        for wish in wishes:
+            item = Item(wish, None)
+            try:
+                self.analysis = attach(self.analysis, wish, item, self.items)
+            except InputError as error:
+                self.screen.show(text.show_error(error))
+                continue
+            named = wish.name or saving.name_from(item.wish.expression or "")
+            item.change(name=saving.free_name(named, self._names()))
+            self.items.append(item)
+            added += 1
+        return Move.ADDED if added else Move.STAY
+
+    def _end(self) -> Move:
+        self.screen.show(text.show_summary(self.items, self.analysis))
+        _, key, _ = self._answer()
+        if key in ("", "w"):
+            try:
+                selection.settle(
+                    self.analysis, [Match(it.wish, it.wish, it.metric) for it in self.items if it.is_kept and it.metric]
+                )
+            except InputError as error:
+                self.screen.show(text.show_error(error))
+                return Move.STAY
+            return Move.NEXT
+        return MOVES.get(key, Move.STAY)
+
+    def _names(self) -> set[str]:
+        return {item.wish.name for item in self.items}

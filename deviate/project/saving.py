@@ -1,0 +1,214 @@
+"""What `deviate.toml` is to say after an analysis: what the user wrote, what is new, and what is gone."""
+
+import dataclasses
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from deviate.analysis import read_statements
+from deviate.errors import InputError
+from deviate.model import Analysis, Metric, Place, Rejected
+from deviate.project.config import Config, Wish, read_text
+from deviate.project.config_edit import Entry, Rewriting, rewrite
+from deviate.project.relocate import places_now
+from deviate.project.selection import Match, wish_of
+
+INTRODUCTION = """\
+What deviate records of {script}. {loop}
+Take a section out to leave its metric out; rename a metric by the name of its section. A value that is not listed is
+added by where (file:line) and expression. Also: direction (max, min, none), aggregate (last, best, mean, median, min,
+max, at:K), unit, role (quality, time, other), primary = true, margin, target, n_examples. When the script has changed,
+deviate analyze {script} --save brings this file up to date, and --review asks."""
+GONE = "Left out by deviate, for the script no longer has it:"
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What has become of a metrics part that was there before: names of metrics.
+
+    Attributes:
+        left: found, but left out by the user before.
+        offered: found and written down as comments.
+    """
+
+    added: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        told = {
+            "added": self.added,
+            "moved with the script": self.moved,
+            "gone from the script and commented out": self.gone,
+            "left out as before": self.left,
+            "found too, written as comments": self.offered,
+        }
+        return "; ".join(f"{what}: {', '.join(names)}" for what, names in told.items() if names)
+
+
+def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Path) -> Saved:
+    """Bring the file up to date: new metrics are added, those that are gone commented out, what moved is followed.
+
+    A metric that was there when the file was saved last, and that it does not list, was left out by the user.
+
+    Raises:
+        InputError: the file is for another script, a section fits nothing for another reason than a change of the
+            script, or the file cannot be written.
+    """
+    refuse_other_script(analysis, config, path)
+    for match in matches:
+        if isinstance(match.found, InputError) and not match.is_gone:
+            raise match.found
+    kept = [match for match in matches if isinstance(match.found, Metric)]
+    gone = [match for match in matches if match not in kept]
+    found, left = unlisted(analysis, config, matches)
+    new = new_entries(found, [match.wish.name for match in kept])
+    is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
+    entries = [*(Entry(match.wish, match.written) for match in kept), *([] if is_by_hand else new)]
+    offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
+    dropped = {match.written.name: GONE for match in gone}
+    write_plan(analysis, path, entries, dropped, offered, has_chosen_loop=config.main_loop is not None)
+    return Saved(
+        added=() if is_by_hand or not config.metrics else _names(new),
+        moved=tuple(match.wish.name for match in kept if match.has_moved),
+        gone=tuple(match.written.name for match in gone),
+        left=tuple(metric.name for metric in left),
+        offered=_names(new) if is_by_hand else (),
+    )
+
+
+def unlisted(
+    analysis: Analysis, config: Config, matches: Sequence[Match]
+) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
+    """The metrics that the file does not list: those that are new, and those that were there when it was saved."""
+    listed = {match.found.id for match in matches if isinstance(match.found, Metric)}
+    others = [metric for metric in analysis.metrics if metric.id not in listed]
+    known = places_now(analysis, config.statements)
+    left = [metric for metric in others if config.statements and known.issuperset(_places(wish_of(metric)))]
+    return tuple(metric for metric in others if metric not in left), tuple(left)
+
+
+def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
+    """Raise InputError when the file was written for another script."""
+    if not config.is_for(analysis.script):
+        raise InputError(f"{path} is for {config.train}, not for {analysis.script}", "Move it away and save again.")
+
+
+def write_plan(
+    analysis: Analysis,
+    path: Path,
+    entries: Sequence[Entry],
+    dropped: Mapping[str, str],
+    offered: Sequence[Entry],
+    *,
+    has_chosen_loop: bool = False,
+) -> None:
+    """Write the file so that it lists exactly these metrics; all else in it stays.
+
+    Args:
+        has_chosen_loop: whether the main loop is the user's choice, which is written down.
+
+    Raises:
+        InputError: there is nothing to list, or the file cannot be written.
+    """
+    if not entries:
+        raise InputError(
+            f"nothing would be left to record of {analysis.script}",
+            "Keep a metric, or name a value in deviate.toml by where and expression.",
+        )
+    loop = analysis.main_loop
+    chosen = Place(loop.file, loop.line) if loop is not None and has_chosen_loop else None
+    told = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
+    wanted = Rewriting(
+        train=analysis.script,
+        main_loop=chosen,
+        introduction=INTRODUCTION.format(script=analysis.script, loop=told),
+        entries=entries,
+        dropped=dropped,
+        offered=offered,
+        statements=_statements(analysis, [entry.wish for entry in entries], chosen),
+    )
+    write_text(path, rewrite(read_text(path), wanted))
+
+
+def new_entries(metrics: Iterable[Metric], taken: Iterable[str]) -> list[Entry]:
+    """New sections for metrics that were found, under names that are not taken."""
+    names = set(taken)
+    return [
+        Entry(
+            dataclasses.replace(wish_of(metric), name=free_name(metric.name, names)), None, "; ".join(metric.evidence)
+        )
+        for metric in metrics
+    ]
+
+
+def rejected_entries(rejected: Iterable[Rejected], entries: Iterable[Entry]) -> list[Entry]:
+    """Sections for values that are reported and can be recorded, but were not taken for metrics, with the reason."""
+    names = {entry.wish.name for entry in entries}
+    return [Entry(wish_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
+
+
+def wish_of_rejected(item: Rejected, taken: set[str]) -> Wish:
+    """The section for a value that was not taken for a metric, under a name that is not taken."""
+    return Wish(free_name(name_from(item.expression), taken), Place(item.file, item.line), item.expression)
+
+
+def name_from(expression: str) -> str:
+    """A name made of the words of an expression."""
+    return "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, with a number where it is taken; it is taken from then on."""
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    taken.add(free)
+    return free
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put a text in the place of a file's at once, so that an interruption leaves the old one.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    target = path.resolve()
+    staged = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        start = b""
+        if target.exists():
+            with target.open("r+b") as before:  # refused here where the file may not be changed
+                start = BOM if before.read(len(BOM)) == BOM else b""
+        staged.write_bytes(start + text.encode("utf-8"))
+        if target.exists():
+            shutil.copymode(target, staged)
+        staged.replace(target)
+    except OSError as error:
+        staged.unlink(missing_ok=True)
+        raise InputError(f"cannot write {path}: {error.strerror}", "Check the folder and its permissions.") from None
+
+
+def _statements(analysis: Analysis, wishes: Sequence[Wish], loop: Place | None) -> dict[Place, str]:
+    """What stands at the loop and at the places of all metrics, listed or not, in order of file and line."""
+    every = {place for wish in (*map(wish_of, analysis.metrics), *wishes) for place in _places(wish)}
+    every |= {loop} if loop else set()
+    files = {file: read_statements(analysis.root / file) for file in {place.file for place in every}}
+    told = {place: files[place.file].text_at(place.line) for place in every}
+    ordered = sorted(told.items(), key=lambda pair: (pair[0].file, pair[0].line))
+    return {place: text for place, text in ordered if text}
+
+
+def _places(wish: Wish) -> set[Place]:
+    return {*(wish.path or ()), *([wish.where] if wish.where else [])}
+
+
+def _names(entries: Iterable[Entry]) -> tuple[str, ...]:
+    return tuple(entry.wish.name for entry in entries)

@@ -1,0 +1,291 @@
+"""The selection: `deviate.toml` applied to an analysis, its places followed where the script has changed."""
+
+import dataclasses
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from deviate.analysis import normalised
+from deviate.errors import InputError
+from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
+from deviate.project.config import Config, Wish
+from deviate.project.relocate import follow, place_now
+
+MOST_MOVES = 3
+NAMED = "named in deviate.toml"
+
+
+class AmbiguousError(InputError):
+    """A section fits several metrics, or the statement of some but none of them exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A section of `deviate.toml` and what it stands for now.
+
+    Attributes:
+        written: the section as it is in the file.
+        wish: the section with the places where its statements stand now.
+        found: its metric, or why there is none.
+        stood: what stood at its place when the file was saved; empty when nothing is remembered.
+    """
+
+    written: Wish
+    wish: Wish
+    found: Metric | InputError
+    stood: str = ""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the script no longer has what it had when the file was saved."""
+        return bool(self.stood) and isinstance(self.found, InputError) and not isinstance(self.found, AmbiguousError)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether its statement stands elsewhere than the file says."""
+        return isinstance(self.found, Metric) and self.written.where != self.wish.where
+
+
+def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputError | None]:
+    """The analysis with the main loop that the file names, or why that cannot be."""
+    if config.main_loop is None:
+        return analysis, None
+    place = place_now(analysis, config.main_loop, config.statements)
+    loops = (*analysis.loops, *analysis.alternatives)
+    chosen = next((loop for loop in loops if (loop.file, loop.line) == (place.file, place.line)), None)
+    if chosen is not None:
+        why = [reason for reason in chosen.evidence if reason != NAMED]
+        return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *why))), None
+    shown = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
+    return analysis, InputError(
+        f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",
+        f"Name one of {shown}, or take main_loop out." if shown else "Take main_loop out.",
+    )
+
+
+def with_main_loop(analysis: Analysis, chosen: Loop) -> Analysis:
+    """The analysis with another main loop; the one before becomes an alternative."""
+    known = next((loop for loop in analysis.loops if loop.span == chosen.span and loop.file == chosen.file), None)
+    number = 1 + max((loop.id for loop in analysis.loops), default=-1) if known is None else known.id
+    main = dataclasses.replace(chosen, id=number, is_main=True)
+    loops = [main if loop is known else dataclasses.replace(loop, is_main=False) for loop in analysis.loops]
+    others = [loop for loop in analysis.alternatives if (loop.file, loop.span) != (main.file, main.span)]
+    before = analysis.main_loop
+    if before is not None and (before.file, before.span) != (main.file, main.span):
+        others.insert(0, dataclasses.replace(before, is_main=False))
+    return dataclasses.replace(
+        analysis,
+        main_loop=main,
+        loops=tuple(loops if known is not None else [*loops, main]),
+        alternatives=tuple(others),
+    )
+
+
+def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ...]]:
+    """What each section of the file stands for.
+
+    Returns: the analysis, with a site and a metric more for each value that only the user named; and a match for each
+        section, in order.
+    """
+    written = config.metrics or ()
+    matches: list[Match] = []
+    for old, now in zip(written, follow(analysis, written, config.statements), strict=True):
+        stood = config.statements.get(old.where, "") if old.where else ""
+        try:
+            analysis, metric = resolve(analysis, now)
+            matches.append(Match(old, now, metric, stood))
+        except InputError as error:
+            matches.append(Match(old, now, error, stood))
+    return analysis, tuple(matches)
+
+
+def settle(analysis: Analysis, matches: Sequence[Match] | None) -> Selection:
+    """The metrics that the user wants: all that were found, or exactly those that the file lists.
+
+    Args:
+        matches: None without a metrics part.
+
+    Raises:
+        InputError: the file names a metric that the script does not report, or one that cannot be told apart.
+    """
+    if matches is None:
+        return Selection(tuple(_selected(metric, Wish(metric.name)) for metric in analysis.metrics))
+    if not matches:
+        raise InputError(
+            "the metrics part is empty: nothing is left to record",
+            "List a metric in deviate.toml, or delete that part.",
+        )
+    errors = [(one, one.found) for one in matches if isinstance(one.found, InputError)]
+    if errors:
+        raise _explained(analysis, errors)
+    chosen: list[SelectedMetric] = []
+    for one, metric in ((one, one.found) for one in matches if isinstance(one.found, Metric)):
+        if any(other.metric.id == metric.id for other in chosen):
+            raise InputError(
+                f"two sections of deviate.toml name {metric.expression} at {metric.file}:{metric.line}", "Delete one."
+            )
+        chosen.append(_selected(metric, one.wish))
+    return Selection(tuple(chosen))
+
+
+def told_moves(matches: Sequence[Match]) -> str:
+    """A sentence on the sections whose statements have moved; empty when none has."""
+    moved = [f"{one.wish.name} from {one.written.where} to {one.wish.where}" for one in matches if one.has_moved]
+    if not moved:
+        return ""
+    more = f" and {len(moved) - MOST_MOVES} more" if len(moved) > MOST_MOVES else ""
+    return (
+        f"moved with the script: {', '.join(moved[:MOST_MOVES])}{more}; analyze --save brings deviate.toml up to date"
+    )
+
+
+def _explained(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> InputError:
+    """One error for all sections that do not fit, and whether it is the script that has changed."""
+    has_changed = any(one.stood for one, _ in errors)
+    if len(errors) == 1 and not has_changed:
+        return errors[0][1]
+    shown = "".join(
+        f"\n  [metrics.{one.wish.name}] {error.message}" + (f"\n    it stood in: {one.stood}" if one.stood else "")
+        for one, error in errors
+    )
+    if not has_changed:
+        return InputError(f"deviate.toml does not fit {analysis.script}:{shown}", errors[0][1].hint)
+    return InputError(
+        f"{analysis.script} has changed, and deviate.toml no longer fits:{shown}",
+        f"Choose anew with deviate analyze {analysis.script} --review; --save comments out what is gone.",
+    )
+
+
+def _selected(metric: Metric, wish: Wish) -> SelectedMetric:
+    direction = metric.direction if wish.direction is None else None if wish.direction == "none" else wish.direction
+    if wish.aggregate == "best" and direction is None:
+        raise InputError(
+            f'metric {wish.name}: the aggregate "best" needs a direction', 'Add direction = "max" or direction = "min".'
+        )
+    return SelectedMetric(
+        name=wish.name,
+        metric=metric,
+        role=wish.role or metric.role,
+        direction=direction,
+        aggregate=wish.aggregate,
+        unit=wish.unit,
+        is_primary=wish.is_primary,
+        margin=wish.margin,
+        target=wish.target,
+        n_examples=wish.n_examples,
+    )
+
+
+def resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
+    """The metric that a section stands for, and the analysis with it, should only the user have named it.
+
+    Raises:
+        InputError: it fits nothing, or several metrics.
+    """
+    found = [metric for metric in analysis.metrics if _fits(metric, wish)]
+    if len(found) > 1:
+        found = [metric for metric in found if metric.name == wish.name] or found
+    if len(found) == 1:
+        return analysis, found[0]
+    if found:
+        raise _ambiguous(wish, found)
+    if wish.where is None:
+        raise _unknown_name(analysis, wish)
+    if wish.expression is None:
+        raise InputError(
+            f"deviate.toml [metrics.{wish.name}]: no metric was found at {wish.where}",
+            'Add expression = "…" to name the value.',
+        )
+    if wish.path is not None or wish.label is not None:
+        told = [
+            metric for metric in analysis.metrics if _fits(metric, dataclasses.replace(wish, path=None, label=None))
+        ]
+        if told:
+            raise _ambiguous(wish, told)
+    return _added(analysis, wish, wish.where, wish.expression)
+
+
+def _added(analysis: Analysis, wish: Wish, where: Place, expression: str) -> tuple[Analysis, Metric]:
+    """The metric for a value that was rejected or not seen at all, with a site of its own where it has none yet."""
+    known = next((item for item in analysis.rejected if _is_at(item, wish)), None)
+    site = next((site for site in analysis.sites if known is not None and site.id == known.site), None)
+    if site is not None:
+        return _with_metric(analysis, site, wish)
+    path = PurePosixPath(where.file)
+    if path.is_absolute() or ".." in path.parts or not (analysis.root / path).is_file():
+        raise InputError(
+            f"deviate.toml [metrics.{wish.name}] names {where}, and the project has no such file",
+            f"Name files from the folder of the project on, for example {analysis.script}:{where.line}.",
+        )
+    from deviate.analysis import add_site  # with libcst, which a place that the analysis saw does not need
+
+    extended, site = add_site(analysis, where.file, where.line, expression)
+    twins = {other.id for other in analysis.sites if (other.file, other.span) == (site.file, site.span)}
+    metric = next((metric for metric in analysis.metrics if metric.site in twins), None)
+    return (analysis, metric) if metric is not None else _with_metric(extended, site, wish)
+
+
+def _with_metric(analysis: Analysis, site: Site, wish: Wish) -> tuple[Analysis, Metric]:
+    number = 1 + max((metric.id for metric in analysis.metrics), default=-1)
+    metric = Metric(
+        id=number,
+        name=wish.name,
+        expression=site.expression,
+        file=site.file,
+        line=site.line,
+        sink=site.sink,
+        role=wish.role or "quality",
+        direction=None,
+        evidence=(NAMED,),
+        site=site.id,
+    )
+    return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
+
+
+def _fits(metric: Metric, wish: Wish) -> bool:
+    if wish.where is None and wish.expression is None:
+        return metric.name == wish.name
+    if wish.path is not None and metric.path != wish.path:
+        return False
+    if wish.label is not None and metric.label != wish.label:
+        return False
+    return _is_at(metric, wish)
+
+
+def _is_at(item: Metric | Rejected, wish: Wish) -> bool:
+    if wish.where is not None and (item.file, item.line) != (wish.where.file, wish.where.line):
+        return False
+    return wish.expression is None or normalised(item.expression) == normalised(wish.expression)
+
+
+def _ambiguous(wish: Wish, found: Sequence[Metric]) -> AmbiguousError:
+    from deviate.project.config_edit import section_lines
+
+    shown = "".join(f"\n  {metric.name}: {', '.join(section_lines(wish_of(metric)))}" for metric in found)
+    return AmbiguousError(
+        f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{shown}",
+        "Add the expression, path or label of the one you mean.",
+    )
+
+
+def _unknown_name(analysis: Analysis, wish: Wish) -> InputError:
+    names = [metric.name for metric in analysis.metrics]
+    near = difflib.get_close_matches(wish.name, names, 3, 0.4) or names[:5]
+    return InputError(
+        f"deviate.toml [metrics.{wish.name}]: {analysis.script} reports no metric of that name",
+        (f"Found: {', '.join(near)}. " if near else "") + 'Name a value by where = "file:line" and expression = "…".',
+    )
+
+
+def wish_of(metric: Metric) -> Wish:
+    """The section that stands for a metric as it was found."""
+    return Wish(
+        name=metric.name,
+        where=Place(metric.file, metric.line),
+        expression=metric.expression,
+        path=metric.path or None,
+        label=metric.label,
+        direction=metric.direction,
+        role=None if metric.role == "quality" else metric.role,
+    )

@@ -1,0 +1,142 @@
+"""All figures of a report by name, for papers and notebooks: the same drawings as on its page, on paper."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from deviate.report.form_registry import COLUMN_IN
+from deviate.report.view import View
+from deviate.report.view.breakdowns import BreakdownPlot
+from deviate.report.view.stability import MatrixPlot, StepsPlot
+
+if TYPE_CHECKING:
+    from deviate.report.figures import Plot
+
+LONGEST_NAME = 48
+
+
+KINDS: dict[type, str] = {MatrixPlot: "pairs", StepsPlot: "steps"}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One figure of a report.
+
+    Attributes:
+        name: of a file, without suffix: lower-case letters, digits and hyphens, unique in the report.
+    """
+
+    name: str
+    plot: "Plot"
+
+    @property
+    def title(self) -> str:
+        """What it shows; not part of the drawing, for a caption says it there."""
+        return self.plot.title
+
+    @property
+    def caption(self) -> str:
+        """How to read it: what points, lines and bands are, in sentences."""
+        return self.plot.caption
+
+    @property
+    def description(self) -> str:
+        """The numbers in words, for those who cannot see it."""
+        return self.plot.description
+
+    @property
+    def key(self) -> str:
+        """What ids in its SVG begin with."""
+        return self.plot.key
+
+
+def pictures(view: View) -> tuple[Picture, ...]:
+    """All figures in the order of the page; none is drawn before it is asked for."""
+    found: dict[str, Picture] = {}
+    for name, plot in _plots(view):
+        unique, n = name, 2
+        while unique in found:
+            unique, n = f"{name}-{n}", n + 1
+        found[unique] = Picture(unique, plot)
+    return tuple(found.values())
+
+
+def paper_pdf(picture: Picture, width_in: float = COLUMN_IN) -> bytes:
+    """A PDF of one page that is `width_in` inches wide, text in 8 points; equal bytes for equal findings."""
+    # matplotlib takes half a second to import, which a terminal report should not wait for.
+    from deviate.report.figures import drawing, write
+
+    return write.paper_pdf(drawing(picture.plot), picture.key, picture.title, picture.description, width_in)
+
+
+def paper_svg(picture: Picture, width_in: float = COLUMN_IN) -> str:
+    """The same as SVG, with letters as outlines: it needs no font."""
+    from deviate.report.figures import drawing, write
+
+    return write.paper_svg(drawing(picture.plot), picture.key, picture.title, picture.description, width_in)
+
+
+def paper_png(picture: Picture, width_in: float = COLUMN_IN) -> bytes:
+    """The same in 300 dots per inch on white ground."""
+    from deviate.report.figures import drawing, write
+
+    return write.paper_png(drawing(picture.plot), picture.key, width_in)
+
+
+def page_svg(picture: Picture, salt: str = "") -> str:
+    """The figure as an `<svg>` element for a page; with a salt its ids differ from those of other elements there."""
+    from deviate.report.figures import page_figure
+
+    return page_figure(picture.plot, salt=salt)
+
+
+def slug(text: str) -> str:
+    """A name as part of the name of a file, on any system and in LaTeX.
+
+    >>> slug("test_acc"), slug("Précision (%)"), slug("精度")
+    ('test-acc', 'precision', 'metric')
+    """
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower())[:LONGEST_NAME].strip("-") or "metric"
+
+
+def _plots(view: View) -> Iterator["tuple[str, Plot]"]:
+    for metric in view.metrics:
+        if metric.estimation is not None:
+            yield f"estimation-{slug(metric.name)}", metric.estimation
+    for metric in view.metrics:
+        if metric.curve is not None:
+            yield f"curves-{slug(metric.name)}", metric.curve
+    for table in view.noise.tables if view.noise is not None else ():
+        if table.forest is not None:
+            yield f"forest-{slug(table.name)}", table.forest
+    if view.tasks is not None and view.tasks.ranks is not None:
+        yield "ranks", view.tasks.ranks
+    if view.tasks is not None and view.tasks.profile is not None:
+        yield "profile", view.tasks.profile
+    yield from _of_stability(view)
+    yield from _of_outcomes(view)
+
+
+def _of_stability(view: View) -> Iterator["tuple[str, Plot]"]:
+    """How alike runs are, on evaluation sets, their classes, and in their weights."""
+    for part in (*view.stability.parts, *view.stability.classes):
+        for plot in (*part.plots, *(plot for fold in part.folds for plot in fold.plots)):
+            name = slug(plot.title.partition(":")[0])
+            yield name if isinstance(plot, BreakdownPlot) else f"{KINDS[type(plot)]}-{name}", plot
+
+
+def _of_outcomes(view: View) -> Iterator["tuple[str, Plot]"]:
+    """What became of the runs, and what more of them could see."""
+    for plot in view.outcomes.survival if view.outcomes is not None else ():
+        yield f"survival-{slug(plot.title.partition(':')[0])}", plot
+    for band in view.outcomes.differences if view.outcomes is not None else ():
+        yield f"difference-{slug(band.title)}", band
+    for section in view.breakdowns.sections:
+        if section.plot is not None:
+            yield f"classes-{slug(section.heading)}", section.plot
+    for part in view.planning.parts:
+        if part.plot is not None:
+            yield f"planning-{slug(part.heading)}", part.plot

@@ -1,0 +1,15 @@
+"""Renderers: one file per form of the report, registered by name."""
+
+from typing import TYPE_CHECKING
+
+from deviate.base.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.report.forms.registry import render as render
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.report.forms.registry": ("render",),
+    },
+)

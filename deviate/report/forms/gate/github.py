@@ -1,0 +1,69 @@
+"""A check as workflow commands of GitHub Actions: annotations beside the lines of a pull request.
+
+Source: GitHub, "Workflow commands for GitHub Actions"; escapes as in actions/toolkit, packages/core/src/command.ts.
+"""
+
+from deviate.report.form_registry import Medium
+from deviate.report.forms.gate.forms import check_form
+from deviate.report.view.check import CheckCase, CheckView
+
+LEVELS = {"failed": "error", "error": "error", "undecided": "warning", "absent": "notice"}
+MOST = 10
+"""GitHub shows no more annotations of a level and step."""
+
+
+@check_form("github")
+def render_github(view: CheckView, _screen: Medium) -> str:
+    """One command per line: what failed first, then warnings, then what is good to know; the result last."""
+    found = [(_level(it), it) for it in view.cases if it.outcome != "passed"]
+    lines = [
+        _annotation(level, it) for wanted in ("error", "warning", "notice") for level, it in found if level == wanted
+    ]
+    n_warnings = sum(level == "warning" for level, _ in found)
+    lines += [command("warning", text, title="deviate check") for text in view.warnings[: max(0, MOST - n_warnings)]]
+    level = "error" if view.code else "warning" if view.word == "undecided" else "notice"
+    result = command(level, f"{view.title}: {view.result}", title=f"deviate check: {view.word}")
+    return "\n".join([*lines, result]) + "\n"
+
+
+def command(level: str, message: str, **properties: str) -> str:
+    r"""A workflow command; what would end it, or begin another one, is escaped.
+
+    >>> command("error", "50% lost\nsee log", title="acc: a,b")
+    '::error title=acc%3A a%2Cb::50%25 lost%0Asee log'
+    """
+    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value)
+    return f"::{level}{' ' if told else ''}{told}::{_data(message)}"
+
+
+def shielded(text: str, token: str) -> str:
+    r"""Lines for people, of which none is obeyed, though the name of a metric began it like a command.
+
+    Args:
+        token: what no text can have foreseen.
+
+    Source: GitHub, "Stopping and starting workflow commands".
+
+    >>> shielded("::error::is a name\n", "c0ffee")
+    '::stop-commands::c0ffee\n::error::is a name\n::c0ffee::\n'
+    """
+    return f"::stop-commands::{token}\n{text}::{token}::\n"
+
+
+def _level(case: CheckCase) -> str:
+    return "error" if case.fails else LEVELS[case.outcome]
+
+
+def _annotation(level: str, case: CheckCase) -> str:
+    message = "\n".join(filter(None, (case.headline, case.reason, case.advice)))
+    return command(
+        level, message, title=f"deviate check: {case.name}", file=case.file, line=str(case.line) if case.file else ""
+    )
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

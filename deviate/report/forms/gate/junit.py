@@ -1,0 +1,74 @@
+"""A check as JUnit XML, which CI systems show as tests: a case for each metric and candidate, control and records.
+
+Source: the form of Ant's JUnit task as Jenkins, GitLab and GitHub's reporters read it (windyroad's JUnit.xsd).
+"""
+
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
+
+from deviate import __version__
+from deviate.report.form_registry import Medium
+from deviate.report.forms.gate.forms import check_form
+from deviate.report.view.check import CheckCase, CheckView
+
+SUITE = "deviate check"
+
+
+@check_form("junit")
+def render_junit(view: CheckView, _screen: Medium) -> str:
+    """Worse and a broken control are failures, missing runs are errors, what is undecided or absent is skipped."""
+    counts = {
+        "tests": len(view.cases),
+        "failures": sum(_element(it) == "failure" for it in view.cases),
+        "errors": sum(_element(it) == "error" for it in view.cases),
+        "skipped": sum(_element(it) == "skipped" for it in view.cases),
+    }
+    numbers = {name: str(n) for name, n in counts.items()}
+    suites = ET.Element("testsuites", {"name": SUITE, **numbers, "time": "0"})
+    suite = ET.SubElement(
+        suites,
+        "testsuite",
+        {"name": f"{SUITE}: {view.title}", **numbers, "time": "0", "timestamp": _last(view), "hostname": "localhost"},
+    )
+    properties = ET.SubElement(suite, "properties")
+    for name, value in (("deviate", __version__), ("result", view.word), ("exit code", str(view.code))):
+        ET.SubElement(properties, "property", {"name": name, "value": value})
+    for case in view.cases:
+        _testcase(suite, case)
+    ET.SubElement(suite, "system-out").text = "\n".join((*(it.headline for it in view.cases), view.result))
+    ET.SubElement(suite, "system-err").text = "\n".join(view.warnings)
+    ET.indent(suites, " ")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def _testcase(suite: ET.Element, case: CheckCase) -> None:
+    place = {"file": case.file, "line": str(case.line)} if case.file else {}
+    group = ".".join(filter(None, (SUITE, case.subject)))
+    test = ET.SubElement(suite, "testcase", {"classname": group, "name": case.name, "time": "0", **place})
+    element = _element(case)
+    if element == "skipped":
+        ET.SubElement(test, "skipped", {"message": f"{case.word}: {_text(case)}"})
+    elif element:
+        ET.SubElement(test, element, {"message": case.headline, "type": case.word}).text = _text(case)
+    figures = "\n".join(f"{label}: {text}" for label, text in case.figures)
+    if figures:
+        ET.SubElement(test, "system-out").text = figures
+
+
+def _element(case: CheckCase) -> str:
+    """Empty for a case that passed."""
+    if case.outcome == "error":
+        return "error"
+    if case.fails:
+        return "failure"
+    return "" if case.outcome == "passed" else "skipped"
+
+
+def _text(case: CheckCase) -> str:
+    return "\n".join(filter(None, (case.reason, case.advice)))
+
+
+def _last(view: CheckView) -> str:
+    """When the last run began: the same records give the same file."""
+    runs = [run for item in view.findings.findings.experiments for run in item.experiment.runs]
+    return datetime.fromtimestamp(max((run.started for run in runs), default=0.0), UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -1,0 +1,160 @@
+"""The verdict with its sentence to paste and the table of results as Markdown, for a pull request or a notebook."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from deviate.report.form_registry import Medium
+from deviate.report.format import clean, counted, shorten
+from deviate.report.forms.registry import renderer
+from deviate.report.parts.stability.tables import group_tables, stability_tables
+from deviate.report.parts.table import ResultTable, TableRow, result_table
+from deviate.report.parts.table_cells import TableCell
+from deviate.report.view import VerdictView, View
+
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+"""An address would notify somebody, which a backslash does not prevent."""
+SPECIAL = re.compile(r"[&<>@\\`*|~#$]|\](?=[(\[:])|\[(?=[\^ xX])|(?<![^\W_])_|_(?![^\W_])|://|(?<=www)\.")
+
+FIRST = re.compile(r"^(\d*)([-+=.)])(?=[-+= ]|$)")
+"""What would begin a list or draw a line."""
+
+
+LIMIT = 65_536
+"""Characters of the longest comment that GitHub takes."""
+OPEN_METRICS = 8
+"""So many are seen at once; what follows unfolds."""
+MOST_WARNINGS = 20
+MOST_ROWS = 60
+"""Of a table on stability."""
+LONGEST_SENTENCE = 2_000
+
+
+@renderer("markdown")
+def render_markdown(view: View, _surface: Medium) -> str:
+    """GitHub's Markdown: what was concluded first, then the figures, then what a reader must know of them.
+
+    What no comment has room for is left out from the end, and said.
+    """
+    table = result_table(view)
+    n_metrics = len(_groups(table))
+    for n_shown in (n_metrics, *(n_metrics // 2**k for k in range(1, n_metrics.bit_length() + 1))):
+        text = _document(view, table, n_shown)
+        if len(text) <= LIMIT:
+            return text
+    said = "\n\nLeft out here: all that follows, for a comment has no room for it.\n"
+    return text[: LIMIT - len(said)].rpartition("\n\n")[0] + said
+
+
+def _document(view: View, table: ResultTable, n_shown: int) -> str:
+    groups = _groups(table)
+    first, others = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
+    blocks = [f"### {_sentence(view.title)}"]
+    blocks += [_verdict(it) for it in view.verdicts]
+    blocks += [_sentence(view.no_verdict)] if view.no_verdict else []
+    blocks += [_list(view.noise.statements)] if view.noise is not None and view.noise.statements else []
+    blocks += [f"> {_sentence(it)}" for it in view.paste]
+    blocks += ["\n".join(_table(table, first))] if first or not groups else []
+    if others:
+        blocks += [f"<details><summary>{counted(len(others), 'more metric')}</summary>"]
+        blocks += ["\n".join(_table(table, others)), "</details>"]
+    if n_shown < len(groups):
+        left = counted(len(groups) - n_shown, "metric")
+        blocks += [
+            f"Left out here: {left} of {len(groups)}, for a comment has no room for them; the page has them all."
+        ]
+    blocks += [_sentence(table.caption)]
+    blocks += _stability(view)
+    n_notes = max(
+        (max(cell.notes, default=0) for it in (*first, *others) for row in it for cell in row.cells), default=0
+    )
+    blocks += ["\n".join(f"{n}. {_sentence(text)}" for n, text in enumerate(table.footnotes[:n_notes], start=1))]
+    warnings = [f"Warning: {text}" for text in view.warnings[:MOST_WARNINGS]]
+    warnings += [f"{len(view.warnings) - MOST_WARNINGS} more warnings are on the page"] * (
+        len(view.warnings) > MOST_WARNINGS
+    )
+    blocks += [_list(warnings)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _stability(view: View) -> list[str]:
+    """What a reader needs first, then the measures, folded; footnotes are left to the page."""
+    if not view.stability.lines:
+        return []
+    blocks = [f"**Stability**\n\n{_list(view.stability.lines)}"]
+    findings, labels = view.findings, [it.label for it in view.experiments]
+    for name, layouts in (
+        ("Measures of stability", stability_tables(findings, labels)),
+        ("Sub-groups", group_tables(findings, labels)),
+    ):
+        if layouts and len(layouts[0].rows) <= MOST_ROWS:
+            blocks += [f"<details><summary>{name}</summary>", "\n".join(_table(layouts[0], _groups(layouts[0])))]
+            blocks += [_sentence(layouts[0].caption), "</details>"]
+    return blocks
+
+
+def _groups(table: ResultTable) -> list[list[TableRow]]:
+    """The rows of each metric."""
+    groups: list[list[TableRow]] = []
+    for row in table.rows:
+        if row.begins or not groups:
+            groups.append([])
+        groups[-1].append(row)
+    return groups
+
+
+def _sentence(text: str) -> str:
+    return escape(shorten(clean(text), LONGEST_SENTENCE))
+
+
+def escape(text: str) -> str:
+    r"""Text that Markdown shows as it is: no markup, no link, nobody notified.
+
+    >>> print(escape("test_acc | <b>"), escape("_x_ @me"))
+    test_acc \| &lt;b&gt; \_x\_ &#64;me
+    """
+    escaped = SPECIAL.sub(lambda found: ENTITIES.get(found[0]) or _apart(found[0]), clean(text).strip())
+    return FIRST.sub(r"\1\\\2", escaped)
+
+
+def _apart(special: str) -> str:
+    """A sign without its power; of an address, the sign by which it is known."""
+    return {"://": "&#58;//", ".": "&#46;"}.get(special, f"\\{special}")
+
+
+def _verdict(verdict: VerdictView) -> str:
+    told = " · ".join(
+        _sentence(part) for part in (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect) if part
+    )
+    reason = _sentence(f"{verdict.candidate} against {verdict.baseline}: {verdict.reason}.")
+    return f"**Verdict: {escape(verdict.word)}** · {told}\n\n{reason} {escape(verdict.detectable)}"
+
+
+def _table(table: ResultTable, groups: Sequence[Sequence[TableRow]]) -> Iterator[str]:
+    yield _row([escape(header) for header in table.headers])
+    columns = zip(*(row.cells for row in table.rows), strict=True)
+    figures = [any(cell.is_figure and cell.text for cell in column) for column in columns] or [True] * (
+        len(table.headers) - 1
+    )
+    yield _row(["---", *("---:" if it else "---" for it in figures)])
+    for row in (row for rows in groups for row in rows):
+        yield _row([_label(row), *map(_cell, row.cells)])
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _label(row: TableRow) -> str:
+    if row.is_heading:
+        return f"**{escape(row.label)}**"
+    return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"
+
+
+def _cell(cell: TableCell) -> str:
+    text = escape(cell.text)
+    marks = f"<sup>{','.join(map(str, cell.notes))}</sup>" if cell.notes else ""
+    return f"**{text}**{marks}" if cell.is_best else f"{text}{marks}"
+
+
+def _list(sentences: Sequence[str]) -> str:
+    return "\n".join(f"- {_sentence(sentence)}" for sentence in sentences)

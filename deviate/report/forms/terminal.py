@@ -1,0 +1,196 @@
+"""The report on a terminal: a block per experiment, noise, the verdict, the other metrics, warnings last."""
+
+from collections.abc import Iterator, Sequence
+
+from deviate.report.form_registry import Medium
+from deviate.report.format import clean, shorten_middle
+from deviate.report.forms.registry import renderer
+from deviate.report.lines import cut, filled, joined, name, padded, tabled, widest
+from deviate.report.view import ExperimentSummary, NoiseView, SummaryLine, Tone, VerdictView, View
+
+NARROWEST = 40
+MOST_FAILURES = 3
+MOST_TABLES = 3
+MOST_LAST_WORDS = 5
+CODES: dict[Tone, str] = {"good": "\x1b[1;32m", "bad": "\x1b[1;31m", "neutral": "\x1b[1m"}
+WARNING_CODE, RESET = "\x1b[1;33m", "\x1b[0m"
+
+
+@renderer("terminal")
+def render_terminal(view: View, surface: Medium) -> str:
+    """Plain lines no wider than the surface, as far as words allow."""
+    width = max(surface.width, NARROWEST)
+    columns = _columns(view)
+    lines: list[str] = []
+    for experiment in view.experiments:
+        lines += _experiment(experiment, columns, width)
+    lines.append("")
+    if view.noise is not None:
+        lines += _noise(view.noise, width)
+    for verdict in view.verdicts:
+        lines += _verdict(verdict, view.scope, surface, width)
+    if view.no_verdict and view.candidates:
+        lines += [*filled(view.no_verdict, width, "  "), ""]
+    lines += _together(view, width)
+    if view.stability.lines:
+        lines += [*_told("Stability", view.stability.lines, width), ""]
+    if view.outcomes is not None and view.outcomes.lines:
+        lines += [*_told("Outcomes", view.outcomes.lines, width), ""]
+    lines += _others(view, width)
+    lines += _failures(view, surface, width)
+    for warning in view.warnings:
+        label = _painted("Warning", WARNING_CODE, surface)
+        first, *rest = filled(clean(warning), width - 9, "") or [""]
+        lines += [f"{label}  {first}", *(f"         {line}" for line in rest)]
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _failures(view: View, surface: Medium, width: int) -> list[str]:
+    """The last words of the runs that failed, as far as a screen has room, and where the rest stands."""
+    lines: list[str] = []
+    for failure in view.failures[:MOST_FAILURES]:
+        told = joined(
+            f"Failed   {name(failure.experiment)}, {clean(failure.run)}: ",
+            [failure.outcome] if failure.reason in failure.outcome else [failure.outcome, clean(failure.reason)],
+            width,
+            indent=9,
+        )
+        first, *rest = told
+        lines += [first.replace("Failed", _painted("Failed", WARNING_CODE, surface), 1), *rest]
+        lines += [_last_words(clean(line), width) for line in failure.stderr[-MOST_LAST_WORDS:]]
+        # Not broken: a path is there to be copied.
+        lines += [f"         {clean(failure.log)}"] if failure.log else []
+    left = len(view.failures) - MOST_FAILURES
+    return [*lines, *(filled(f"… and {left} more: see the report, Failures", width, " " * 9) if left > 0 else [])]
+
+
+def _last_words(line: str, width: int) -> str:
+    """Cut at its end; of a frame of a traceback the path is shortened, for the number of the line stands behind it."""
+    label = "         | "
+    if line.lstrip().startswith('File "'):
+        line = shorten_middle(line, width - len(label))
+    return cut(label + line, width)
+
+
+def _columns(view: View) -> tuple[int, int]:
+    """Widths of the columns of labels and of values, over all blocks."""
+    rows = [row for experiment in view.experiments for row in (*experiment.lines, *experiment.others)]
+    return widest([name(row.label) for row in rows]), widest([clean(row.value) for row in rows])
+
+
+def _experiment(experiment: ExperimentSummary, columns: tuple[int, int], width: int) -> list[str]:
+    head = (
+        f"{experiment.role:<11}{name(experiment.label)}"
+        if len(experiment.role) < 10
+        else f"{experiment.role}  {name(experiment.label)}"
+    )
+    lines = list(joined(f"{head}   ", experiment.state, width, indent=4))
+    for row in (*experiment.lines, *experiment.others):
+        lines += _row(row, columns, width)
+    return lines
+
+
+def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str]:
+    label, value = name(row.label), clean(row.value)
+    if sum(columns) > width:
+        yield from joined(f"  {label}  {value}   ", row.details, width, indent=4)
+        return
+    head = f"  {padded(label, columns[0])}  {padded(value, columns[1])}   "
+    yield from joined(head, row.details, width, indent=4)
+
+
+def _verdict(verdict: VerdictView, scope: str, surface: Medium, width: int) -> list[str]:
+    word = clean(verdict.word)
+    change = f"{name(verdict.metric)} {verdict.change}"
+    parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
+    first, *rest = joined(f"Verdict: {word}   ", parts, width, indent=2, join="  ")
+    lines = [first.replace(f"Verdict: {word}", f"Verdict: {_painted(word, CODES[verdict.tone], surface)}", 1), *rest]
+    sides = f"{name(verdict.candidate)} against {name(verdict.baseline)}"
+    lines += filled(f"{sides}: {clean(verdict.reason)}", width, "  ")
+    if verdict.tests:
+        lines += joined("  ", verdict.tests, width, indent=2)
+    lines += filled(clean(verdict.spread), width, "  ")
+    lines += filled(f"{clean(verdict.detectable)} {scope}", width, "  ")
+    return [*lines, ""]
+
+
+def _noise(noise: NoiseView, width: int) -> list[str]:
+    """Control and what else the runs prove, then the primary metric over the variants, or a few where none is."""
+    if not noise.tables and not noise.statements:
+        return []
+    lines = _told("Noise", noise.statements, width)
+    shown = [table for table in noise.tables if table.is_primary] or list(noise.tables[:MOST_TABLES])
+    for table in shown:
+        rows = [(row.variant, *row.brief) for row in table.rows]
+        laid_out = list(tabled([table.brief_headers, *rows], width - 2, remarks=[row.remark for row in table.rows]))
+        lines += ["", *(f"  {line}" for line in laid_out)]
+        lines += [line for text in table.missing for line in filled(text, width, "  ")]
+        if not table.excess.is_reason:
+            lines += filled(f"excess of variance, algo+impl − algo − impl: {table.excess.text}", width, "  ")
+    left = len(noise.tables) - len(shown)
+    if left > 0:
+        lines += filled(
+            f"… and {left} more metric{'s' if left > 1 else ''}: see the report, Noise sources", width, "  "
+        )
+    lines += _told("Overhead", [noise.overhead], width) if noise.overhead else []
+    return [*lines, ""]
+
+
+def _told(label: str, sentences: Sequence[str], width: int) -> list[str]:
+    """Sentences, each on a line of its own, beside a label."""
+    lines = [line for text in sentences for line in _hung(clean(text), width)]
+    return [f"{label if index == 0 else '':<11}{line}" for index, line in enumerate(lines)]
+
+
+def _hung(text: str, width: int) -> list[str]:
+    return filled(text, width - 11, "", "  ")
+
+
+def _together(view: View, width: int) -> list[str]:
+    """Three or more experiments in the primary metric, or a few where none is; several tasks."""
+    shown = [it for it in view.many if it.is_primary] or list(view.many[:MOST_TABLES])
+    lines = [line for table in shown for line in _told("Together", table.lines, width)]
+    left = len(view.many) - len(shown)
+    if shown and not shown[0].is_primary and left > 0:
+        told = f"… and {left} more metric{'s' if left > 1 else ''}: see the report, All experiments"
+        lines += filled(told, width, " " * 11)
+    lines += _told("Tasks", view.tasks.lines, width) if view.tasks else []
+    return [*lines, ""] if lines else []
+
+
+def _others(view: View, width: int) -> list[str]:
+    """The comparisons that are no headline: a row per metric and candidate."""
+    rows: list[tuple[str, ...]] = []
+    remarks: list[str] = []
+    methods: dict[str, None] = {}
+    for metric in view.metrics:
+        if metric.is_primary:
+            continue
+        for candidate, comparison in zip(view.candidates, metric.overview_comparisons, strict=True):
+            if comparison is None:
+                continue
+            whose = name(metric.name) if len(view.candidates) == 1 else f"{name(metric.name)}, {name(candidate)}"
+            interval = comparison.interval.text
+            has_interval = not comparison.interval.is_reason
+            methods |= {comparison.method: None} if comparison.method else {}
+            p_value = comparison.p_adjusted.text
+            remarks.append(comparison.remark)
+            rows.append(
+                (
+                    whose,
+                    comparison.difference.text,
+                    f"[{interval}]" if has_interval else "",
+                    p_value if has_interval and not comparison.p_adjusted.is_reason else "",
+                    comparison.word,
+                )
+            )
+    if not rows:
+        return []
+    head = ("Other metrics", "difference", f"CI ({', '.join(methods) or 'none'})", "p (Holm)", "verdict")
+    return [*tabled([head, *rows], width, remarks), ""]
+
+
+def _painted(text: str, code: str, surface: Medium) -> str:
+    return f"{code}{text}{RESET}" if surface.is_coloured else text

@@ -1,0 +1,1 @@
+"""Findings become parts of a report: what is said, in which order."""

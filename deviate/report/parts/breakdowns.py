@@ -1,0 +1,158 @@
+"""Spread per class and sub-group as text: which is widest, how that compares with the whole, and with chance."""
+
+import math
+from collections.abc import Sequence
+
+from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
+from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
+from deviate.report.parts.describe import interval_cell
+from deviate.report.view import Cell, Row
+from deviate.report.view.breakdowns import (
+    BreakdownLine,
+    BreakdownPlot,
+    BreakdownSection,
+    BreakdownsView,
+)
+
+N_OPEN, N_DRAWN, N_SECTIONS = 2, 30, 24
+"""Measures that are open on a page, classes that a figure draws, and measures that a page shows."""
+NONE = (
+    "No metric was recognised as one of a class or sub-group: metrics whose names differ in that alone, "
+    "as acc/class_0, acc/class_1 and acc/class_2, stand here when there are three of them."
+)
+
+
+def breakdowns_view(findings: Findings, labels: Sequence[str]) -> BreakdownsView:
+    """A section per measure and experiment, those of the first experiment first."""
+    shown = findings.breakdowns[:N_SECTIONS]
+    left_out = len(findings.breakdowns) - len(shown)
+    return BreakdownsView(
+        no_breakdowns="" if shown else NONE,
+        sections=tuple(_section(it, index, labels) for index, it in enumerate(shown)),
+        footnotes=_footnotes(findings.confidence, left_out) if shown else (),
+    )
+
+
+def _section(it: Breakdown, index: int, labels: Sequence[str]) -> BreakdownSection:
+    pattern, label = name_text(it.pattern), labels[it.experiment]
+    heading = f"{pattern}, {label}" if len(labels) > 1 else pattern
+    unit = clean(it.unit)
+    interval = next((part.sd_interval for part in it.parts if isinstance(part.sd_interval, Interval)), None)
+    level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
+    return BreakdownSection(
+        anchor=f"breakdown-{index}",
+        heading=heading,
+        sentences=_sentences(it),
+        caption=f"{heading}: spread over runs per class, the widest first",
+        headers=(
+            "n",
+            with_unit("mean", f"({unit})" if unit else ""),
+            "SD",
+            level,
+            "range",
+            f"SD over that of {name_text(it.whole)}" if it.whole else "SD over that of the whole",
+        ),
+        rows=tuple(_row(part) for part in it.parts),
+        plot=_plot(it, index, heading),
+        is_folded=index >= N_OPEN,
+    )
+
+
+def _places(part: BreakdownPart) -> int | None:
+    """Decimals from the SE of the mean, as everywhere."""
+    return None if isinstance(part.sd, Unavailable) or not part.n else decimals(part.sd / math.sqrt(part.n))
+
+
+def _row(part: BreakdownPart) -> Row:
+    places = _places(part)
+    return Row(
+        label=name_text(part.part),
+        cells=(
+            Cell(str(part.n), value=float(part.n)),
+            *(_estimate(value, places) for value in (part.mean, part.sd)),
+            interval_cell(part.sd_interval, places),
+            _estimate(part.range, places),
+            Cell(part.ratio.reason, is_reason=True)
+            if isinstance(part.ratio, Unavailable)
+            else Cell(ratio(part.ratio), value=part.ratio),
+        ),
+    )
+
+
+def _estimate(value: float | Unavailable, places: int | None) -> Cell:
+    if isinstance(value, Unavailable):
+        return Cell(value.reason, is_reason=True)
+    return Cell(number(value, places), value=value)
+
+
+def _sentences(it: Breakdown) -> tuple[str, ...]:
+    widest = it.parts[0]
+    if isinstance(widest.sd, Unavailable):
+        return (f"No class has a spread: {widest.sd.reason}.",)
+    places, unit = _places(widest), clean(it.unit)
+    told = f"Widest is {name_text(widest.part)}: SD {with_unit(number(widest.sd, places), unit)}, n = {widest.n}"
+    if not isinstance(widest.range, Unavailable):
+        told += f", range {with_unit(number(widest.range, places), unit)}"
+    if it.whole and not isinstance(widest.ratio, Unavailable):
+        told += f", {ratio(widest.ratio)} times the SD of {name_text(it.whole)}"
+    if isinstance(it.expected_largest, Unavailable):
+        return (f"{told}.",)
+    expected = with_unit(number(it.expected_largest, places), unit)
+    return (
+        f"{told}.",
+        (
+            f"By chance alone: of {len(it.parts)} classes that are equally steady, the widest would "
+            f"have an SD of about {expected}."
+        ),
+    )
+
+
+def _plot(it: Breakdown, index: int, heading: str) -> BreakdownPlot | None:
+    with_scores = [part for part in it.parts if part.n]
+    if not with_scores:
+        return None
+    shown, unit = with_scores[:N_DRAWN], clean(it.unit)
+    told = "; ".join(
+        f"{name_text(part.part)}: {_spoken(part.mean, part)} ± {_spoken(part.sd, part)}, n = {part.n}" for part in shown
+    )
+    more = f" The widest {len(shown)} of {len(it.parts)} are drawn." if len(shown) < len(it.parts) else ""
+    return BreakdownPlot(
+        key=f"breakdown-{index}-plot",
+        title=f"{heading}: every run, per class",
+        description=f"Mean ± SD over runs: {told}.{more}",
+        caption="Each point is the score of one run; the dot and line below them: mean and one SD to either side.",
+        axis=with_unit(name_text(it.pattern), f"({unit})" if unit else ""),
+        index=it.experiment,
+        lines=tuple(
+            BreakdownLine(
+                label=name_text(part.part),
+                values=part.scores,
+                mean=None if isinstance(part.mean, Unavailable) else part.mean,
+                sd=None if isinstance(part.sd, Unavailable) else part.sd,
+            )
+            for part in shown
+        ),
+    )
+
+
+def _spoken(value: float | Unavailable, part: BreakdownPart) -> str:
+    return value.reason if isinstance(value, Unavailable) else number(value, _places(part))
+
+
+def _footnotes(confidence: float, n_left_out: int) -> tuple[str, ...]:
+    sentences = [
+        (
+            "Which metrics are classes or sub-groups of one measure is read from their names; tasks, models or "
+            "conditions of the same form look alike."
+        ),
+        (
+            f"Intervals of SDs: {confidence_text(confidence)}, chi-square. A ratio to the whole has none, for both "
+            "share their examples."
+        ),
+        "A class of few examples spreads more for that alone; sizes of classes are not on record.",
+        "The widest of many is wide by chance too: what equal SDs would give takes classes as independent and normal.",
+        "Exploratory: no class is tested.",
+    ]
+    if n_left_out:
+        sentences.append(f"{counted(n_left_out, 'further measure')} per class not shown; JSON has all.")
+    return tuple(sentences)

@@ -1,0 +1,255 @@
+"""Findings become a view: the one place that decides what a report says, in which order."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+
+from deviate import __version__
+from deviate.model import Description, Experiment, ExperimentFindings, Findings, SelectedMetric
+from deviate.report.data.tables import data_view
+from deviate.report.format import clean, confidence_text, counted, name_text
+from deviate.report.parts import caveats, provenance
+from deviate.report.parts.breakdowns import breakdowns_view
+from deviate.report.parts.changes import changes_view
+from deviate.report.parts.compare import verdict_view
+from deviate.report.parts.describe import range_line, summary_line
+from deviate.report.parts.divergence import divergence_view
+from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_views
+from deviate.report.parts.multi_comparison import many_views
+from deviate.report.parts.noise import is_study, no_noise, noise_view
+from deviate.report.parts.outcomes import no_outcomes, outcome_view
+from deviate.report.parts.planning import planning_view
+from deviate.report.parts.stability import stability_view
+from deviate.report.parts.tasks import task_view
+from deviate.report.view import Cell, ExperimentSummary, Fact, SummaryLine, VerdictView, View
+
+FEW = 4
+"""Metrics in the summary of an experiment where none is primary; the tables have them all."""
+
+GIVEN = "scores"
+"""Sink of metrics whose scores were given as such."""
+
+
+def build_view(findings: Findings) -> View:
+    """Choose, round and word everything that a report shows."""
+    experiments = findings.experiments
+    labels = _labels(findings)
+    recorded = [item.experiment for item in experiments]
+    noise = noise_view(findings)
+    verdicts = _verdicts(findings, labels)
+    metrics = metric_views(findings, labels)
+    outcomes, tasks = outcome_view(findings, labels), task_view(findings, labels)
+    order = _orders(findings)
+    failed = [
+        row for it, label in zip(experiments, labels, strict=True) for row in provenance.failures(it.experiment, label)
+    ]
+    return View(
+        title=_title(findings, labels),
+        subtitle=_subtitle(findings),
+        experiments=tuple(
+            _summary(item, index, label, findings, order[index])
+            for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
+        ),
+        candidates=tuple(labels[1:]) if findings.pairs else (),
+        verdicts=verdicts,
+        no_verdict=_no_verdict(findings, verdicts),
+        paste=(
+            *(verdict.paste for verdict in verdicts),
+            *((tasks.sentence,) if tasks and findings.pairs else ()),
+        )
+        or (noise and noise.paste)
+        or _paste_single(findings, labels),
+        scope=caveats.scope(findings),
+        limits=caveats.limits(findings),
+        warnings=_warnings(findings, labels),
+        points_note=next((it.estimation.caption for it in metrics if it.estimation), ""),
+        overview_caption=_overview_caption(findings, labels),
+        cv_head=f"CV of {labels[0]}" if len(labels) > 1 else "CV",
+        metrics=metrics,
+        curves_note=next((it.curve.caption for it in metrics if it.curve), ""),
+        no_curves="" if any(it.curve for it in metrics) else "No metric was reported at more than one step.",
+        folded_metrics=counted(n_folded, "more metric") if (n_folded := sum(it.is_folded for it in metrics)) else "",
+        many=many_views(findings, labels),
+        tasks=tasks,
+        outcomes=outcomes,
+        no_outcomes="" if outcomes else no_outcomes(findings),
+        noise=noise,
+        no_noise=no_noise(findings),
+        footnotes=caveats.footnotes(findings),
+        failures=tuple(failed),
+        no_failures="" if failed else "Every run on record completed.",
+        divergence=divergence_view(findings),
+        stability=stability_view(findings, labels),
+        breakdowns=breakdowns_view(findings, labels),
+        planning=planning_view(findings, labels),
+        data=data_view(findings),
+        provenance=tuple(
+            provenance.provenance(it, label, changes_view(it, recorded[:index], labels))
+            for index, (it, label) in enumerate(zip(recorded, labels, strict=True))
+        ),
+        analysis=(
+            Fact("deviate", Cell(__version__)),
+            Fact("Confidence", Cell(confidence_text(findings.confidence))),
+            Fact("Analysis seed", Cell(str(findings.analysis_seed))),
+        ),
+        findings=findings,
+    )
+
+
+def _title(findings: Findings, labels: Sequence[str]) -> str:
+    if findings.pairs:
+        return f"{', '.join(labels[1:])} against {labels[0]}"
+    if is_study(findings):
+        return f"Noise study of {name_text(findings.experiments[0].experiment.name)}"
+    return ", ".join(labels)
+
+
+def _labels(findings: Findings) -> list[str]:
+    """The variants of a noise study go by their own names, for they share that of the experiment."""
+    experiments = [item.experiment for item in findings.experiments]
+    if is_study(findings):
+        return [name_text(experiment.variant) for experiment in experiments]
+    return experiment_labels(experiments)
+
+
+def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
+    """Names of experiments as a report uses them; the variant, then the place, is added where they are ambiguous."""
+    names = [name_text(experiment.name) for experiment in experiments]
+    labels = [
+        name if names.count(name) == 1 else f"{name}:{name_text(experiment.variant)}"
+        for name, experiment in zip(names, experiments, strict=True)
+    ]
+    return [label if labels.count(label) == 1 else f"{label} ({place})" for place, label in enumerate(labels, start=1)]
+
+
+def _subtitle(findings: Findings) -> str:
+    variants = ", ".join(dict.fromkeys(_variants(item.experiment for item in findings.experiments)))
+    n_runs = sum(len(item.experiment.runs) for item in findings.experiments)
+    if is_study(findings):
+        return f"{counted(len(findings.experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
+    told = [counted(len(findings.experiments), "experiment"), counted(n_runs, "run")]
+    return " · ".join([*told, f"variant {variants}"] if variants else told)
+
+
+def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
+    """Variants of what deviate ran; scores from elsewhere have none."""
+    return (name_text(it.variant) for it in experiments if it.command and not it.imported)
+
+
+def _summary(
+    item: ExperimentFindings, index: int, label: str, findings: Findings, order: Sequence[str]
+) -> ExperimentSummary:
+    """The primary metric with its range, else the first few in an `order` that is the same for all experiments."""
+    role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
+    state: tuple[str, ...] = (
+        name_text(item.experiment.variant),
+        provenance.outcome_counts(item.experiment),
+        *provenance.circumstances(item.experiment),
+    )
+    if is_study(findings):
+        role, state = "Variant", state[1:]
+    descriptions = sorted(item.descriptions, key=lambda it: order.index(it.metric.name))
+    primary = [it for it in descriptions if it.metric.name == _primary_name(findings, index)]
+    shown = primary or descriptions[:FEW]
+    lines: list[SummaryLine] = []
+    for description in shown:
+        lines.append(summary_line(description))
+        interval = range_line(description) if primary else None
+        lines += [interval] if interval else []
+    others = [it for it in descriptions if it not in shown]
+    return ExperimentSummary(
+        role=role,
+        label=label,
+        state=state,
+        lines=tuple(lines),
+        others=tuple(summary_line(it) for it in others),
+        more=f"{counted(len(others), 'more metric')} in the tables" if others else "",
+    )
+
+
+def _orders(findings: Findings) -> list[list[str]]:
+    """Names of metrics per experiment, matched ones in the same place."""
+    rows = matched_rows(findings)
+    return [
+        [it.metric.name for row in rows if (it := row[index]) is not None] for index in range(len(findings.experiments))
+    ]
+
+
+def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:
+    first = "the primary metric first, then " if findings.primary is not None else ""
+    return f"All metrics, mean ± SD over runs; {first}by coefficient of variation of {labels[0]}, largest first"
+
+
+def _primary_name(findings: Findings, index: int) -> str | None:
+    """The primary metric as this experiment calls it: the user may have matched another name to it."""
+    if index and findings.pairs and (headline := findings.pairs[index - 1].headline) is not None:
+        return headline.candidate_metric.name
+    return findings.primary
+
+
+def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[VerdictView, ...]:
+    return tuple(
+        verdict_view(
+            pair.headline,
+            labels[0],
+            label,
+            _setting(pair.headline.metric, [item.experiment for item in findings.experiments]),
+            pair.family,
+        )
+        for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs))
+        if pair.headline is not None
+    )
+
+
+def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
+    """How scores came about: the aggregate, and the variants; neither is known of scores that were given as such."""
+    variants = dict.fromkeys(_variants(experiments))
+    told = [] if metric.metric.sink == GIVEN else [aggregate_words(metric.aggregate)]
+    told += [f"variant {', '.join(variants)}"] if variants else []
+    return ", ".join(told)
+
+
+def _no_verdict(findings: Findings, verdicts: Sequence[VerdictView]) -> str:
+    if is_study(findings):
+        return "Variants of one experiment are described, not judged: which of them is better is no question."
+    if not findings.pairs:
+        return "One experiment is described, not judged: deviate compare BASELINE CANDIDATE gives a verdict."
+    if len(verdicts) == len(findings.pairs):
+        return ""
+    if findings.primary is None and findings.tasks is not None:
+        return "Each task is judged by itself among the other metrics; what holds over all of them is under Tasks."
+    if findings.primary is None:
+        return "No headline verdict: which metric decides could not be told. Name it with --metric."
+    return f"No headline verdict: {name_text(findings.primary)} was not reported on both sides."
+
+
+def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    """Sentences that describe the primary metric of a single experiment."""
+    if findings.pairs:
+        return ()
+    return tuple(
+        _description_sentence(description, label, item.experiment)
+        for item, label in zip(findings.experiments, labels, strict=True)
+        for description in item.descriptions
+        if description.metric.name == findings.primary
+    )
+
+
+def _description_sentence(description: Description, label: str, experiment: Experiment) -> str:
+    line = summary_line(description)
+    told = [f"{line.label} {line.value}", *line.details, _setting(description.metric, [experiment])]
+    return f"{label}: {'; '.join(filter(None, told))}."
+
+
+def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    sentences = [clean(text) for text in findings.warnings]
+    sentences += provenance.record_warnings([item.experiment for item in findings.experiments], labels)
+    return tuple(dict.fromkeys(_with_short_names(sentences, findings)))
+
+
+def _with_short_names(sentences: Iterable[str], findings: Findings) -> Iterator[str]:
+    """Statistics and records name things whole; a sentence with a name of four thousand letters is read by nobody."""
+    experiments = [item.experiment for item in findings.experiments]
+    names = {name for it in experiments for name in (it.name, it.variant, *(metric.name for metric in it.metrics))}
+    long = sorted((clean(name) for name in names if name_text(name) != clean(name)), key=len, reverse=True)
+    for sentence in sentences:
+        yield reduce(lambda text, name: text.replace(name, name_text(name)), filter(str.strip, long), sentence)

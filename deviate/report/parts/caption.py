@@ -1,0 +1,100 @@
+"""What stands above a table of results: quantity, n, what ± is, test, correction, type of interval."""
+
+from collections.abc import Iterable, Sequence
+
+from deviate.model import Description, Findings, Interval, Unavailable
+from deviate.report.format import MINUS, clean, confidence_text, shorten_middle
+from deviate.report.parts.metrics import aggregate_words
+from deviate.report.parts.noise import is_study
+
+LONGEST_NAME = 60
+"""Characters of a name in a table: what follows leaves no room for the figures."""
+MOST_NAMES = 3
+
+
+def caption(
+    findings: Findings,
+    labels: Sequence[str],
+    described: Sequence[Sequence[Description | None]],
+    *,
+    has_best: bool,
+    has_n_column: bool = False,
+) -> str:
+    """Sentences for above the table, or below it; `described` has the descriptions of each row.
+
+    Args:
+        has_n_column: n stands in a column of its own, and not in parentheses.
+    """
+    firsts = [next(it for it in row if it is not None) for row in described]
+    whole = [it for row in described for it in row if it is not None]
+    # Scores that somebody gave were made of measurements elsewhere, if they were.
+    recorded = [it.metric for it in firsts if it.metric.metric.sink != "scores"]
+    aggregates = list(dict.fromkeys(aggregate_words(it.aggregate) for it in recorded))
+    run_here = [it.experiment for it in findings.experiments if it.experiment.command and not it.experiment.imported]
+    names = dict.fromkeys(short(clean(it.variant)) for it in run_here)
+    variants = f"; {'variant' if len(names) == 1 else 'variants'} {', '.join(names)}" if names else ""
+    quantity = ", ".join(short(clean(it.metric.name)) for it in firsts)
+    if not 0 < len(firsts) <= MOST_NAMES:
+        quantity = f"{len(firsts)} metrics"
+    scores = f" ({', '.join(aggregates)})" if aggregates else ""
+    n = "n" if all(it.n == it.n_runs for it in whole) else "n, or runs with a score out of those that ended,"
+    of_runs = f"over runs (ddof 1), {n} in parentheses"
+    if has_n_column or not findings.pairs:
+        ended = "" if n == "n" else "; k/N: k gave a score of N that ended"
+        of_runs = f"over n runs (ddof 1{ended})"
+    whose = f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else labels[0]
+    if is_study(findings):
+        whose = f"Variants of {short(clean(findings.experiments[0].experiment.name))}"
+    sentences = [f"{whose}: {quantity}{scores}."]
+    if findings.pairs:
+        sentences += [f"Mean ± SD {of_runs}{variants}."]
+        sentences += _test_sentences(findings, labels[0])
+    else:
+        sentences += [f"Mean ± SD {of_runs}{variants}."]
+        methods = _methods(it.mean_interval for it in whole), _methods(it.sd_interval for it in whole)
+        ways = [f"of the {name} by {way}" for name, way in zip(("mean", "SD"), methods, strict=True) if way]
+        level_of = confidence_text(findings.confidence)
+        sentences += [f"{level_of} intervals (CI) {', '.join(ways)}."] if ways else []
+        sentences += ["CV is SD over |mean|. Described, not compared: no test."]
+    if has_best:
+        sentences.append("Bold: better than every other here, by adjusted p.")
+    return " ".join(sentences)
+
+
+def level(findings: Findings) -> str:
+    """`95% CI`; at declared looks levels may differ from one candidate to the next, and the caption names them."""
+    levels = dict.fromkeys(confidence_text(it.confidence) for it in _intervals(findings))
+    return f"{next(iter(levels))} CI" if len(levels) == 1 else "CI"
+
+
+def short(text: str) -> str:
+    return shorten_middle(text, LONGEST_NAME)
+
+
+def _test_sentences(findings: Findings, baseline: str) -> list[str]:
+    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
+    if not comparisons:
+        return ["No metric was reported on both sides."]
+    intervals = _intervals(findings)
+    levels = ", ".join(dict.fromkeys(confidence_text(it.confidence) for it in intervals))
+    points = ", in points where the metric is in %" if any(it.metric.unit == "%" for it in comparisons) else ""
+    sentences = [f"Difference to {baseline} (candidate {MINUS} baseline{points})"]
+    sentences[0] += f" with {levels} CI ({_methods(intervals)})." if intervals else "."
+    tests = dict.fromkeys(
+        "paired t-test and sign flips" if it.is_paired else "Welch's t-test and studentized permutation test"
+        for it in comparisons
+    )
+    families = "; ".join(dict.fromkeys(pair.family for pair in findings.pairs if pair.family))
+    told = f" ({families})" if families else ""
+    sentences.append(f"p: two-sided, the larger of {'; of pairs '.join(tests)}{told}.")
+    sentences += dict.fromkeys(f"{short(clean(it.candidate))}: {it.looks}." for it in findings.pairs if it.looks)
+    return sentences
+
+
+def _methods(intervals: Iterable[Interval | Unavailable]) -> str:
+    return ", ".join(dict.fromkeys(it.method for it in intervals if isinstance(it, Interval)))
+
+
+def _intervals(findings: Findings) -> list[Interval]:
+    comparisons = [it for pair in findings.pairs for it in pair.comparisons]
+    return [it.difference_interval for it in comparisons if isinstance(it.difference_interval, Interval)]

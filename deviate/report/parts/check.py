@@ -1,0 +1,230 @@
+"""The findings of a check become its view: what was asked, what was answered, and what to do about it."""
+
+from collections.abc import Iterator, Sequence
+
+from deviate.model import Comparison, Interval, Unavailable
+from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
+from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
+from deviate.report.format import (
+    clean,
+    confidence_text,
+    counted,
+    difference_unit,
+    name_text,
+    number,
+    p_text,
+    replicates,
+    signed,
+    with_unit,
+)
+from deviate.report.parts.build import build_view
+from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference
+from deviate.report.parts.describe import interval_cell, unit_of
+from deviate.report.parts.provenance import OUTCOMES
+from deviate.report.view.check import CaseOutcome, CheckCase, CheckView
+
+UNPLANNED = (
+    "Runs that are added to these would be a look that no plan foresaw: make both sides anew, under another --name "
+    "(with --ref, more --runs do that)."
+)
+
+
+def check_view(found: CheckFindings) -> CheckView:
+    """Choose, round and word everything that is shown of a check."""
+    report = build_view(found.findings)
+    told = [clean(it) for it in found.warnings]
+    cases = (
+        *(_metric(it, found) for it in found.metrics),
+        *(_completion(it, found) for it in found.completions),
+        *_controls(found),
+        *(_records(it) for it in found.records),
+    )
+    return CheckView(
+        title=report.title,
+        word=found.word,
+        code=found.code,
+        result=_result(found),
+        cases=cases,
+        warnings=tuple(dict.fromkeys((*told, *report.warnings))),
+        report=report,
+        findings=found,
+    )
+
+
+def _result(found: CheckFindings) -> str:
+    """The last line."""
+    told = {
+        "control broken": "the control variant does not hold: runs that should be bitwise equal are not",
+        "worse": "the candidate is shown to be worse",
+        "incomplete": "the records are not complete",
+        "undecided": "these runs do not tell",
+        "passed": "the candidate passes",
+    }[found.word]
+    if found.word == "control broken" and not any(it.outcome == "broken" for it in found.controls):
+        told = "no control variant shows that runs are repeatable, and --require-control asks for one"
+    if found.word == "undecided":
+        told += (
+            "; that fails with --undecided fail" if not found.fails_undecided else ", and --undecided fail asks them to"
+        )
+    return f"{told} (exit code {found.code})"
+
+
+def _metric(check: MetricCheck, found: CheckFindings) -> CheckCase:
+    comparison = check.comparison
+    places = places_of_difference(comparison)
+    unit = difference_unit(unit_of(comparison.metric))
+    name = metric_name(comparison)
+    candidate, baseline = name_text(check.candidate), name_text(check.baseline)
+    margin = with_unit(number(check.margin, None), unit) if check.margin else ""
+    change = difference_cell(comparison, places)
+    interval = comparison.difference_interval
+    shown = interval_cell(interval, places)
+    level = f"{confidence_text(interval.confidence)} CI" if isinstance(interval, Interval) else "CI"
+    bound, level_of_bound = check.bound, confidence_text(check.bound_confidence)
+    figures = [("difference", change.text), (level, shown.text)]
+    if not isinstance(bound, Unavailable):
+        figures.append((f"one-sided {level_of_bound} bound", with_unit(signed(bound, places), unit)))
+    figures += [("margin", margin or "none"), ("n", f"{comparison.baseline.n} and {comparison.candidate.n}")]
+    if check.n_family > 1 and not isinstance(check.p_adjusted, Unavailable):
+        figures.append((f"worse, Holm over {check.n_family}", p_text(check.p_adjusted)))
+    outcome: CaseOutcome = "failed" if check.outcome == "worse" else check.outcome
+    word = f"worse by more than {margin}" if check.outcome == "worse" and margin else check.outcome
+    bracket = "" if shown.is_reason else f" [{level} {shown.text}]"
+    place = comparison.candidate_metric.metric
+    return CheckCase(
+        kind="metric",
+        subject=candidate,
+        name=f"{name} not worse by more than {margin}" if margin else f"{name} not worse",
+        outcome=outcome,
+        word=word,
+        headline=f"{name} of {candidate} against {baseline}: {word}, {change.text}{bracket}",
+        reason=clean(check.reason),
+        fails=check.outcome == "worse" or (check.outcome == "undecided" and found.fails_undecided),
+        figures=tuple(figures),
+        advice=" ".join(_advice(check)),
+        file=clean(place.file) if place.line else "",
+        line=place.line,
+    )
+
+
+def _advice(check: MetricCheck) -> Iterator[str]:
+    if check.outcome == "worse":
+        yield "See all figures with deviate compare. Which loss is all right, the margin says, chosen before."
+    if check.outcome != "undecided":
+        return
+    comparison = check.comparison
+    fewest = (PAIRED_ALONE_RUNS if check.n_family == 1 else PAIRED_RUNS) if comparison.is_paired else VERDICT_RUNS
+    what = "pairs" if comparison.is_paired else "runs of each side"
+    if _fewest_n(comparison) < fewest:
+        yield f"At least {fewest} {what} are needed."
+    if isinstance(check.needed, int):
+        yield (
+            f"With {check.needed} {what} a candidate that is as good as the baseline passes in 80% of cases, "
+            "judged by the spread of these runs."
+        )
+    elif not check.margin:
+        yield "Give the smallest loss that matters with --margin."
+        yield from _seen(comparison)
+    yield UNPLANNED
+
+
+def _seen(comparison: Comparison) -> Iterator[str]:
+    if not isinstance(comparison.detectable, Unavailable):
+        size = number(comparison.detectable, places_of_difference(comparison))
+        unit = difference_unit(unit_of(comparison.metric))
+        yield f"These runs could see a difference of {with_unit(size, unit)} (80% power)."
+
+
+def _fewest_n(comparison: Comparison) -> int:
+    return min(comparison.baseline.n, comparison.candidate.n)
+
+
+def _completion(check: CompletionCheck, found: CheckFindings) -> CheckCase:
+    candidate, baseline = name_text(check.candidate), name_text(check.baseline)
+    figures: list[tuple[str, str]] = []
+    told = check.outcome
+    if not isinstance(check.completion, Unavailable):
+        before, after = check.completion.baseline, check.completion.candidate
+        figures = [
+            ("baseline completed", f"{before.n_completed}/{before.n_runs}"),
+            ("candidate completed", f"{after.n_completed}/{after.n_runs}"),
+        ]
+        if not isinstance(check.p_adjusted, Unavailable):
+            figures.append(("Boschloo's exact test", p_text(check.p_adjusted)))
+    rates = " v ".join(text for _, text in figures[:2])
+    return CheckCase(
+        kind="completion",
+        subject=candidate,
+        name="runs complete as often as those of the baseline",
+        outcome="failed" if told == "worse" else told,
+        word=told,
+        headline=f"completed runs of {baseline} v {candidate}: {', '.join(filter(None, (told, rates)))}",
+        reason=clean(check.reason),
+        fails=told == "worse" or (told == "undecided" and found.fails_undecided),
+        figures=tuple(figures),
+        advice="See why they failed with deviate show." if told in {"worse", "undecided"} else "",
+    )
+
+
+def _controls(found: CheckFindings) -> Iterator[CheckCase]:
+    """A case for each control variant, and one for all that have none."""
+    name = "control runs are bitwise equal"
+    absent = [it for it in found.controls if it.outcome == "absent"]
+    for check in found.controls:
+        subject = name_text(check.name)
+        if check.outcome == "intact":
+            yield CheckCase(
+                "control", subject, name, "passed", "intact", f"control of {subject}: intact", check.reason, fails=False
+            )
+        if check.outcome == "broken":
+            yield CheckCase(
+                kind="control",
+                subject=subject,
+                name=name,
+                outcome="failed",
+                word="broken",
+                headline=f"control of {subject}: broken",
+                reason=clean(check.reason),
+                fails=True,
+                advice="No other answer stands before it holds: find what differs with deviate diverge.",
+            )
+    if absent or not found.controls:
+        yield _absent_control(absent, name, found)
+
+
+def _absent_control(absent: Sequence[ControlCheck], name: str, found: CheckFindings) -> CheckCase:
+    """Scores from elsewhere have none either."""
+    fails = found.requires_control and not any(it.outcome == "intact" for it in found.controls)
+    subject = " and ".join(name_text(it.name) for it in absent)
+    reasons = dict.fromkeys(clean(it.reason) for it in absent)
+    return CheckCase(
+        kind="control",
+        subject=subject,
+        name=name,
+        outcome="failed" if fails else "absent",
+        word="absent",
+        headline=f"control of {subject}: absent" if subject else "control: absent",
+        reason="; ".join(reasons) or "nothing here was run by deviate: name an experiment with --control",
+        fails=fails,
+        advice="Run it: deviate run SCRIPT --variants algo+impl,control." if fails else "",
+    )
+
+
+def _records(check: RecordsCheck) -> CheckCase:
+    label = name_text(check.label)
+    told = [f"{check.n_completed}/{check.n_planned} completed"]
+    told += [f"{n} {OUTCOMES[status]}" for status, n in check.failed]
+    told += [f"{len(check.missing)} missing"] if check.missing else []
+    which = f" ({replicates(check.missing)})" if check.missing else ""
+    return CheckCase(
+        kind="records",
+        subject=label,
+        name=f"records of {label} are complete",
+        outcome="passed" if check.is_complete else "error",
+        word="complete" if check.is_complete else "incomplete",
+        headline=f"records of {label}: {', '.join(told)}",
+        reason=clean(f"{check.reason}{which}" if check.reason else f"all {counted(check.n_planned, 'run')} ended"),
+        fails=not check.is_complete,
+        figures=(("runs", ", ".join(told)),),
+        advice=f"Carry them out: deviate resume {name_text(check.name)}." if check.missing and check.name else "",
+    )

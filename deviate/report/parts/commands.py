@@ -1,0 +1,37 @@
+"""Commands to copy: `deviate diverge` for what an experiment ran."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from deviate.base.redaction import redacted_words
+from deviate.report.format import clean
+
+CONTROL = "control"
+WARN_ONLY = "--warn-only"
+
+
+def diverge_command(
+    command: Sequence[str], variant: str = CONTROL, flags: str = "", *, given: Sequence[str] = ()
+) -> str:
+    """The call that runs it twice and tells where the runs part.
+
+    Args:
+        command: of the experiment; a script behind a bare interpreter is named as a user would name it.
+        flags: further ones, as they are to be written.
+        given: those that the user gave, word by word.
+    """
+    words = redacted_words(command)
+    is_script = len(words) > 1 and PurePath(words[0]).name.startswith("python") and words[1].endswith(".py")
+    if is_script or (words and words[0].endswith(".py")):
+        script, *arguments = words[1:] if is_script else words
+        before, after = [script], arguments
+    else:
+        before, after = [], list(words)
+    further = shlex.split(flags)
+    has_variant = "--variant" in further or variant in {"", CONTROL}
+    own = [] if has_variant else ["--variant", variant]
+    own += [it for it in redacted_words(given) if it != WARN_ONLY or WARN_ONLY not in further]
+    told = shlex.join(["deviate", "diverge", *before, *own])
+    told += f" {flags}" if flags else ""
+    return clean(told + (f" -- {shlex.join(after)}" if after else ""))

@@ -1,0 +1,284 @@
+"""Comparisons as text: the verdict with its figures, and the sentence to paste."""
+
+from deviate.model import Comparison, Equivalence, Estimate, Interval, Paired, SpreadVerdict, Test, Unavailable
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    difference_unit,
+    name_text,
+    number,
+    p_cell,
+    p_text,
+    ratio,
+    signed,
+    statistic,
+    with_unit,
+)
+from deviate.report.parts.describe import cell_of, interval_cell, mean_cell, noted, places_of, unit_of
+from deviate.report.view import Cell, OverviewComparison, Tone, VerdictView
+
+TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
+
+
+def places_of_difference(comparison: Comparison) -> int | None:
+    """Decimals of both sides and of the difference: from the smallest SE, which is that of a side or of the pairs.
+
+    A paired t is the difference in standard errors; at a t of 0 the interval tells.
+    """
+    places = [places_of(side) for side in (comparison.baseline, comparison.candidate)]
+    paired = comparison.paired
+    if comparison.is_paired and isinstance(paired, Paired) and isinstance(paired.t_test, Test):
+        if not isinstance(paired.difference, Unavailable) and paired.t_test.statistic:
+            places.append(decimals(abs(paired.difference / paired.t_test.statistic)))
+        elif isinstance(paired.interval, Interval):
+            places.append(decimals((paired.interval.high - paired.interval.low) / 4))
+    return max((it for it in places if it is not None), default=None)
+
+
+def verdict_word(comparison: Comparison) -> str:
+    margin = comparison.metric.margin
+    if comparison.verdict.word == "equivalent" and margin is not None:
+        return f"equivalent within {with_unit(number(margin, None), difference_unit(unit_of(comparison.metric)))}"
+    return comparison.verdict.word
+
+
+def tone_of(comparison: Comparison) -> Tone:
+    return TONES.get(comparison.verdict.word, "neutral")
+
+
+def metric_name(comparison: Comparison) -> str:
+    """The name on both sides, when the user matched two."""
+    baseline, candidate = name_text(comparison.metric.name), name_text(comparison.candidate_metric.name)
+    return baseline if baseline == candidate else f"{baseline} = {candidate}"
+
+
+def overview_comparison(comparison: Comparison) -> OverviewComparison:
+    places = places_of_difference(comparison)
+    return OverviewComparison(
+        difference=difference_cell(comparison, places),
+        interval=interval_cell(comparison.difference_interval, places),
+        p_adjusted=p_value_cell(comparison.p_adjusted),
+        word=verdict_word(comparison),
+        tone=tone_of(comparison),
+        remark=clean(comparison.note),
+        method=comparison.difference_interval.method if isinstance(comparison.difference_interval, Interval) else "",
+    )
+
+
+def difference_cell(comparison: Comparison, places: int | None) -> Cell:
+    unit = difference_unit(unit_of(comparison.metric))
+    return cell_of(comparison.difference, lambda value: with_unit(signed(value, places), unit))
+
+
+def verdict_view(
+    comparison: Comparison, baseline: str, candidate: str, setting: str, family: str = "primary metric: not adjusted"
+) -> VerdictView:
+    """The verdict on the primary metric.
+
+    Args:
+        setting: variant and aggregate, for the sentence to paste.
+        family: how p-values were adjusted, as the findings of the pair say it.
+    """
+    places = places_of_difference(comparison)
+    change = difference_cell(comparison, places)
+    return VerdictView(
+        candidate=candidate,
+        baseline=baseline,
+        word=verdict_word(comparison),
+        tone=tone_of(comparison),
+        metric=metric_name(comparison),
+        change=change.text,
+        interval=_bracketed(comparison.difference_interval, places),
+        effect=_effect(comparison),
+        tests=_tests(comparison),
+        spread=_spread(comparison),
+        detectable=_detectable(comparison, places),
+        reason=reason_text(comparison),
+        paste=_paste(comparison, baseline, candidate, setting, family),
+    )
+
+
+def reason_text(comparison: Comparison) -> str:
+    return "; ".join(filter(None, (comparison.verdict.reason, clean(comparison.note))))
+
+
+def test_text(test: Test, letter: str) -> str:
+    """`F(3, 17.8) = 20.02, p < .001`, with how p was found; without a letter p alone."""
+    note = f" ({test.note})" if test.note else ""
+    if not letter:
+        return f"{p_text(test.p_value)}{note}"
+    degrees = [number(it, 0 if it == round(it) else 1) for it in (test.df_between, test.df) if it is not None]
+    df = f"({', '.join(degrees)})" if degrees else ""
+    return f"{letter}{df} = {statistic(test.statistic)}, {p_text(test.p_value)}{note}"
+
+
+def test_cell(test: Test | Unavailable, letter: str) -> Cell:
+    """A test with its statistic; it sorts by p."""
+    if isinstance(test, Unavailable):
+        return Cell(test.reason, is_reason=True)
+    return Cell(test_text(test, letter), value=test.p_value)
+
+
+def p_value_cell(p_value: Estimate) -> Cell:
+    return cell_of(p_value, p_cell)
+
+
+def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Cell:
+    if isinstance(estimate, Unavailable):
+        return Cell(estimate.reason, is_reason=True)
+    bracket = f" [{noted(between(interval.low, interval.high, 2), interval)}]" if isinstance(interval, Interval) else ""
+    return Cell(f"{ratio(estimate)}{bracket}", value=estimate)
+
+
+def level_and_method(interval: Interval | Unavailable) -> str:
+    return (
+        "no interval"
+        if isinstance(interval, Unavailable)
+        else (f"{confidence_text(interval.confidence)} CI, {interval.method}")
+    )
+
+
+def _bracketed(interval: Interval | Unavailable, places: int | None) -> str:
+    if isinstance(interval, Unavailable):
+        return f"[no interval: {interval.reason}]"
+    return (
+        f"[{confidence_text(interval.confidence)} CI {noted(between(interval.low, interval.high, places), interval)}]"
+    )
+
+
+def _effect(comparison: Comparison) -> str:
+    if isinstance(comparison.hedges_g, Unavailable):
+        return ""
+    return f"g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
+
+
+def _tests(comparison: Comparison) -> tuple[str, ...]:
+    parts: list[str] = []
+    parts += both_texts(comparison)
+    paired = comparison.paired
+    if isinstance(paired, Paired) and comparison.is_paired:
+        if isinstance(paired.wilcoxon, Test):
+            parts.append(test_text(paired.wilcoxon, "V"))
+        if not isinstance(paired.correlation, Unavailable):
+            parts.append(f"correlation of {counted(paired.n, 'pair')} {ratio(paired.correlation)}")
+    elif isinstance(comparison.mann_whitney, Test):
+        parts.append(test_text(comparison.mann_whitney, "U"))
+    if not isinstance(comparison.superiority, Unavailable):
+        parts.append(f"P(candidate > baseline) {ratio(comparison.superiority)}")
+    return (*parts, *equivalence_texts(comparison))
+
+
+def both_texts(comparison: Comparison) -> list[str]:
+    """`Welch t(7.8) = 0.41, p = .695` and `permutation p = .698 (exact)`: what a verdict asks; the larger p counts."""
+    t_test, permutation = comparison.both_tests
+    texts = []
+    if isinstance(t_test, Test):
+        texts.append(f"{'paired' if comparison.is_paired else 'Welch'} {test_text(t_test, 't')}")
+    if isinstance(permutation, Test):
+        note = permutation.note.replace("exact permutation", "exact").removeprefix("permutation, ")
+        texts.append(
+            f"{'sign flips' if comparison.is_paired else 'permutation'} {p_text(permutation.p_value)} ({note})"
+        )
+    return texts
+
+
+def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
+    """`TOST p = .014 (margin ±0.2 points)` and whether the candidate is not worse than that; nothing without one."""
+    equivalence = comparison.equivalence
+    if not isinstance(equivalence, Equivalence):
+        return ()
+    margin = _margin_text(comparison, equivalence.margin)
+    _, _, mark = equivalence.above.note.partition("one-sided")
+    texts = [f"TOST {p_text(equivalence.p_value)} (margin ±{margin}{mark})"]
+    if equivalence.is_not_worse:
+        level = confidence_text((1 + equivalence.interval.confidence) / 2)
+        texts.append(f"not worse than by {margin} (one-sided {level})")
+    return tuple(texts)
+
+
+def _margin_text(comparison: Comparison, margin: float) -> str:
+    return with_unit(number(margin, None), difference_unit(unit_of(comparison.metric)))
+
+
+def _spread(comparison: Comparison) -> str:
+    if isinstance(comparison.sd_ratio, Unavailable):
+        return f"SD ratio: {comparison.sd_ratio.reason}"
+    verdict, interval = comparison.spread_verdict, comparison.sd_ratio_interval
+    why = ""
+    if isinstance(verdict, SpreadVerdict) and isinstance(interval, Interval) and not interval.low <= 1 <= interval.high:
+        why = f" ({verdict.reason})" if verdict.word == "undecided" else ""  # an interval without 1 looks decided
+    elif isinstance(verdict, SpreadVerdict) and verdict.is_within:
+        why = f" ({verdict.reason})"
+    return f"SD ratio {ratio_cell(comparison.sd_ratio, interval).text}: {spread_word(comparison)}{why}"
+
+
+def spread_word(comparison: Comparison) -> str:
+    verdict = comparison.spread_verdict
+    if isinstance(verdict, Unavailable):
+        return "undecided"
+    return verdict.word
+
+
+def _detectable(comparison: Comparison, places: int | None) -> str:
+    runs = runs_text(comparison)
+    if isinstance(comparison.detectable, Unavailable):
+        return f"What these {runs} could see is not stated ({comparison.detectable.reason})."
+    size = with_unit(number(comparison.detectable, places), difference_unit(unit_of(comparison.metric)))
+    return f"These {runs} could see a difference of {size} (80% power)."
+
+
+def runs_text(comparison: Comparison) -> str:
+    """`10 + 9 runs`, or `8 pairs`."""
+    if isinstance(comparison.paired, Paired) and comparison.is_paired:
+        return counted(comparison.paired.n, "pair")
+    return f"{comparison.baseline.n} + {comparison.candidate.n} runs"
+
+
+def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, family: str) -> str:
+    places = places_of_difference(comparison)
+    sides = f"{metric_name(comparison)} {_sides(comparison, baseline, candidate)}"
+    if places is not None:
+        sides += ", mean ± SD over runs (ddof 1)"
+    pairs = f" over {runs_text(comparison)}" if comparison.is_paired else ""
+    difference = difference_cell(comparison, places)
+    figures = ["difference unknown" if difference.is_reason else f"difference {difference.text}{pairs}"]
+    if isinstance(comparison.difference_interval, Interval):
+        interval = comparison.difference_interval
+        level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
+        figures.append(noted(f"{level} CI {ends} ({interval.method})", interval))
+    if isinstance(comparison.deciding_test, Test):
+        figures += both_texts(comparison)
+        figures.append(_correction(comparison, family))
+    if not isinstance(comparison.hedges_g, Unavailable):
+        figures.append(f"Hedges' {_effect(comparison)}")
+    figures += equivalence_texts(comparison)
+    why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
+    told = (sides, setting, ", ".join(filter(None, figures)), f"verdict: {verdict_word(comparison)}{why}")
+    return f"{'; '.join(filter(None, told))}."
+
+
+def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
+    """`was 93.7 ± 0.2 with new (n = 9) and 93.4 ± 0.2 with base (n = 10)`; `had no score with new (n = 0) …`."""
+    unit = unit_of(comparison.metric)
+    told = []
+    for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
+        mean = mean_cell(side, unit)
+        told.append(f"{'had' if mean.is_reason else 'was'} {mean.text} with {name} (n = {side.n})")
+    first, second = told
+    return f"{first} and {second.removeprefix(first[:4])}"
+
+
+def _correction(comparison: Comparison, family: str) -> str:
+    """How p was corrected for the primary metrics of other candidates, and for looks: their interval says so."""
+    if isinstance(comparison.p_adjusted, Unavailable):
+        return ""
+    primary = next((part for part in family.split("; ") if part.startswith("primary metric: ")), "")
+    told = primary.removeprefix("primary metric: ")
+    test = comparison.deciding_test
+    if isinstance(test, Test) and comparison.p_adjusted == test.p_value:
+        return f"p {told}" if told == "not adjusted" else f"adjusted {p_text(comparison.p_adjusted)} ({told})"
+    at_look = "" if told and told != "not adjusted" else "counting the looks"
+    return f"adjusted {p_text(comparison.p_adjusted)} ({at_look or told})"

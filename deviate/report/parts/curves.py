@@ -1,0 +1,140 @@
+"""Compared curves as text and figures: where they part, and the areas under them."""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+from deviate.model import NOT_ASKED, Comparison, CurveComparison, Findings, Interval, Unavailable
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    difference_unit,
+    signed,
+    with_unit,
+)
+from deviate.report.parts.compare import metric_name, test_cell
+from deviate.report.parts.describe import noted, unit_of
+from deviate.report.view import Cell
+from deviate.report.view.outcomes import DifferencePlot, OutcomeTable
+
+MOST_FIGURES = 6
+"""Bands that are drawn, the primary metric first: a page of thirty would hide the one that counts."""
+
+
+def curve_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+    """A row per metric and candidate that has curves; None where no metric has."""
+    rows = tuple(
+        (f"{metric_name(comparison)}, {label}", (_first(curve), *_area(comparison, curve), _remarks(curve)))
+        for comparison, label, _, curve in _curves(findings, labels)
+    )
+    headers = ("", "first difference", "mean over the curve", "CI", "Welch", "steps")
+    return OutcomeTable(f"Curves against {labels[0]}, exploratory", headers, rows) if rows else None
+
+
+def no_curves(findings: Findings) -> str:
+    """Why no curves are compared; empty where some are."""
+    compared = [comparison.curve for pair in findings.pairs for comparison in pair.comparisons]
+    if not compared:
+        return "Curves are not compared: that takes a baseline and a candidate that report the same metric."
+    if any(isinstance(it, CurveComparison) for it in compared):
+        return ""
+    reasons = dict.fromkeys(it.reason for it in compared if isinstance(it, Unavailable) and it != NOT_ASKED)
+    return f"Curves are not compared: {'; '.join(map(clean, reasons)) or NOT_ASKED.reason}."
+
+
+def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:
+    """The difference with its band, of the first metrics that have one with ends."""
+    return tuple(
+        _plot(comparison, label, index, curve, f"d{place}")
+        for place, (comparison, label, index, curve) in enumerate(_with_ends(findings, labels)[:MOST_FIGURES])
+    )
+
+
+def not_drawn(findings: Findings, labels: Sequence[str]) -> str:
+    """How many bands are not drawn; empty where all are."""
+    n_more = len(_with_ends(findings, labels)) - MOST_FIGURES
+    return f"{counted(n_more, 'more band')} not drawn; --json has them all." if n_more > 0 else ""
+
+
+def curve_line(comparison: Comparison, against: str) -> Iterator[str]:
+    curve = comparison.curve
+    if isinstance(curve, CurveComparison) and curve.band:
+        yield f"{against}: curves of {metric_name(comparison)} {_first_words(curve)} (exploratory)"
+
+
+def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Comparison, str, int, CurveComparison]]:
+    for index, (pair, label) in enumerate(zip(findings.pairs, labels[1:], strict=bool(findings.pairs)), start=1):
+        for comparison in pair.comparisons:
+            if isinstance(comparison.curve, CurveComparison):
+                yield comparison, label, index, comparison.curve
+
+
+def _with_ends(findings: Findings, labels: Sequence[str]) -> list[tuple[Comparison, str, int, CurveComparison]]:
+    curves = _curves(findings, labels)
+    return [it for it in curves if any(map(math.isfinite, itertools.chain.from_iterable(it[3].band)))]
+
+
+def _caption(curve: CurveComparison, level: str) -> str:
+    told = f"The line is the difference of the mean curves; the band ({level}) holds at all steps at once."
+    return told if curve.first_difference is None else f"{told} Dotted: the first step at which it leaves 0."
+
+
+def _first_words(curve: CurveComparison) -> str:
+    if curve.first_difference is None:
+        return f"are told apart at none of {counted(len(curve.steps), 'step')}"
+    return f"first differ at step {curve.first_difference}"
+
+
+def _first(curve: CurveComparison) -> Cell:
+    if not curve.band:
+        return Cell(curve.band_method, is_reason=True)
+    none = f"at none of {counted(len(curve.steps), 'step')}"
+    return Cell(none if curve.first_difference is None else f"step {curve.first_difference}")
+
+
+def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Cell, Cell, Cell]:
+    """Difference of the areas over the range of steps, with its interval and test."""
+    interval, difference, test = curve.area_interval, curve.area_difference, curve.area_test
+    places = decimals((interval.high - interval.low) / 4) if isinstance(interval, Interval) else None
+    unit = difference_unit(unit_of(comparison.metric))
+    if isinstance(difference, Unavailable):
+        shown = Cell(difference.reason, is_reason=True)
+    else:
+        shown = Cell(with_unit(signed(difference, places), unit))
+    if isinstance(interval, Unavailable):
+        return shown, Cell(interval.reason, is_reason=True), test_cell(test, "t")
+    ends = noted(between(interval.low, interval.high, places), interval)
+    return shown, Cell(f"{confidence_text(interval.confidence)}: {ends}"), test_cell(test, "t")
+
+
+def _remarks(curve: CurveComparison) -> Cell:
+    told = [f"{len(curve.steps)} compared, n = {curve.n[0]} + {curve.n[1]}"]
+    told += [clean(it) for it in curve.note.split("; ") if it and it != "exploratory"]
+    told += [f"{curve.n_left_out} left out that some run did not report"] if curve.n_left_out else []
+    told += [clean(curve.band_method)] if curve.band else []
+    return Cell("; ".join(told))
+
+
+def _plot(comparison: Comparison, label: str, index: int, curve: CurveComparison, key: str) -> DifferencePlot:
+    name = metric_name(comparison)
+    unit = difference_unit(unit_of(comparison.metric))
+    level = confidence_text(curve.confidence)
+    return DifferencePlot(
+        key=key,
+        title=f"{name}: {label} less the baseline",
+        description=(
+            f"Difference of the mean curves of {name}, n = {curve.n[0]} + {curve.n[1]}, with a band that holds at all "
+            f"steps at once ({level}): they {_first_words(curve)}"
+        ),
+        caption=_caption(curve, level),
+        axis=with_unit(f"difference of {name}", f"({unit})" if unit else ""),
+        note=f"n = {curve.n[0]} + {curve.n[1]}",
+        index=index,
+        steps=curve.steps,
+        difference=curve.difference,
+        band=curve.band,
+        first=curve.first_difference,
+    )

@@ -1,0 +1,115 @@
+"""Shape of scores and cross-checks as text: what stands behind mean, SD and their intervals."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from deviate.model import NOT_APPLICABLE, NOT_ASKED, Description, Interval, Unavailable
+from deviate.report.format import (
+    between,
+    confidence_text,
+    counted,
+    difference_unit,
+    number,
+    percentage,
+    ratio,
+    replicates,
+    with_unit,
+)
+from deviate.report.parts.describe import places_of, unit_of
+from deviate.report.view import Cell, QuantityRow
+
+Descriptions = Sequence[Description]
+Figure = TypeVar("Figure")
+OUTLIERS = "farther than 3.5 MADs from the median; in 21 % of samples of 5 normal scores one is, of 30 in 9 %"
+CROSS_CHECK = "over runs: a cross-check, too narrow with few"
+
+
+def shape_rows(descriptions: Descriptions) -> tuple[QuantityRow, ...]:
+    """Rows of one metric with a cell per experiment; what nobody asked for, or does not apply, has no row.
+
+    Below two runs there is none: the reason stands in the table above.
+    """
+    if all(it.n < 2 for it in descriptions):
+        return ()
+    shape = "bias-corrected; 0 for normal scores"
+    rows = (
+        _row("standard error of the mean", "SD / √n", descriptions, lambda it: it.se, _scaled),
+        _row("quartiles", "linear between scores, then their distance", descriptions, lambda it: it.quartiles, _both),
+        _row("MAD", "scaled to the SD of normal scores", descriptions, lambda it: it.mad, _scaled),
+        _row("skewness", shape, descriptions, lambda it: it.skewness, lambda _, it: ratio(it)),
+        _row("excess kurtosis", shape, descriptions, lambda it: it.kurtosis, lambda _, it: ratio(it)),
+        _row("outliers", OUTLIERS, descriptions, lambda it: it.mad, _outliers),
+        _interval_row("CV", "", descriptions, lambda it: it.cv_interval, _shares),
+        _row("CV of the error rate", "SD / (1 − mean)", descriptions, lambda it: it.error_cv, _share),
+        _interval_row("mean", CROSS_CHECK, descriptions, lambda it: it.mean_bootstrap, _ends),
+        _interval_row("mean", CROSS_CHECK, descriptions, lambda it: it.mean_percentile, _ends),
+        _interval_row("SD", CROSS_CHECK, descriptions, lambda it: it.sd_bootstrap, _ends),
+        _interval_row("median", CROSS_CHECK, descriptions, lambda it: it.median_bootstrap, _ends),
+        _row("error of the test set", _binomial(descriptions), descriptions, lambda it: it.sampling_se, _scaled),
+    )
+    return tuple(row for row in rows if row is not None)
+
+
+def _row(
+    label: str,
+    method: str,
+    descriptions: Descriptions,
+    figure: Callable[[Description], Figure | Unavailable],
+    text: Callable[[Description, Figure], str],
+) -> QuantityRow | None:
+    found = [figure(it) for it in descriptions]
+    if all(it in (NOT_ASKED, NOT_APPLICABLE) for it in found):
+        return None
+    cells = tuple(
+        Cell(one.reason, is_reason=True) if isinstance(one, Unavailable) else Cell(text(it, one))
+        for it, one in zip(descriptions, found, strict=True)
+    )
+    return QuantityRow(label, method, cells)
+
+
+def _interval_row(
+    label: str,
+    remark: str,
+    descriptions: Descriptions,
+    figure: Callable[[Description], Interval | Unavailable],
+    text: Callable[[Description, Interval], str],
+) -> QuantityRow | None:
+    found = [it for it in map(figure, descriptions) if isinstance(it, Interval)]
+    methods = dict.fromkeys(f"{confidence_text(it.confidence)}, {it.method}" for it in found)
+    return _row(f"interval of the {label}", " ".join([*methods, remark]).strip(), descriptions, figure, text)
+
+
+def _scaled(description: Description, value: float) -> str:
+    """A spread, which of percentages is in points."""
+    return with_unit(number(value, places_of(description)), difference_unit(unit_of(description.metric)))
+
+
+def _both(description: Description, quartiles: tuple[float, float]) -> str:
+    places = places_of(description)
+    first, third = quartiles
+    return f"{between(first, third, places)}; {_scaled(description, third - first)}"
+
+
+def _outliers(description: Description, mad: float) -> str:
+    if mad <= 0:
+        return "not told: most scores are equal"
+    return replicates(description.outliers) if description.outliers else "none"
+
+
+def _share(_: Description, value: float) -> str:
+    return percentage(value)
+
+
+def _shares(_: Description, interval: Interval) -> str:
+    return f"{percentage(interval.low)} … {percentage(interval.high)}"
+
+
+def _ends(description: Description, interval: Interval) -> str:
+    return between(interval.low, interval.high, places_of(description))
+
+
+def _binomial(descriptions: Descriptions) -> str:
+    """Of how many examples, and that more runs are no help."""
+    n_examples = dict.fromkeys(it.n_examples for it in descriptions if it.n_examples is not None)
+    told = f"√(p (1 − p) / N), {' or '.join(counted(n, 'example') for n in n_examples)}: "
+    return f"{told if n_examples else ''}no number of runs reduces it"

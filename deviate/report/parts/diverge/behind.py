@@ -1,0 +1,145 @@
+"""What stands behind the answer, as tables and remarks: the rungs, the ranks, causes, confirmations."""
+
+from collections.abc import Iterator
+
+from deviate.model.divergence import Cause, Difference, DivergenceFindings, RungFindings
+from deviate.report.format import clean, duration
+from deviate.report.parts.diverge.words import again, code_text, place_text, size, step_text, times, what, where
+from deviate.report.view.answer import Remark
+from deviate.report.view.parts import Cell, Row
+from deviate.report.view.sheet import SheetSection, SheetTable
+
+LOOKED_AT = {
+    "metrics": "reported values, losses",
+    "steps": "batches, weights, gradients, random states",
+    "modules": "outputs and gradients of modules",
+    "operations": "every operation",
+}
+NONE = Cell("none", is_reason=True)
+UNKNOWN = Cell("not known", is_reason=True)
+
+
+def ladder_section(found: DivergenceFindings) -> SheetSection:
+    headers = ("first difference", "updates", "compared", "window", "cost", "time")
+    rows = tuple(_rung(it) for it in found.rungs)
+    caption = (
+        "How closely both runs were looked at; cost: time of a step over that of one without the rung; time: of runs"
+    )
+    return SheetSection(
+        "ladder",
+        "Ladder",
+        tables=(SheetTable(caption, "Rung", headers, rows),) if rows else (),
+        absent="" if rows else "No rung was climbed.",
+    )
+
+
+def _rung(it: RungFindings) -> Row:
+    if it.why_not and not it.n_runs:
+        cells = (Cell("not climbed", is_reason=True), *(NONE for _ in range(5)))
+        return Row(it.rung, cells, note=f"not climbed: {clean(it.why_not)}")
+    equal = Cell("none to be told", is_reason=True) if it.why_not else Cell("equal")
+    cells = (
+        equal if it.difference is None else Cell(f"{step_text(it.difference)}: {what(it.difference)}"),
+        Cell(f"{it.n_steps:,}", value=float(it.n_steps)),
+        Cell(f"{it.n_compared:,}", value=float(it.n_compared)),
+        Cell(_window(it)),
+        _cost(it),
+        Cell(duration(it.wall_time_s), value=it.wall_time_s) if it.n_runs else Cell("from records", is_reason=True),
+    )
+    ended = f"; ended: {clean(it.why_not)}" if it.why_not else ""
+    return Row(it.rung, cells, note=f"looks at {LOOKED_AT[it.rung]}{ended}")
+
+
+def _window(it: RungFindings) -> str:
+    if it.until is None:
+        return "all updates" if not it.first else f"from update {it.first}"
+    last = it.until - 1
+    return f"update {it.first}" if last <= it.first else f"updates {it.first} to {last}"
+
+
+def _cost(it: RungFindings) -> Cell:
+    expected = "" if it.forecast is None else f"{times(it.forecast)} expected"
+    if it.cost is None:
+        return Cell(expected, value=it.forecast) if expected else Cell("not measured", is_reason=True)
+    return Cell(f"{times(it.cost)}{f' ({expected})' if expected else ''}", value=it.cost)
+
+
+def ranks_section(found: DivergenceFindings) -> SheetSection | None:
+    """None where one process trained alone."""
+    if found.ranks < 2:
+        return None
+    rung = next((it for it in reversed(found.rungs) if it.difference is not None), None)
+    by_rank = {} if rung is None else {it.rank: it for it in rung.by_rank}
+    rows = tuple(
+        _rank(rank, by_rank.get(rank), found.first) for rank in range(max(found.ranks, 1 + max(by_rank, default=0)))
+    )
+    headers = ("parts", "what differs first", "line", "size")
+    caption = f"The first difference of each rank{f' on rung {rung.rung}' if rung is not None else ''}"
+    return SheetSection("ranks", "Ranks", tables=(SheetTable(caption, "Rank", headers, rows),))
+
+
+def _rank(rank: int, it: Difference | None, first: Difference | None) -> Row:
+    if it is None:
+        return Row(str(rank), (Cell("equal"), NONE, NONE, NONE))
+    is_first = first is not None and first.rank == rank
+    cells = (
+        Cell(f"{step_text(it)}{', first of all' if is_first else ''}"),
+        Cell(what(it)),
+        UNKNOWN if it.place is None else Cell(place_text(it.place)),
+        Cell("not measured", is_reason=True) if it.ulps is None else Cell(size(it.ulps)),
+    )
+    return Row(str(rank), cells)
+
+
+def causes_section(found: DivergenceFindings) -> SheetSection:
+    absent = "None of the known causes fits what was found." if found.is_equal is False else "Nothing to explain."
+    return SheetSection(
+        "causes",
+        "Causes and cures",
+        remarks=tuple(_cause(it, found) for it in found.causes),
+        absent="" if found.causes else absent,
+    )
+
+
+def _cause(it: Cause, found: DivergenceFindings) -> Remark:
+    cure, _, code = it.cure.partition("\n")
+    places = f"In the program: {', '.join(map(place_text, it.places))}." if it.places else ""
+    switch = "" if it.switch is None else again(found, it.switch.flags)
+    return Remark(
+        title=clean(it.title),
+        label=it.certainty,
+        sentences=tuple(filter(None, (_sentence(f"Found: {it.why}"), places, _sentence(f"Cure: {cure}")))),
+        codes=tuple(filter(None, (code_text(code), switch))),
+        source=clean(it.source),
+    )
+
+
+def _sentence(text: str) -> str:
+    told = clean(text).strip()
+    return told if not told or told.endswith((".", "!", "?", ":")) else f"{told}."
+
+
+def confirmation_section(found: DivergenceFindings) -> SheetSection | None:
+    """None where nothing parted, or no switch is known."""
+    if not found.confirmations:
+        has_switch = any(it.switch is not None for it in found.causes)
+        command = again(found, "--confirm")
+        if not has_switch or not command:
+            return None
+        told = Remark(
+            "Not tried", "to do", ("This runs both again with the switch of the likeliest cause:",), (command,)
+        )
+        return SheetSection("confirmation", "Confirmation", remarks=(told,))
+    rows = tuple(_confirmations(found))
+    headers = ("runs are", "updates", "what is equal, or differs")
+    table = SheetTable("Both runs again with a switch", "Switch", headers, rows)
+    return SheetSection("confirmation", "Confirmation", tables=(table,))
+
+
+def _confirmations(found: DivergenceFindings) -> Iterator[Row]:
+    states = {True: Cell("equal"), False: Cell("not equal"), None: Cell("not compared", is_reason=True)}
+    titles = {it.id: it.title for it in found.causes}
+    for it in found.confirmations:
+        told = clean(it.what) or ("" if it.difference is None else f"{where(it.difference)}: {what(it.difference)}")
+        cells = (states[it.is_equal], Cell(f"{it.n_steps:,}", value=float(it.n_steps)), Cell(told) if told else NONE)
+        yield Row(clean(it.flags), cells, note=f"against: {clean(titles.get(it.cause, it.cause))}" if it.cause else "")

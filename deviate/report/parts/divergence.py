@@ -1,0 +1,153 @@
+"""First divergence as text: whether the runs of a variant are bitwise equal, and where they differ first."""
+
+import math
+from collections.abc import Sequence
+
+from deviate.model import Experiment, Findings, Parting, Repeatability, value_text
+from deviate.report.format import clean, counted, name_text, replicates
+from deviate.report.parts.commands import diverge_command
+from deviate.report.view import Cell, ProofRow, Row
+from deviate.report.view.divergence import DivergenceView
+
+CONTROL = "control"
+ASK = "deviate run … --variants control holds everything and shows whether runs part, and at which step"
+EQUAL = {True: "bitwise equal", False: "not equal", None: "not compared"}
+ABSENT = frozenset({"not reached", "not seen"})
+ADVICE = (
+    "Runs with everything held part here. This makes two more, and finds the update, the operation and the line of the "
+    "program at which they part:"
+)
+HEADERS = ("runs", "bitwise", "first step that differs", "metric", "values", "final weights")
+
+
+def divergence_view(findings: Findings) -> DivergenceView:
+    """The proofs of repeatability of one experiment, with where each variant parts."""
+    experiments = [it.experiment for it in findings.experiments]
+    proofs = findings.noise.repeatability if findings.noise else ()
+    if all(it.imported for it in experiments):
+        proofs = ()
+    broken = [
+        it
+        for proof, it in zip(proofs, experiments, strict=False)
+        if proof.variant == CONTROL and proof.is_equal is False and it.command
+    ]
+    return DivergenceView(
+        no_divergence=_no_divergence(proofs, experiments, is_comparison=bool(findings.pairs)),
+        sentences=tuple(_sentence(proof) for proof in proofs if proof.parting is not None),
+        caption="Where the runs of a variant differ first",
+        headers=HEADERS,
+        rows=tuple(_row(proof, it) for proof, it in zip(proofs, experiments, strict=False)),
+        advice=ADVICE if broken else "",
+        commands=tuple(dict.fromkeys(diverge_command(it.command, given=it.flags) for it in broken)),
+    )
+
+
+def proof_row(proof: Repeatability) -> ProofRow:
+    """Whether the runs of a variant are bitwise equal, as the part on sources of spread tells it."""
+    metrics = "none reported"
+    if proof.parting is not None:
+        parting = proof.parting
+        metrics = f"{name_text(parting.metric)} differs {_where(parting)}, {replicates(parting.replicates)}"
+    elif proof.n_metrics:
+        metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
+    return ProofRow(
+        variant=name_text(proof.variant),
+        n=str(proof.n),
+        equal=EQUAL[proof.is_equal],
+        metrics=metrics,
+        weights=_agreement(proof.weights, proof),
+        evaluation=_agreement(proof.evaluation, proof),
+    )
+
+
+def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experiment], *, is_comparison: bool) -> str:
+    """Empty where runs of the control variant were compared."""
+    if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
+        return ""
+    if experiments and all(it.imported for it in experiments):
+        return "What was held in imported runs is not on record, so nothing is said about where they should not part."
+    if is_comparison:
+        return f"Experiments are compared here, whose runs differ by design: {ASK}."
+    if any(proof.variant == CONTROL for proof in proofs):
+        return "Fewer than two runs of the control variant completed with something to compare: add runs to it."
+    return f"No run was made with everything held, so a difference is no fault: {ASK}."
+
+
+def _row(proof: Repeatability, experiment: Experiment) -> Row:
+    parting = proof.parting
+    return Row(
+        label=name_text(proof.variant),
+        cells=(
+            Cell(str(proof.n), value=float(proof.n)),
+            Cell(_state(proof), is_reason=proof.is_equal is None),
+            Cell(_step(parting)) if parting else Cell("none", is_reason=True),
+            Cell(name_text(parting.metric)) if parting else Cell("none", is_reason=True),
+            Cell(_values(parting)) if parting else Cell("none", is_reason=True),
+            Cell(_agreement(proof.weights, proof)),
+        ),
+        note=_note(proof, experiment),
+    )
+
+
+def _state(proof: Repeatability) -> str:
+    if proof.is_equal is not None:
+        return EQUAL[proof.is_equal]
+    reason = "fewer than two completed runs" if proof.n < 2 else "neither quality metrics nor weights on record"
+    return f"{EQUAL[None]}: {reason}"
+
+
+def _step(parting: Parting) -> str:
+    return "outside the main loop" if parting.step is None else f"main-loop step {parting.step}"
+
+
+def _where(parting: Parting) -> str:
+    return _step(parting) if parting.step is None else f"at {_step(parting)}"
+
+
+def _agreement(told: str, proof: Repeatability) -> str:
+    """Of weights or evaluation data; runs can be compared where there are two, and what no run gave is said so."""
+    return told if proof.n > 1 or told in ABSENT else EQUAL[None]
+
+
+def _values(parting: Parting) -> str:
+    return " and ".join(_value(value) for value in parting.values)
+
+
+def _value(value: float | None) -> str:
+    if value is None:
+        return "nothing"
+    return "not a number" if math.isnan(value) else value_text(value)
+
+
+def _sentence(proof: Repeatability) -> str:
+    """`control: val_acc differs first at main-loop step 3: 0.5 in replicate 0, 0.25 in replicate 2.`."""
+    parting = proof.parting
+    if parting is None:
+        return ""
+    told = ", ".join(
+        f"{_value(value)} in replicate {replicate}"
+        for value, replicate in zip(parting.values, parting.replicates, strict=True)
+    )
+    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {_where(parting)}: {told}."
+
+
+def _note(proof: Repeatability, experiment: Experiment) -> str:
+    """What a difference means here, and what is known to cause it."""
+    if proof.is_equal is not False:
+        return ""
+    if proof.variant != CONTROL:
+        varied = ", ".join(map(clean, experiment.varied)) or "what the script leaves free"
+        return f"varied here: {varied}; runs are meant to differ"
+    told = ["everything is held, so no run should differ"]
+    if proof.parting is None:
+        told.append("metrics are equal at every step, final weights are not")
+    for words, facts in (("used without a deterministic version", "operations"), ("beyond control", "uncontrolled")):
+        found: dict[str, list[int]] = {}
+        for run in experiment.runs:
+            for fact in getattr(run, facts):
+                found.setdefault(clean(fact), []).append(run.replicate)
+        if found:
+            named = ", ".join(f"{fact} ({replicates(tuple(runs))})" for fact, runs in list(found.items())[:5])
+            more = f" and {counted(len(found) - 5, 'more')}" if len(found) > 5 else ""
+            told.append(f"{words}: {named}{more}")
+    return "; ".join(told)

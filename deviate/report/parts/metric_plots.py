@@ -1,0 +1,181 @@
+"""The figures of one metric: its scores with their difference, and its curves."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from deviate.model import Comparison, Description, Findings, Interval, Run, Series, Unavailable
+from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, with_unit
+from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
+from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
+from deviate.report.view import CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
+
+
+def estimation_plot(
+    key: str,
+    name: str,
+    row: Sequence[Description | None],
+    labels: Sequence[str],
+    comparisons: Sequence[Comparison | None],
+) -> EstimationPlot | None:
+    described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
+    place = {label: index for index, label in enumerate(labels)}
+    if not any(it.scores for it, _ in described):
+        return None
+    unit = unit_of(described[0][0].metric)
+    differences = tuple(
+        _plotted(it, label) for it, label in zip(comparisons, labels[1:], strict=False) if it is not None
+    )
+    intervals = [it.difference_interval for it in comparisons if it is not None]
+    # An axis has no room for the whole note, which stands in the tables.
+    levels = dict.fromkeys(
+        "CI not valid" if it.note else f"{confidence_text(it.confidence)} CI"
+        for it in intervals
+        if isinstance(it, Interval)
+    )
+    drawn = "; ".join(f"{label} {mean_cell(it, unit).text}, n = {n_text(it)}" for it, label in described)
+    told = [
+        f"{label} less {labels[0]}: {difference_cell(it, places_of_difference(it)).text}, verdict {verdict_word(it)}"
+        for it, label in zip(comparisons, labels[1:], strict=False)
+        if it is not None
+    ]
+    groups = tuple(_points(it, label, place[label]) for it, label in described)
+    plot = EstimationPlot(
+        key=key,
+        title=name,
+        description=f"Score of every run in {name}: {drawn}. {'; '.join(told)}".strip(),
+        caption="",
+        axis=with_unit(name, f"({unit})" if unit else ""),
+        difference_axis=", ".join(filter(None, ("difference", difference_unit(unit), *levels))),
+        groups=groups,
+        differences=differences,
+    )
+    level = next(
+        (
+            f"{confidence_text(it.confidence)} "
+            for mean, _ in described
+            if isinstance(it := mean.mean_interval, Interval)
+        ),
+        "",
+    )
+    return replace(plot, caption=_estimation_caption(plot, level))
+
+
+def _estimation_caption(plot: EstimationPlot, level: str) -> str:
+    told = ["Each point is the score of one run."]
+    if any(len(group.values) > 1 for group in plot.groups):
+        beside = "mean and one SD to either side" if plot.differences else f"mean and its {level}interval"
+        told.append(f"The dot and line next to them: {beside}.")
+    if any(it.pairs for it in plot.differences):
+        told.append("Thin lines join the runs of a pair.")
+    if plot.has_shared_axis:
+        told.append(
+            "The last column is the difference to the baseline with its interval; its zero is the mean of the baseline."
+        )
+    elif plot.differences:
+        told.append("A panel of its own has the differences to the baseline with their intervals.")
+    return " ".join([*told, "No axis is forced to start at zero."])
+
+
+def _points(description: Description, label: str, index: int) -> PointGroup:
+    interval = description.mean_interval
+    return PointGroup(
+        index=index,
+        label=label,
+        note=f"n = {n_text(description)}",
+        values=tuple(score.value for score in description.scores),
+        mean=None if isinstance(description.mean, Unavailable) else description.mean,
+        sd=None if isinstance(description.sd, Unavailable) else description.sd,
+        low=interval.low if isinstance(interval, Interval) else None,
+        high=interval.high if isinstance(interval, Interval) else None,
+    )
+
+
+def _plotted(comparison: Comparison, label: str) -> PlottedDifference:
+    interval = comparison.difference_interval
+    return PlottedDifference(
+        label=label,
+        estimate=None if isinstance(comparison.difference, Unavailable) else comparison.difference,
+        low=interval.low if isinstance(interval, Interval) else None,
+        high=interval.high if isinstance(interval, Interval) else None,
+        pairs=_pairs(comparison) if comparison.is_paired else (),
+    )
+
+
+def _pairs(comparison: Comparison) -> tuple[tuple[int, int], ...]:
+    """Places of scores that share their replicate."""
+    place = {score.replicate: index for index, score in enumerate(comparison.candidate.scores)}
+    return tuple(
+        (index, place[score.replicate])
+        for index, score in enumerate(comparison.baseline.scores)
+        if score.replicate in place
+    )
+
+
+def curve_plot(
+    key: str, name: str, findings: Findings, row: Sequence[Description | None], labels: Sequence[str]
+) -> CurvePlot | None:
+    groups: list[CurveGroup] = []
+    decimals_of: list[int | None] = []
+    for index, (description, item, label) in enumerate(zip(row, findings.experiments, labels, strict=True)):
+        if description is None:
+            continue
+        metric = description.metric.name
+        scored = {score.replicate for score in description.scores}
+        found = [(run, run.series[metric]) for run in item.experiment.runs if _has_curve(run, metric)]
+        decimals_of.append(places_of(description))
+        groups.append(
+            CurveGroup(
+                index=index,
+                label=label,
+                counted=tuple(series for run, series in found if run.replicate in scored),
+                failed=tuple(series for run, series in found if run.replicate not in scored),
+            )
+        )
+    if not any(group.counted or group.failed for group in groups):
+        return None
+    unit = next(unit_of(it.metric) for it in row if it is not None)
+    told = "; ".join(_course(group, places) for group, places in zip(groups, decimals_of, strict=True))
+    return CurvePlot(
+        key=key,
+        title=name,
+        description=f"{name} of every run over main-loop steps. {told}",
+        caption=_curve_caption(groups, confidence_text(findings.confidence)),
+        axis=with_unit(name, f"({unit})" if unit else ""),
+        confidence=findings.confidence,
+        groups=tuple(groups),
+    )
+
+
+def _has_curve(run: Run, metric: str) -> bool:
+    series: Series | None = run.series.get(metric)
+    return series is not None and sum(step is not None for step in series.steps) > 1
+
+
+def _curve_caption(groups: Sequence[CurveGroup], level: str) -> str:
+    told = "Each thin line is one run"
+    if any(len(group.counted) > 1 for group in groups):
+        told += (
+            ", the thick line the mean of the runs that count, the band its "
+            f"{level} interval at each step (pointwise, not for the curve as a whole)"
+        )
+    return f"{told}. Long curves are drawn by their lowest and highest values per stretch."
+
+
+def _course(group: CurveGroup, places: int | None) -> str:
+    """`a: 10 runs, first value 0.10, last values 0.91 … 0.95, 1 failed`."""
+    told = [counted(len(group.counted), "run")]
+    for name, way in (("first", 1), ("last", -1)):
+        values = [value for series in group.counted if (value := _first_finite(series, way)) is not None]
+        if values:
+            low, high = number(min(values), places), number(max(values), places)
+            told.append(f"{name} value {low}" if low == high else f"{name} values {low} {ELLIPSIS} {high}")
+    told += [f"{len(group.failed)} failed"] if group.failed else []
+    return f"{group.label}: {', '.join(told)}"
+
+
+def _first_finite(series: Series, way: int) -> float | None:
+    """The first value inside the main loop that is a number, from one of the ends."""
+    places = range(len(series.values))[::way]
+    found = (float(series.values[it]) for it in places if series.steps[it] is not None)
+    return next((value for value in found if math.isfinite(value)), None)

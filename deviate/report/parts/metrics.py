@@ -1,0 +1,142 @@
+"""Metrics as text: per metric its row in the overview and its tables."""
+
+from collections.abc import Sequence
+
+from deviate.model import Comparison, Description, Findings, SelectedMetric
+from deviate.report.format import clean, name_text, percentage, shorten
+from deviate.report.parts.compare import metric_name, overview_comparison
+from deviate.report.parts.describe import cell_of, description_headers, description_row, mean_cell, n_text, unit_of
+from deviate.report.parts.distribution import shape_rows
+from deviate.report.parts.metric_plots import curve_plot, estimation_plot
+from deviate.report.parts.quantities import quantity_rows
+from deviate.report.view import (
+    Cell,
+    MetricView,
+)
+
+N_OPEN = 8
+"""Metrics whose figures are open on a page; a page of thirty would hide the one that counts."""
+DIRECTIONS = {"max": "higher is better", "min": "lower is better", None: "direction unknown"}
+AGGREGATES = {
+    "last": "last value of each run",
+    "best": "best value of each run",
+    "mean": "mean over the steps of each run",
+    "median": "median over the steps of each run",
+    "min": "lowest value of each run",
+    "max": "highest value of each run",
+}
+
+
+def aggregate_words(aggregate: str) -> str:
+    name, _, step = aggregate.partition(":")
+    return f"value at main-loop step {clean(step)} of each run" if step else AGGREGATES.get(name, name_text(name))
+
+
+def metric_views(findings: Findings, labels: Sequence[str]) -> tuple[MetricView, ...]:
+    """One view per metric: those of the baseline in its order, then those that only a candidate reports."""
+    rows = matched_rows(findings)
+    return tuple(_metric_view(findings, labels, index, row) for index, row in enumerate(rows))
+
+
+def matched_rows(findings: Findings) -> list[list[Description | None]]:
+    """Per metric the description of each experiment; metrics that were matched share a row."""
+    baseline, *candidates = findings.experiments
+    rows: list[list[Description | None]] = []
+    taken: list[set[str]] = [set() for _ in candidates]
+    for description in baseline.descriptions:
+        row: list[Description | None] = [description]
+        for index, candidate in enumerate(candidates):
+            name = _name_in(findings, index, description.metric.name)
+            found = next((it for it in candidate.descriptions if it.metric.name == name), None)
+            if found is not None:
+                taken[index].add(found.metric.name)
+            row.append(found)
+        rows.append(row)
+    extra = dict.fromkeys(
+        it.metric.name
+        for index, candidate in enumerate(candidates)
+        for it in candidate.descriptions
+        if it.metric.name not in taken[index]
+    )
+    for name in extra:
+        row = [None]
+        for index, candidate in enumerate(candidates):
+            found = next((it for it in candidate.descriptions if it.metric.name == name), None)
+            row.append(found if found is not None and name not in taken[index] else None)
+        rows.append(row)
+    return rows
+
+
+def _name_in(findings: Findings, pair: int, baseline_name: str) -> str:
+    comparison = comparison_of(findings, pair, baseline_name)
+    return baseline_name if comparison is None else comparison.candidate_metric.name
+
+
+def comparison_of(findings: Findings, pair: int, baseline_name: str) -> Comparison | None:
+    if pair >= len(findings.pairs):
+        return None
+    return next((it for it in findings.pairs[pair].comparisons if it.metric.name == baseline_name), None)
+
+
+def _metric_view(
+    findings: Findings, labels: Sequence[str], index: int, row: Sequence[Description | None]
+) -> MetricView:
+    described = [(it, label) for it, label in zip(row, labels, strict=True) if it is not None]
+    first = described[0][0]
+    comparisons = tuple(
+        None if row[0] is None else comparison_of(findings, pair, first.metric.name)
+        for pair in range(len(findings.pairs))
+    )
+    name = next((metric_name(it) for it in comparisons if it is not None), name_text(first.metric.name))
+    absent = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
+    compared = [it for it in comparisons if it is not None]
+    estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons)
+    curve = curve_plot(f"m{index}c", name, findings, row, labels)
+    is_primary = first.metric.name == findings.primary
+    return MetricView(
+        anchor=f"metric-{index}",
+        name=name,
+        is_primary=is_primary,
+        is_folded=index >= N_OPEN and not is_primary,
+        facts=_facts(first.metric, is_primary=is_primary),
+        overview=tuple(_overview_cell(it, label) for it, label in zip(row, labels, strict=True)),
+        overview_n=tuple("" if it is None else f"n = {n_text(it)}" for it in row),
+        cv=_cv_cell(row[0], labels[0]),
+        overview_comparisons=tuple(None if it is None else overview_comparison(it) for it in comparisons),
+        not_compared=tuple(reason if compared else "only one side reports this metric" for reason in absent),
+        description_headers=description_headers(next((it for it, _ in described if it.n > 1), first)),
+        descriptions=tuple(description_row(it, label) for it, label in described),
+        shape_experiments=tuple(label for _, label in described),
+        shape=shape_rows([it for it, _ in described]),
+        quantities=quantity_rows(comparisons, absent) if compared else (),
+        no_comparison="Not compared: only one side reports this metric." if findings.pairs and not compared else "",
+        estimation=estimation,
+        no_estimation="" if estimation else f"No points to draw: {first.note or 'no run gave a score'}.",
+        curve=curve,
+        no_curve="" if curve else "No curve: no run reported this metric at more than one step.",
+    )
+
+
+def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:
+    source = metric.metric
+    facts = ["primary metric"] if is_primary else []
+    facts += [f"unit {unit_of(metric)}"] if metric.unit else []
+    facts += [DIRECTIONS[metric.direction], aggregate_words(metric.aggregate)]
+    if metric.margin is not None:
+        facts.append(f"margin {metric.margin:g}")
+    if not source.line:  # of files that something else wrote, where no line reports it
+        return tuple(facts)
+    return (*facts, clean(f"{source.file}:{source.line}"), shorten(clean(source.expression), 80))
+
+
+def _cv_cell(description: Description | None, label: str) -> Cell:
+    """Of the first experiment, by which metrics are ordered."""
+    if description is None:
+        return Cell(f"not reported by {label}", is_reason=True)
+    return cell_of(description.cv, percentage)
+
+
+def _overview_cell(description: Description | None, label: str) -> Cell:
+    if description is None:
+        return Cell(f"not reported by {label}", is_reason=True)
+    return mean_cell(description, unit_of(description.metric))

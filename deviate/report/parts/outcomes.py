@@ -1,0 +1,275 @@
+"""Outcomes as text: completion rates, failed runs ranked worst, times to a target."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from deviate.model import (
+    Attainment,
+    Comparison,
+    Completion,
+    Description,
+    Findings,
+    Interval,
+    PairFindings,
+    Test,
+    Unavailable,
+)
+from deviate.report.format import clean, confidence_text, duration, name_text, number, percentage, with_unit
+from deviate.report.parts.compare import metric_name, test_cell, test_text
+from deviate.report.parts.curves import curve_line, curve_table, difference_plots, no_curves, not_drawn
+from deviate.report.parts.describe import cell_of, unit_of
+from deviate.report.parts.provenance import OUTCOMES
+from deviate.report.view import Cell
+from deviate.report.view.outcomes import OutcomeTable, OutcomeView, SurvivalLine, SurvivalPlot
+
+COMPLETION = (
+    "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "
+    "Interval: Clopper-Pearson."
+)
+WORST_RANK = "Worst rank: failed runs share the rank below every score, in the direction of the metric."
+TARGET = (
+    "Median step by Kaplan-Meier, counted from 1: runs that ended before the target are right-censored there, failed "
+    "ones too. Its interval: Brookmeyer-Crowley, log-log scale. Log-rank: positive where the candidate is first."
+)
+CURVES = (
+    "Curves: completed runs at the steps that all of them reported; the mean over the curve is the area under it over "
+    "the range of steps. Where they first differ was not asked before: exploratory, at an error of the whole curve."
+)
+Row = tuple[str, tuple[Cell, ...]]
+
+
+def outcome_view(findings: Findings, labels: Sequence[str]) -> OutcomeView | None:
+    """What runs came to; None where there is nothing but scores to tell: all completed, no target, no curve."""
+    completions = [(label, it.completion) for it, label in zip(findings.experiments, labels, strict=True)]
+    known = [(label, it) for label, it in completions if isinstance(it, Completion)]
+    attained = list(_attained(findings, labels))
+    has_failures = any(it.n_completed < it.n_runs for _, it in known)
+    curves = curve_table(findings, labels)
+    if not (has_failures or attained or curves):
+        return None
+    targets = _target_table(attained, findings)
+    worst = _worst_rank_table(findings, labels)
+    return OutcomeView(
+        completion=_completion_table(known, findings),
+        rates=_rate_table(findings, labels) if has_failures else None,
+        worst_rank=worst,
+        targets=targets,
+        target_tests=_log_rank_table(findings, labels),
+        curves=curves,
+        no_curves=no_curves(findings),
+        survival=tuple(_survival_plots(attained)),
+        differences=difference_plots(findings, labels),
+        lines=tuple(_lines(findings, labels)),
+        footnotes=tuple(
+            filter(
+                None,
+                (
+                    COMPLETION,
+                    WORST_RANK if worst else "",
+                    TARGET if targets else "",
+                    *(
+                        f"{_target(description)}, {label}: {clean(it.note)}."
+                        for label, _, description, it in attained
+                        if it.note
+                    ),
+                    CURVES if curves else "",
+                    not_drawn(findings, labels),
+                ),
+            )
+        ),
+    )
+
+
+def no_outcomes(findings: Findings) -> str:
+    """What there is to tell of runs of which there is nothing but scores to tell."""
+    has_runs = any(isinstance(it.completion, Completion) for it in findings.experiments)
+    ended = "All runs that ended for reasons of their own completed" if has_runs else "No run ended"
+    return f"{ended}; no metric has a target. {no_curves(findings)}".strip()
+
+
+def _completion_table(known: Sequence[tuple[str, Completion]], findings: Findings) -> OutcomeTable:
+    level = confidence_text(findings.confidence)
+    rows = [
+        (
+            label,
+            (
+                Cell(f"{it.n_completed}/{it.n_runs}", value=it.n_completed),
+                cell_of(it.rate, percentage),
+                _between(it.interval, percentage),
+                Cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in it.outcomes) or "none ended"),
+            ),
+        )
+        for label, it in known
+    ]
+    return OutcomeTable("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
+
+
+def _rate_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+    rows: list[Row] = []
+    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
+        if not isinstance(pair.completion, Unavailable):
+            it = pair.completion
+            rows.append((label, (cell_of(it.difference, _points), _named(it.test, ""))))
+    headers = ("", "candidate − baseline", "Boschloo's exact test")
+    return OutcomeTable(f"Completion against {labels[0]}", headers, tuple(rows)) if rows else None
+
+
+def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+    rows: list[Row] = []
+    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
+        for comparison in pair.comparisons:
+            if isinstance(comparison.worst_rank, Test):
+                name = f"{metric_name(comparison)}, {label}"
+                n = f"{comparison.baseline.n_runs} + {comparison.candidate.n_runs}"
+                rows.append((name, (Cell(n), _named(comparison.worst_rank, "U"))))
+    headers = ("", "runs", "Mann–Whitney U")
+    return OutcomeTable("Failed runs ranked worst", headers, tuple(rows)) if rows else None
+
+
+def _attained(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, int, Description, Attainment]]:
+    """Label and index of the experiment, and the metric with its attainment: metric by metric as the first has them."""
+    found = [
+        (label, index, description, description.attainment)
+        for index, (it, label) in enumerate(zip(findings.experiments, labels, strict=True))
+        for description in it.descriptions
+        if isinstance(description.attainment, Attainment)
+    ]
+    names = list(dict.fromkeys(description.metric.name for _, _, description, _ in found))
+    return iter(sorted(found, key=lambda it: names.index(it[2].metric.name)))
+
+
+def _target_table(
+    attained: Sequence[tuple[str, int, Description, Attainment]], findings: Findings
+) -> OutcomeTable | None:
+    level = confidence_text(findings.confidence)
+    rows: list[Row] = [
+        (
+            f"{_target(description)}, {label}",
+            (
+                Cell(f"{it.n_reached}/{len(it.steps)}", value=it.n_reached),
+                cell_of(it.median_steps, _steps),
+                _between(it.median_steps_interval, _steps),
+                cell_of(it.median_seconds, duration),
+                _between(it.median_seconds_interval, duration),
+            ),
+        )
+        for label, _, description, it in attained
+    ]
+    headers = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI")
+    return OutcomeTable("Time to the target", headers, tuple(rows)) if rows else None
+
+
+def _log_rank_table(findings: Findings, labels: Sequence[str]) -> OutcomeTable | None:
+    rows: list[Row] = []
+    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
+        for comparison in pair.comparisons:
+            it = comparison.attainment
+            if not isinstance(it, Unavailable):
+                name = f"{_target(comparison.baseline)}, {label}"
+                rows.append((name, (_named(it.log_rank, "Z"), _named(it.log_rank_seconds, "Z"))))
+    headers = ("", "log-rank, steps", "log-rank, seconds")
+    return OutcomeTable(f"Time to the target against {labels[0]}", headers, tuple(rows)) if rows else None
+
+
+def _survival_plots(attained: Sequence[tuple[str, int, Description, Attainment]]) -> Iterator[SurvivalPlot]:
+    metrics = list(dict.fromkeys(description.metric.name for _, _, description, _ in attained))
+    for number_of_plot, name in enumerate(metrics):
+        those = [it for it in attained if it[2].metric.name == name]
+        target = _target(those[0][2])
+        told = "; ".join(
+            f"{label}: {it.n_reached} of {len(it.steps)} runs, median {cell_of(it.median_steps, _steps).text}"
+            for label, _, _, it in those
+        )
+        lines = tuple(_survival_line(*it) for it in those)
+        ended = " Each stroke is a run that ended before." if any(line.ended for line in lines) else ""
+        yield SurvivalPlot(
+            key=f"s{number_of_plot}",
+            title=f"{target}: runs not there yet",
+            description=f"Share of runs that have not reached {target} after each main-loop step: {told}",
+            caption=f"Kaplan–Meier: a line falls where runs reach the target.{ended}",
+            lines=lines,
+        )
+
+
+def _survival_line(label: str, index: int, _description: Description, it: Attainment) -> SurvivalLine:
+    return SurvivalLine(
+        label=label,
+        note=f"n = {len(it.steps)}, {it.n_reached} reached",
+        index=index,
+        points=it.survival,
+        ended=tuple(sorted(step for _, step, is_there in it.steps if not is_there)),
+        last=max(step for _, step, _ in it.steps),
+    )
+
+
+def _lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
+    """What a terminal has room for: rates where runs failed, and of the metric that decides target and curve."""
+    for pair, label in zip(findings.pairs, labels[1:], strict=bool(findings.pairs)):
+        against = f"{label} v {labels[0]}"
+        yield from _failure_line(pair, against)
+        if pair.headline is not None:
+            yield from _target_line(pair.headline, against)
+            yield from curve_line(pair.headline, against)
+
+
+def _failure_line(pair: PairFindings, against: str) -> Iterator[str]:
+    it = pair.completion
+    if isinstance(it, Unavailable) or it.candidate.n_completed + it.baseline.n_completed == (
+        it.candidate.n_runs + it.baseline.n_runs
+    ):
+        return
+    rates = f"{it.candidate.n_completed}/{it.candidate.n_runs} v {it.baseline.n_completed}/{it.baseline.n_runs}"
+    told = [f"{against}: {rates} completed"]
+    told += [f"{it.test.name} {test_text(it.test, '')}"] if isinstance(it.test, Test) else []
+    worst = pair.headline.worst_rank if pair.headline is not None else None
+    if isinstance(worst, Test):
+        told.append(f"failures ranked worst {test_text(worst, 'U')}")
+    yield " · ".join(told)
+
+
+def _target_line(comparison: Comparison, against: str) -> Iterator[str]:
+    b, a = comparison.baseline.attainment, comparison.candidate.attainment
+    if isinstance(b, Unavailable) or isinstance(a, Unavailable):
+        return
+    medians = " v ".join(
+        f"{'never' if isinstance(it.median_steps, Unavailable) else _steps(it.median_steps)} "
+        f"({it.n_reached}/{len(it.steps)} reached)"
+        for it in (a, b)
+    )
+    told = [f"{against}: {_target(comparison.baseline)} at median step {medians}"]
+    it = comparison.attainment
+    if not isinstance(it, Unavailable) and isinstance(it.log_rank, Test):
+        told.append(f"log-rank {test_text(it.log_rank, '')}")
+    yield " · ".join(told)
+
+
+def _target(description: Description) -> str:
+    metric = description.metric
+    sign = {"max": "≥", "min": "≤", None: "="}[metric.direction]
+    value = number(metric.target if metric.target is not None else math.nan, None)
+    return f"{name_text(metric.name)} {sign} {with_unit(value, unit_of(metric))}"
+
+
+def _between(interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:
+    if isinstance(interval, Unavailable):
+        return Cell(interval.reason, is_reason=True)
+    high = "not reached" if math.isinf(interval.high) else text(interval.high)
+    return Cell(f"{text(interval.low)} … {high}", value=interval.low)
+
+
+def _named(test: Test | Unavailable, letter: str) -> Cell:
+    """A test, with its name where it is another than the head of the column says."""
+    cell = test_cell(test, letter)
+    if isinstance(test, Unavailable) or test.name in {"Boschloo", "Mann-Whitney U", "log-rank"}:
+        return cell
+    return Cell(f"{test.name}: {cell.text}", value=cell.value)
+
+
+def _steps(value: float) -> str:
+    """A number of steps: whole, or halfway between two."""
+    return number(value, 0 if value == round(value) else 1)
+
+
+def _points(difference: float) -> str:
+    text = number(100 * difference, 0)
+    return f"{'+' if difference > 0 else ''}{text} points"

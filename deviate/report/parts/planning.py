@@ -1,0 +1,282 @@
+"""Planning as text: what the runs on record could see, what a margin takes, what more runs would buy."""
+
+from collections.abc import Sequence
+
+from deviate.model import Comparison, Description, Findings, Interval, Planning, PlanningRow, Unavailable
+from deviate.model.minimum import PAIRED_RUNS, VERDICT_RUNS
+from deviate.report.format import (
+    between,
+    confidence_text,
+    counted,
+    decimals,
+    difference_unit,
+    name_text,
+    number,
+    ratio,
+    with_unit,
+)
+from deviate.report.parts.compare import places_of_difference
+from deviate.report.parts.describe import places_of, unit_of
+from deviate.report.view import Cell, Row
+from deviate.report.view.planning import PlanningPart, PlanningPlot, PlanningView
+
+N_OPEN = 3
+"""Candidates whose planning is open on a page; that of others is folded."""
+NO_PRIMARY = "There is no primary metric to plan for: name one with --metric."
+
+
+def planning_view(findings: Findings, labels: Sequence[str]) -> PlanningView:
+    """One part per candidate, or one for what is not compared."""
+    plans = findings.planning
+    candidates = [label for pair, label in zip(findings.pairs, labels[1:], strict=False) if pair.headline is not None]
+    parts = [
+        _part(plan, index, (candidates[index:] or [name_text(plan.candidate or plan.baseline)])[0], findings)
+        for index, plan in enumerate(plans)
+    ]
+    return PlanningView(
+        no_planning="" if plans else _no_planning(findings),
+        parts=tuple(parts),
+        footnotes=_footnotes(findings) if any(plan.rows for plan in plans) else (),
+    )
+
+
+def _no_planning(findings: Findings) -> str:
+    if findings.primary is None:
+        return NO_PRIMARY
+    if not findings.pairs:
+        return "Nothing is planned for this part of the results: what they could see is in the whole of them."
+    return f"No candidate reported {name_text(findings.primary)}, so there is no comparison to plan."
+
+
+def _part(plan: Planning, index: int, label: str, findings: Findings) -> PlanningPart:
+    heading = name_text(plan.metric.name) if len(findings.planning) == 1 else f"{name_text(plan.metric.name)}, {label}"
+    missing = ""
+    if isinstance(plan.sd, Unavailable):
+        missing = f"What numbers of runs could see is not stated: {plan.sd.reason}."
+    places = _places(plan, index, findings)
+    return PlanningPart(
+        anchor=f"planning-{index}",
+        heading=heading,
+        sentences=() if missing else _sentences(plan, places),
+        missing=missing,
+        first="pairs" if plan.is_paired else "runs of each",
+        headers=(
+            f"detectable difference ({_unit(plan) or 'in its own unit'})",
+            f"for the {confidence_text(plan.confidence)} CI of the SD",
+            "in SDs",
+        ),
+        rows=tuple(_row(row, plan, places) for row in plan.rows),
+        plot=None if missing else _plot(plan, index, _series(plan, index, findings), label, places),
+        is_folded=index >= N_OPEN,
+    )
+
+
+def _places(plan: Planning, index: int, findings: Findings) -> int | None:
+    """Decimals as the verdict, or the description, has them: a number that stands twice reads the same."""
+    headlines: list[Comparison] = [pair.headline for pair in findings.pairs if pair.headline is not None]
+    if index < len(headlines):
+        return places_of_difference(headlines[index])
+    described: list[Description] = [
+        it
+        for item in findings.experiments
+        for it in item.descriptions
+        if it.metric.name == plan.metric.name and plan.baseline in {item.experiment.name, item.experiment.variant}
+    ]
+    return places_of(described[0]) if described else None
+
+
+def _unit(plan: Planning) -> str:
+    return difference_unit(unit_of(plan.metric))
+
+
+def _size(value: float, plan: Planning, places: int | None) -> str:
+    return with_unit(number(value, _finer(value, places)), _unit(plan))
+
+
+def _finer(value: float, places: int | None) -> int | None:
+    """At least the decimals of the verdict, and two significant digits of what is smaller."""
+    own = decimals(value)
+    return places if own is None or (places is not None and places >= own) else own
+
+
+def _of_each(n: int | Unavailable, plan: Planning) -> str:
+    if isinstance(n, Unavailable):
+        return n.reason
+    return counted(n, "pair") if plan.is_paired else f"{counted(n, 'run')} of each"
+
+
+def _now_text(plan: Planning) -> str:
+    """`10 + 9 runs`, `8 pairs`, or for one experiment `10 runs of each`."""
+    if plan.is_paired:
+        return counted(plan.n_now[0], "pair")
+    return " + ".join(map(str, plan.n_now)) + " runs" if plan.candidate else f"{plan.n_now[0]} runs of each"
+
+
+def _recorded_text(plan: Planning) -> str:
+    """Of one experiment alone there is one side on record, whatever it is planned for."""
+    return _now_text(plan) if plan.candidate or plan.is_paired else counted(plan.n_now[0], "run")
+
+
+def _power(plan: Planning) -> str:
+    return confidence_text(plan.power)
+
+
+def _sentences(plan: Planning, places: int | None) -> tuple[str, ...]:
+    if isinstance(plan.now, Unavailable):
+        return ()
+    size, chance = _size(plan.now, plan, places), f"{_power(plan)} power"
+    if plan.candidate:
+        told = f"These {_now_text(plan)} could see a true difference of {size} ({chance})"
+    else:
+        told = (
+            f"With {_now_text(plan)}, two methods that both spread as {name_text(plan.baseline)} does could be told "
+            f"apart from a true difference of {size} on ({chance})"
+        )
+    if isinstance(plan.now_interval, Interval):
+        level = confidence_text(plan.confidence)
+        ends = with_unit(between(plan.now_interval.low, plan.now_interval.high, _finer(plan.now, places)), _unit(plan))
+        told += f"; the SD is known from few runs, and for the ends of its {level} interval that is {ends}"
+    return (f"{told}.", *_margin_sentences(plan), *_doubling(plan, places))
+
+
+def _margin_sentences(plan: Planning) -> tuple[str, ...]:
+    if plan.margin is None:
+        unit = f" in {_unit(plan)}" if _unit(plan) else ""
+        return (f"No margin was given: --margin X, the smallest difference{unit} that matters, tells what it takes.",)
+    margin, around = with_unit(number(plan.margin, None), _unit(plan)), ""
+    if isinstance(plan.runs_for_margin_range, tuple):
+        low, high = (it.reason if isinstance(it, Unavailable) else str(it) for it in plan.runs_for_margin_range)
+        around = f" ({low} … {high} for the ends of the interval of the SD)"
+    return (
+        (
+            f"To see a true difference as large as the margin of {margin} takes {_of_each(plan.runs_for_margin, plan)}"
+            f"{around}."
+        ),
+        (
+            "To show equivalence within it, if there is no difference, takes "
+            f"{_of_each(plan.runs_for_equivalence, plan)}."
+        ),
+    )
+
+
+def _doubling(plan: Planning, places: int | None) -> tuple[str, ...]:
+    """What twice as many would see, from the row that there is of it."""
+    n = 2 * max(plan.n_now)
+    twice = next((row for row in plan.rows if row.n == n), None)
+    if twice is None or isinstance(plan.now, Unavailable):
+        return ()
+    more = f"Twice as many, {_of_each(n, plan)}," if len(set(plan.n_now)) == 1 else f"{_of_each(n, plan)}"
+    return (
+        (
+            f"{more} would see {_size(twice.detectable, plan, places)}, "
+            f"{ratio(twice.detectable / plan.now)} times as much; to halve it takes about four times as many."
+        ),
+    )
+
+
+def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
+    finer = _finer(row.detectable, places)
+    ends = Cell("not known", is_reason=True)
+    if row.low is not None and row.high is not None:
+        ends = Cell(between(row.low, row.high, finer))
+    in_sds = Cell("not known", is_reason=True)
+    if not isinstance(plan.sd, Unavailable):
+        in_sds = Cell(ratio(row.detectable / plan.sd), value=row.detectable / plan.sd)
+    return Row(
+        label=str(row.n),
+        cells=(Cell(number(row.detectable, finer), value=row.detectable), ends, in_sds),
+        note=_note(row.n, plan),
+    )
+
+
+def _note(n: int, plan: Planning) -> str:
+    least = PAIRED_RUNS if plan.is_paired else VERDICT_RUNS
+    told = [
+        "on record" if set(plan.n_now) == {n} else "",
+        "see a difference of the margin" if plan.runs_for_margin == n else "",
+        "show equivalence within the margin" if plan.runs_for_equivalence == n else "",
+        f"no verdict below {least}" if n < least else "",
+    ]
+    return ", ".join(filter(None, told))
+
+
+def _series(plan: Planning, index: int, findings: Findings) -> int:
+    """Place in the report of the experiment that gives the colour: the candidate, or the one that is planned by."""
+    if plan.candidate:
+        judged = [place for place, pair in enumerate(findings.pairs, start=1) if pair.headline is not None]
+        return (judged[index:] or [1])[0]
+    variants = [it.experiment.variant for it in findings.experiments]
+    return variants.index(plan.baseline) if plan.baseline in variants else 0
+
+
+def _plot(plan: Planning, index: int, series: int, label: str, places: int | None) -> PlanningPlot | None:
+    if isinstance(plan.now, Unavailable):
+        return None
+    name, first = name_text(plan.metric.name), "pairs" if plan.is_paired else "runs of each"
+    now = sum(plan.n_now) / len(plan.n_now)
+    last = _reach(plan)
+    points = tuple((row.n, row.detectable) for row in plan.rows if row.n <= last)
+    margin = None if plan.margin is None else with_unit(number(plan.margin, None), _unit(plan))
+    told = "; ".join(f"{n} {first}: {_size(value, plan, places)}" for n, value in points)
+    return PlanningPlot(
+        key=f"planning-{index}",
+        title=f"Detectable difference of {name} against the number of {first}",
+        description=(
+            f"Smallest true difference seen with {_power(plan)} power, by the spread of {label}: {told}. "
+            f"On record: {_recorded_text(plan)}, {_size(plan.now, plan, places)}."
+            + (f" The margin is {margin}." if margin else "")
+        ),
+        caption=_caption(plan),
+        axis=f"detectable difference of {name}" + (f" ({_unit(plan)})" if _unit(plan) else ""),
+        n_axis=first,
+        index=series,
+        points=points,
+        band=tuple(
+            (row.n, row.low, row.high)
+            for row in plan.rows
+            if row.n <= last and row.low is not None and row.high is not None
+        ),
+        now=(now, plan.now),
+        now_label=f"on record: {_recorded_text(plan)}",
+        margin=plan.margin,
+        margin_label=f"margin {margin}" if margin else "",
+    )
+
+
+def _caption(plan: Planning) -> str:
+    told = "Each point was computed"
+    if any(row.low is not None and row.high is not None for row in plan.rows):
+        told += f"; the band is for the ends of the {confidence_text(plan.confidence)} interval of the SD"
+    return f"{told}."
+
+
+def _reach(plan: Planning) -> int:
+    """The last number of runs that the figure shows: one in the thousands is told in the table."""
+    wanted = [plan.runs_for_margin, plan.runs_for_equivalence]
+    base = max(50, 2 * max(plan.n_now))
+    return max([base, *(it for it in wanted if isinstance(it, int) and it <= 10 * base)])
+
+
+def _footnotes(findings: Findings) -> tuple[str, ...]:
+    plan = next(it for it in findings.planning if it.rows)
+    level = confidence_text(plan.confidence)
+    test = "paired t and sign flips" if plan.is_paired else "Welch's t with equal SDs on both sides and permutation"
+    sentences = [
+        (
+            f"Detectable is the smallest true difference that a two-sided test at {level} confidence sees with "
+            f"{_power(plan)} power: {test}, noncentral t. For scores near normal; skewed scores need more."
+        ),
+        f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal.",
+        "All of it goes by the spread alone, never by the observed difference, whose power only repeats its p.",
+    ]
+    sentences.append(
+        "Another data set, machine or setting may spread otherwise: then other numbers of runs are needed."
+    )
+    if len(findings.pairs) > 1:
+        sentences.append(
+            f"For one comparison each: {len(findings.pairs)} candidates share the error, which takes more runs "
+            f"(deviate plan --candidates {len(findings.pairs)})."
+        )
+    if findings.pairs and any(it.experiment.looks for it in findings.experiments):
+        sentences.append("For one test at the end: declared looks take somewhat more runs (deviate plan --looks).")
+    return tuple(sentences)

@@ -1,0 +1,178 @@
+"""Runs as text: how each ended, what it was started with, and where an experiment comes from."""
+
+import shlex
+from collections.abc import Sequence
+
+from deviate.model import IMPORTED_AS, Experiment, Run, Status
+from deviate.report.format import clean, counted, duration, instant, replicates
+from deviate.report.parts import randomness
+from deviate.report.parts.changes import commit_text
+from deviate.report.view import Cell, EnvironmentRow, Fact, FailureView, Provenance, RunRow
+from deviate.report.view.changes import ChangesView
+
+OUTCOMES: dict[str, str] = {
+    "completed": "completed",
+    "diverged": "diverged",
+    "crashed": "crashed",
+    "timed_out": "timed out",
+    "lost": "lost",
+    "cancelled": "cancelled",
+    "silent": "recorded nothing",
+}
+
+
+def outcome_counts(experiment: Experiment) -> str:
+    """`9/10 completed, 1 diverged`."""
+    n_completed = sum(run.status == "completed" for run in experiment.runs)
+    parts = [f"{n_completed}/{experiment.n_planned} completed"]
+    parts += [f"{len(runs)} {OUTCOMES[status]}" for status, runs in _not_completed(experiment).items()]
+    n_absent = experiment.n_planned - len(experiment.runs)
+    if n_absent > 0:
+        parts.append(f"{n_absent} not on record")
+    return ", ".join(parts)
+
+
+def circumstances(experiment: Experiment) -> tuple[str, ...]:
+    """What bears on every figure: runs that no plan foresaw, and limited threads."""
+    n_threads, n_looks = experiment.n_threads, experiment.n_unplanned_looks
+    told = [
+        counted(n_looks, "unplanned look") if n_looks else "",
+        f"each run limited to {counted(n_threads, 'thread')}" if n_threads else "",
+    ]
+    return tuple(filter(None, told))
+
+
+def record_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> tuple[str, ...]:
+    """What the records warn of; equal warnings of several runs and experiments are one sentence."""
+    by_text: dict[str, list[str]] = {}
+    for experiment, label in zip(experiments, labels, strict=True):
+        for text in experiment.warnings:
+            by_text.setdefault(clean(text), []).append(label)
+        of_runs: dict[str, list[int]] = {}
+        for run in experiment.runs:
+            for text in run.warnings:
+                of_runs.setdefault(clean(text), []).append(run.replicate)
+        for text, found in of_runs.items():
+            by_text.setdefault(text, []).append(f"{label}, {replicates(tuple(found))}")
+    return tuple(f"{'; '.join(places)}: {text}" for text, places in by_text.items())
+
+
+def failures(experiment: Experiment, label: str) -> tuple[FailureView, ...]:
+    return tuple(
+        FailureView(
+            experiment=label,
+            run=_run_name(run),
+            outcome=_outcome(run),
+            reason=clean(run.reason) or "no reason on record",
+            log="" if experiment.imported else clean(str(run.folder / "stderr.log")),
+            stderr=tuple(clean(line) for line in run.stderr_tail),
+        )
+        for run in experiment.runs
+        if run.status != "completed"
+    )
+
+
+def _run_name(run: Run) -> str:
+    """`replicate 3`, and what an imported run was called where it was found."""
+    name = clean(run.environment.get(IMPORTED_AS, ""))
+    return f"replicate {run.replicate} ({name})" if name else f"replicate {run.replicate}"
+
+
+def provenance(experiment: Experiment, label: str, code: ChangesView) -> Provenance:
+    """Where the runs of an experiment come from; `code` is what its snapshot holds of it."""
+    seed_calls = randomness.seed_calls(experiment)
+    controls = randomness.controls(experiment)
+    hashes = randomness.hashes(experiment)
+    environment = _environment(experiment)
+    return Provenance(
+        label=label,
+        facts=(
+            *(_fact("Imported", clean(note)) for note in experiment.imported),
+            *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
+            _fact("Variant", clean(experiment.variant)),
+            *(_fact(label, text) for label, text in randomness.facts(experiment)),
+            _fact("Project", clean(experiment.root)),
+            _fact("Commit", commit_text(experiment)),
+            _fact("Hash of the sources", clean(experiment.sources_hash)),
+            _fact("Created", instant(experiment.created)),
+            _fact("Runs planned", str(experiment.n_planned)),
+            *(_fact("Number of runs", text) for text in _decided(experiment)),
+            _fact("Runs at a time", str(experiment.jobs)),
+            _fact("Threads", _threads(experiment)),
+            _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
+        ),
+        changes=code,
+        runs=tuple(_run_row(run) for run in experiment.runs),
+        seed_calls=seed_calls,
+        no_seed_calls="" if seed_calls else "No seeding call of the script was observed.",
+        controls=controls,
+        no_controls="" if controls else "No factor was set, and no call of the script was overridden.",
+        flips=randomness.flips(experiment),
+        hashes=hashes,
+        no_hashes="" if hashes else "Neither weights nor evaluation data were within reach.",
+        environment=environment,
+        no_environment="" if environment else "The runs recorded no versions.",
+    )
+
+
+def _not_completed(experiment: Experiment) -> dict[Status, list[Run]]:
+    by_status: dict[Status, list[Run]] = {}
+    for run in experiment.runs:
+        if run.status != "completed":
+            by_status.setdefault(run.status, []).append(run)
+    return by_status
+
+
+def _outcome(run: Run) -> str:
+    return OUTCOMES[run.status] if run.exit_code is None else f"{OUTCOMES[run.status]}, exit code {run.exit_code}"
+
+
+def _fact(label: str, text: str) -> Fact:
+    return Fact(label, Cell(text) if text else Cell("not recorded", is_reason=True))
+
+
+def _decided(experiment: Experiment) -> tuple[str, ...]:
+    """By what the number of runs was decided, where it was not simply given."""
+    looks = ", ".join(map(str, experiment.looks))
+    told = [
+        f"decided by precision: {clean(experiment.precision)}" if experiment.precision else "",
+        f"looks declared at {looks} runs, {experiment.spending} spending" if looks else "",
+        counted(experiment.n_unplanned_looks, "unplanned look") if experiment.n_unplanned_looks else "",
+    ]
+    return tuple(filter(None, told))
+
+
+def _threads(experiment: Experiment) -> str:
+    n_threads = experiment.n_threads
+    return "not limited" if n_threads is None else f"each run limited to {counted(n_threads, 'thread')}"
+
+
+def _wall_time(run: Run) -> str:
+    beside = f", up to {counted(run.n_sharing, 'other run')} beside it" if run.n_sharing else ""
+    return f"{duration(run.wall_time_s)}{beside}"
+
+
+def _run_row(run: Run) -> RunRow:
+    return RunRow(
+        replicate=str(run.replicate),
+        outcome=OUTCOMES[run.status],
+        exit_code="none" if run.exit_code is None else str(run.exit_code),
+        started=instant(run.started),
+        wall_time=Cell(_wall_time(run), value=run.wall_time_s),
+        seeds=randomness.seed_set(run.seeds),
+    )
+
+
+def _environment(experiment: Experiment) -> tuple[EnvironmentRow, ...]:
+    """What each run found; a value that is not the same in all runs is told per replicate."""
+    names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
+    rows: list[EnvironmentRow] = []
+    for name in names:
+        found: dict[str, list[int]] = {}
+        for run in experiment.runs:
+            if name in run.environment:
+                found.setdefault(clean(run.environment[name]), []).append(run.replicate)
+        differs = len(found) > 1
+        told = "; ".join(f"{value} ({replicates(tuple(runs))})" if differs else value for value, runs in found.items())
+        rows.append(EnvironmentRow(clean(name), told, differs))
+    return tuple(rows)

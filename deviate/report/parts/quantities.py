@@ -1,0 +1,174 @@
+"""The table of one metric: every quantity of its comparisons, in groups, a cell per candidate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from deviate.model import NOT_ASKED, Comparison
+from deviate.report.parts.compare import p_value_cell
+from deviate.report.parts.quantity_cells import (
+    Made,
+    correlation_cell,
+    detectable_cell,
+    detectable_method,
+    difference_method,
+    difference_of,
+    equivalence_cell,
+    equivalence_interval_cell,
+    equivalence_method,
+    interval_of,
+    method_of,
+    not_worse_cell,
+    numbers_cell,
+    paired_test_of,
+    pairs_cell,
+    permutation_cell,
+    ratio_interval_of,
+    ratio_of,
+    said,
+    spread_verdict_cell,
+    test_of,
+    verdict_cell,
+)
+from deviate.report.view import Cell, QuantityRow
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    group: str
+    label: str
+    method: Callable[[Comparison], str]
+    cell: Callable[[Comparison], Made]
+
+
+def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[QuantityRow, ...]:
+    """A row per quantity, a cell per candidate; `absent` says why a candidate has none.
+
+    A quantity that was asked for in no comparison has no row.
+    """
+    rows = []
+    for quantity in _QUANTITIES:
+        made = [None if comparison is None else quantity.cell(comparison) for comparison in comparisons]
+        asked = [(it, cell) for it, cell in zip(comparisons, made, strict=True) if it is not None and cell]
+        if not asked:
+            continue
+        figures = [it for it, cell in asked if not cell.is_reason] or [asked[0][0]]
+        methods = " or ".join(dict.fromkeys(quantity.method(it) for it in figures))
+        cells = (
+            cell or Cell(reason if comparison is None else NOT_ASKED.reason, is_reason=True)
+            for comparison, cell, reason in zip(comparisons, made, absent, strict=True)
+        )
+        rows.append(QuantityRow(quantity.label, methods, tuple(cells), quantity.group))
+    return tuple(rows)
+
+
+_QUANTITIES = (
+    _Quantity("", "Verdict", said("by the rules under the tables"), verdict_cell),
+    _Quantity("", "n, baseline and candidate", said("runs with a score"), numbers_cell),
+    _Quantity("Difference", "Difference of means", difference_method, difference_of),
+    _Quantity(
+        "Difference", "Interval of the difference", method_of("difference_interval"), interval_of("difference_interval")
+    ),
+    _Quantity("Difference", "Welch's interval", method_of("welch_interval"), interval_of("welch_interval")),
+    _Quantity("Difference", "Welch's t-test", said("unequal variances"), test_of("welch", "t")),
+    _Quantity("Difference", "p, adjusted", said("Holm over the family"), lambda it: p_value_cell(it.p_adjusted)),
+    _Quantity("Difference", "Student's t-test", said("equal variances assumed"), test_of("student", "t")),
+    _Quantity(
+        "Difference", "Permutation test", said("of Welch's t, runs exchanged between the sides"), permutation_cell
+    ),
+    _Quantity(
+        "Difference",
+        "Bootstrap of the difference",
+        method_of("difference_bootstrap", "cross-check"),
+        interval_of("difference_bootstrap"),
+    ),
+    _Quantity("Difference", "Detectable difference", detectable_method, detectable_cell),
+    _Quantity("Pairing", "Pairs", said("runs of both sides that share their replicate"), pairs_cell),
+    _Quantity("Pairing", "Correlation of the pairs", said("Pearson"), correlation_cell),
+    _Quantity("Pairing", "Paired t-test", said("of the mean difference"), paired_test_of("t_test", "t")),
+    _Quantity(
+        "Pairing", "Sign flips", said("of the mean difference, by permutation"), paired_test_of("sign_flips", "t")
+    ),
+    _Quantity(
+        "Pairing",
+        "Wilcoxon signed-rank",
+        said("V: rank sum of the differences above 0"),
+        paired_test_of("wilcoxon", "V"),
+    ),
+    _Quantity("Equivalence", "Two one-sided tests", said("against the margin that was given"), equivalence_cell),
+    _Quantity("Equivalence", "Interval for equivalence", equivalence_method, equivalence_interval_cell),
+    _Quantity("Equivalence", "Not worse", said("bound of the interval in the metric's direction"), not_worse_cell),
+    _Quantity(
+        "Ranks",
+        "Mann–Whitney U",
+        said("exact, or by permutation with ties, as noted"),
+        test_of("mann_whitney", "U"),
+    ),
+    _Quantity(
+        "Ranks",
+        "U with failures ranked worst",
+        said("a failed run is worse than every other"),
+        test_of("worst_rank", "U"),
+    ),
+    _Quantity(
+        "Ranks",
+        "P(candidate > baseline)",
+        method_of("superiority_interval", "ties count half"),
+        ratio_of("superiority", "superiority_interval"),
+    ),
+    _Quantity(
+        "Ranks",
+        "Cliff's delta",
+        said("P(candidate > baseline) − P(candidate < baseline)"),
+        ratio_of("cliffs_delta", "cliffs_delta_interval"),
+    ),
+    _Quantity(
+        "Ranks",
+        "Kolmogorov–Smirnov test",
+        said("largest distance of the distributions"),
+        test_of("kolmogorov_smirnov", "D"),
+    ),
+    _Quantity(
+        "Effect size",
+        "Hedges' g",
+        method_of("hedges_g_interval", "small-sample corrected"),
+        ratio_of("hedges_g", "hedges_g_interval"),
+    ),
+    _Quantity("Effect size", "Cohen's d", said("pooled SD weighted by degrees of freedom"), ratio_of("cohens_d")),
+    _Quantity(
+        "Effect size",
+        "Cohen's d, as DEVIATE",
+        said("pooled SD unweighted; for comparison with published tables only"),
+        ratio_of("cohens_d_unweighted"),
+    ),
+    _Quantity(
+        "Effect size",
+        "Glass's delta",
+        method_of("glass_delta_interval", "in SDs of the baseline"),
+        ratio_of("glass_delta", "glass_delta_interval"),
+    ),
+    _Quantity(
+        "Spread",
+        "Verdict on spread",
+        said("by the SD ratio; not adjusted for other metrics"),
+        spread_verdict_cell,
+    ),
+    _Quantity(
+        "Spread",
+        "SD ratio",
+        method_of("sd_ratio_interval", "candidate / baseline"),
+        ratio_of("sd_ratio", "sd_ratio_interval"),
+    ),
+    _Quantity(
+        "Spread",
+        "Bootstrap of the SD ratio",
+        method_of("sd_ratio_bootstrap", "cross-check"),
+        ratio_interval_of("sd_ratio_bootstrap"),
+    ),
+    _Quantity(
+        "Spread",
+        "Brown–Forsythe test",
+        said("equal variances, centred at the median"),
+        test_of("brown_forsythe", "F"),
+    ),
+    _Quantity("Spread", "Levene's test", said("the same, centred at the mean"), test_of("levene", "F")),
+)

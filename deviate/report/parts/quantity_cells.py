@@ -1,0 +1,188 @@
+"""Cells of the table of one metric: how each quantity of a comparison is written, and how it was computed."""
+
+from collections.abc import Callable
+
+from deviate.model import (
+    NOT_ASKED,
+    Comparison,
+    Equivalence,
+    Estimate,
+    Interval,
+    Paired,
+    SpreadVerdict,
+    Test,
+    Unavailable,
+)
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    difference_unit,
+    number,
+    p_cell,
+    p_text,
+    replicates,
+    with_unit,
+)
+from deviate.report.parts.compare import (
+    difference_cell,
+    equivalence_texts,
+    level_and_method,
+    places_of_difference,
+    ratio_cell,
+    reason_text,
+    spread_word,
+    test_cell,
+    verdict_word,
+)
+from deviate.report.parts.describe import interval_cell, n_text, noted, unit_of
+from deviate.report.view import Cell
+
+Made = Cell | None
+"""A cell; None for what nobody asked for, such as a paired test of runs that were not paired."""
+
+
+def said(text: str) -> Callable[[Comparison], str]:
+    return lambda _: text
+
+
+def test_of(name: str, letter: str) -> Callable[[Comparison], Made]:
+    return lambda comparison: _test_made(getattr(comparison, name), letter)
+
+
+def _test_made(test: Test | Unavailable, letter: str) -> Made:
+    return None if test == NOT_ASKED else test_cell(test, letter)
+
+
+def permutation_cell(comparison: Comparison) -> Made:
+    """Its statistic is the difference, which stands above."""
+    test = comparison.permutation
+    if isinstance(test, Unavailable):
+        return None if test == NOT_ASKED else Cell(test.reason, is_reason=True)
+    return Cell(f"{p_text(test.p_value)} ({test.note})")
+
+
+def ratio_of(name: str, interval: str = "") -> Callable[[Comparison], Made]:
+    def cell(comparison: Comparison) -> Made:
+        estimate: Estimate = getattr(comparison, name)
+        around = getattr(comparison, interval) if interval else None
+        return None if estimate == NOT_ASKED else ratio_cell(estimate, around)
+
+    return cell
+
+
+def ratio_interval_of(name: str) -> Callable[[Comparison], Made]:
+    def cell(comparison: Comparison) -> Made:
+        interval: Interval | Unavailable = getattr(comparison, name)
+        return None if interval == NOT_ASKED else interval_cell(interval, 2)
+
+    return cell
+
+
+def method_of(name: str, before: str = "") -> Callable[[Comparison], str]:
+    return lambda comparison: "; ".join(filter(None, (before, level_and_method(getattr(comparison, name)))))
+
+
+def paired_test_of(name: str, letter: str) -> Callable[[Comparison], Made]:
+    def cell(comparison: Comparison) -> Made:
+        paired = _asked(comparison)
+        return None if paired is None else _test_made(getattr(paired, name), letter)
+
+    return cell
+
+
+def _asked(comparison: Comparison) -> Paired | None:
+    return comparison.paired if isinstance(comparison.paired, Paired) else None
+
+
+def pairs_cell(comparison: Comparison) -> Made:
+    paired = _asked(comparison)
+    if paired is None:
+        return None
+    alone = f"; without a partner: {replicates(paired.unpaired)}" if paired.unpaired else ""
+    return Cell(f"{paired.n}{alone}")
+
+
+def correlation_cell(comparison: Comparison) -> Made:
+    paired = _asked(comparison)
+    return None if paired is None else ratio_cell(paired.correlation)
+
+
+def verdict_cell(comparison: Comparison) -> Made:
+    return Cell(f"{verdict_word(comparison)}: {reason_text(comparison)}")
+
+
+def numbers_cell(comparison: Comparison) -> Made:
+    return Cell(f"{n_text(comparison.baseline)} and {n_text(comparison.candidate)}")
+
+
+def interval_of(name: str) -> Callable[[Comparison], Made]:
+    def cell(comparison: Comparison) -> Made:
+        interval: Interval | Unavailable = getattr(comparison, name)
+        return None if interval == NOT_ASKED else interval_cell(interval, places_of_difference(comparison))
+
+    return cell
+
+
+def detectable_cell(comparison: Comparison) -> Made:
+    places, size, around = places_of_difference(comparison), comparison.detectable, comparison.detectable_interval
+    if isinstance(size, Unavailable):
+        return Cell(size.reason, is_reason=True)
+    text = with_unit(number(size, places), difference_unit(unit_of(comparison.metric)))
+    if isinstance(around, Interval):
+        text += f" [{noted(between(around.low, around.high, places), around)}]"
+    return Cell(text)
+
+
+def detectable_method(comparison: Comparison) -> str:
+    around = comparison.detectable_interval
+    known = (
+        f"; in brackets for the ends of the {confidence_text(around.confidence)} CI of the SD"
+        if isinstance(around, Interval)
+        else ""
+    )
+    return f"smallest difference seen with 80% power{known}"
+
+
+def equivalence_cell(comparison: Comparison) -> Made:
+    found = comparison.equivalence
+    if isinstance(found, Unavailable):
+        return None if found == NOT_ASKED else Cell(found.reason, is_reason=True)
+    sides = " and ".join(p_cell(test.p_value) for test in (found.above, found.below))
+    return Cell(f"{equivalence_texts(comparison)[0]}; one-sided {sides}")
+
+
+def equivalence_interval_cell(comparison: Comparison) -> Made:
+    found = comparison.equivalence
+    if isinstance(found, Unavailable):
+        return None
+    return interval_cell(found.interval, places_of_difference(comparison))
+
+
+def equivalence_method(comparison: Comparison) -> str:
+    found = comparison.equivalence
+    return level_and_method(found.interval) if isinstance(found, Equivalence) else "no interval"
+
+
+def not_worse_cell(comparison: Comparison) -> Made:
+    found = comparison.equivalence
+    if isinstance(found, Unavailable):
+        return None
+    if found.is_not_worse is None:
+        return Cell("the metric has no direction", is_reason=True)
+    return Cell(equivalence_texts(comparison)[1] if found.is_not_worse else "not shown")
+
+
+def spread_verdict_cell(comparison: Comparison) -> Made:
+    verdict = comparison.spread_verdict
+    if not isinstance(verdict, SpreadVerdict):
+        return None
+    return Cell(f"{spread_word(comparison)}: {clean(verdict.reason)}")
+
+
+def difference_of(comparison: Comparison) -> Made:
+    return difference_cell(comparison, places_of_difference(comparison))
+
+
+def difference_method(comparison: Comparison) -> str:
+    return "candidate − baseline" + (", mean over the pairs" if comparison.is_paired else "")

@@ -1,0 +1,124 @@
+"""The rows of a noise study as text and as a figure: one variant's spread in one metric."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
+from deviate.report.format import clean, decimals, name_text, number, percentage, ratio, with_unit
+from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, unit_of
+from deviate.report.view import Cell, ForestPlot, ForestRow
+
+NAMED_TOGETHER = {
+    "all streams but split": ("init", "shuffle", "augment", "dropout", "other"),
+    "implementation": ("kernels", "autotune", "precision"),
+    "configuration": ("threads", "onednn"),
+}
+VARIES = {"script": "as the script leaves it", "nothing": "nothing", "one-bit": "one bit of one weight"}
+
+
+def varies_words(row: NoiseRow) -> str:
+    if row.kind in VARIES:
+        return VARIES[row.kind]
+    rest, words = list(row.varied), []
+    for name, members in NAMED_TOGETHER.items():
+        if set(members) <= set(rest):
+            words.append(name)
+            rest = [it for it in rest if it not in members]
+    told = ", ".join((*words, *map(clean, rest)))
+    return f"{told} (no noise)" if row.kind == "configuration" else told
+
+
+def _places(row: NoiseRow) -> int | None:
+    """Decimals from the SE of an SD, s / sqrt(2 (n - 1))."""
+    if isinstance(row.sd, Unavailable) or row.n < 2:
+        return None
+    return decimals(row.sd / math.sqrt(2 * (row.n - 1)))
+
+
+def sd_cell(row: NoiseRow) -> Cell:
+    return estimate_cell(row.sd, _places(row))
+
+
+def sd_interval_cell(row: NoiseRow) -> Cell:
+    return interval_cell(row.sd_interval, _places(row))
+
+
+def ratio_cell(row: NoiseRow) -> Cell:
+    return _bracketed(row.ratio, row.ratio_interval, _ratio_text)
+
+
+def share_cell(row: NoiseRow) -> Cell:
+    return _bracketed(row.share, row.share_interval, percentage)
+
+
+def _ratio_text(value: float) -> str:
+    """Two decimals, two significant digits below them: a source of next to no spread has no ratio of 0."""
+    return ratio(value) if value >= 0.01 else number(value, decimals(value))
+
+
+def _bracketed(estimate: Estimate, interval: Interval | Unavailable, text: Callable[[float], str]) -> Cell:
+    if isinstance(estimate, Unavailable) or isinstance(interval, Unavailable):
+        return cell_of(estimate, text)
+    return Cell(f"{text(estimate)} [{text(interval.low)} … {text(interval.high)}]", value=estimate)
+
+
+def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
+    """Why rows with spread have no ratio, or no share, where their notes do not say it; each reason once."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if isinstance(row.sd, Unavailable) or row.sd == 0:
+            continue
+        for cell, name in ((ratio_cell(row), "ratio"), (share_cell(row), "share")):
+            if cell.is_reason:
+                if cell.text != "reference" and cell.text not in row.note:
+                    found.setdefault(f"no {name}, {cell.text}", []).append(name_text(row.variant))
+                break
+    return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in found.items())
+
+
+def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
+    rows = tuple(_forest_row(row) for row in table.rows)
+    if not any(row.sd for row in rows):
+        return None
+    name, unit = name_text(table.metric.name), unit_of(table.metric)
+    told = "; ".join(
+        f"{row.label} {row.remark or _sd_told(it)}, {row.note}" for row, it in zip(rows, table.rows, strict=True)
+    )
+    reference = next((row.sd for row in rows if row.label == name_text(table.reference or "")), None)
+    return ForestPlot(
+        key=f"n{index}f",
+        title=f"{name}: spread per variant",
+        description=f"SD of {name} over runs of each variant with its interval: {told}",
+        caption=_caption(table.reference if reference else None),
+        axis=with_unit(f"SD of {name}", f"({unit})" if unit else ""),
+        reference=reference or None,
+        rows=rows,
+    )
+
+
+def _caption(reference: str | None) -> str:
+    told = (
+        "SD over runs of each variant with its interval; each faint point below is how far one run is from the mean of "
+        "its variant."
+    )
+    return f"{told} Dotted: the SD of {name_text(reference)}." if reference else told
+
+
+def _forest_row(row: NoiseRow) -> ForestRow:
+    values = [score.value for score in row.scores]
+    mean = math.fsum(values) / len(values) if values else 0.0
+    interval = row.sd_interval
+    return ForestRow(
+        label=name_text(row.variant),
+        note=f"n = {row.n}",
+        sd=None if isinstance(row.sd, Unavailable) else row.sd,
+        low=interval.low if isinstance(interval, Interval) else None,
+        high=interval.high if isinstance(interval, Interval) else None,
+        distances=tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else (),
+        remark="" if row.sd and not isinstance(row.sd, Unavailable) else clean(row.note) or sd_cell(row).text,
+    )
+
+
+def _sd_told(row: NoiseRow) -> str:
+    interval = sd_interval_cell(row)
+    return sd_cell(row).text if interval.is_reason else f"{sd_cell(row).text} [{interval.text}]"

@@ -1,0 +1,180 @@
+"""Classes of an evaluation set as text: how much the accuracy of each varies over runs, and its size."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
+from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
+from deviate.report.parts.stability.words import POINTS, SHARE, estimate_text, methods, whole
+from deviate.report.view import Cell, Row
+from deviate.report.view.breakdowns import BreakdownLine, BreakdownPlot
+from deviate.report.view.stability import Fold, Grid, StabilityPart
+
+N_FIGURES = 12
+N_DRAWN, FEWEST_DRAWN, MOST_POINTS = 30, 5, 3000
+"""Classes of a figure, and how many points it has at most, where that leaves room for a few classes."""
+CHANCE = "By chance alone: of {} classes that are equally steady for their size and accuracy, the widest would have {}"
+ALIKE = (
+    "Classes in the order of their SD, the widest first. Accuracy of a class: share of its examples predicted right."
+)
+
+
+def places_of(it: ClassStability) -> int:
+    """Decimals in percent, from the SE of the mean over runs."""
+    if isinstance(it.sd, Unavailable) or not it.accuracies:
+        return 1
+    return max(0, decimals(100 * it.sd / math.sqrt(len(it.accuracies))) or 0)
+
+
+def class_part(it: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> StabilityPart:
+    """Sentences, figure and table of one set; beyond the first few sets there is no figure."""
+    heading = f"Classes of {name_text(it.name)}, {labels[it.experiment]}"
+    plots, grid = (_plot(it, place, heading),) if place < N_FIGURES else (), _grid(it, heading)
+    fold = Fold(f"{'Figure and table' if plots else 'Table'} of {len(it.classes)} classes", plots=plots, grids=(grid,))
+    return StabilityPart(
+        anchor=f"classes-{place}",
+        heading=heading,
+        sentences=tuple(sentences(it)),
+        plots=() if is_folded else plots,
+        grids=() if is_folded else (grid,),
+        folds=(fold,) if is_folded else (),
+    )
+
+
+def sentences(it: SetStability) -> Iterator[str]:
+    yield widest(it)
+    if it.classes[0].sd == 0:
+        return
+    expected = [
+        f"{word} of about {number(100 * value, places_of(it.classes[0]))} points"
+        for word, value in (("an SD", it.expected_largest_sd), ("a range", it.expected_largest_range))
+        if not isinstance(value, Unavailable)
+    ]
+    if expected:
+        told = CHANCE.format(len(it.classes), " and ".join(expected))
+        yield f"{told}: class {it.classes[0].label} has no more." if _is_chance(it) else f"{told}."
+
+
+def _is_chance(it: SetStability) -> bool:
+    """Whether the widest class is no wider than the widest of equally steady ones is on average."""
+    sd, expected = it.classes[0].sd, it.expected_largest_sd
+    return not isinstance(sd, Unavailable) and not isinstance(expected, Unavailable) and sd <= expected
+
+
+def widest(it: SetStability) -> str:
+    """The class that varies most, beside its size and what another test set would add."""
+    first = it.classes[0]
+    if isinstance(first.sd, Unavailable):
+        return f"No class has a spread: {clean(first.sd.reason)}."
+    if first.sd == 0:
+        return f"The accuracy of each class is the same in all {len(first.accuracies)} runs."
+    sampling = ""
+    if not isinstance(first.sampling_sd, Unavailable):
+        added = number(100 * first.sampling_sd, places_of(first))
+        sampling = f"; another test set would add an SD of {added} points"
+    return (
+        f"Class {first.label} is the least steady: accuracy {_spread(first)} over {len(first.accuracies)} runs. "
+        f"It has {whole(first.n_examples, 'example')}{sampling}."
+    )
+
+
+def widest_in_brief(it: SetStability) -> str:
+    """The same for a line of a terminal; empty where no class has a spread."""
+    first = it.classes[0] if it.classes else None
+    if first is None or isinstance(first.sd, Unavailable) or first.sd == 0:
+        return ""
+    chance = ", no more than by chance" if _is_chance(it) else ""
+    size = whole(first.n_examples, "example")
+    return f"class {first.label} is the least steady, accuracy {_spread(first)}; {size}{chance}"
+
+
+def _spread(it: ClassStability) -> str:
+    """`83.2 … 95.6 % (SD 4.1 points, 18.6 times that of all)`."""
+    places = places_of(it)
+    told = [] if isinstance(it.sd, Unavailable) else [f"SD {number(100 * it.sd, places)} points"]
+    told += [] if isinstance(it.ratio, Unavailable) else [f"{ratio(it.ratio)} times that of all examples"]
+    ends = between(100 * min(it.accuracies), 100 * max(it.accuracies), places)
+    return f"{ends} % ({', '.join(told)})"
+
+
+def _grid(it: SetStability, heading: str) -> Grid:
+    interval = next((one.sd_interval for one in it.classes if isinstance(one.sd_interval, Interval)), None)
+    level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
+    return Grid(
+        caption=f"{heading}: spread over runs, in percent and points, the widest first",
+        first="Class",
+        headers=("examples", "mean", "SD", level, "range", "SD over that of all", "SD of another test set"),
+        rows=tuple(_row(one) for one in it.classes),
+    )
+
+
+def _row(it: ClassStability) -> Row:
+    places = places_of(it)
+    return Row(
+        str(it.label),
+        (
+            Cell(f"{it.n_examples:,}", value=it.n_examples),
+            *(_cell(value, places) for value in (it.mean, it.sd)),
+            _interval(it.sd_interval, places),
+            _cell(it.range, places),
+            Cell(clean(it.ratio.reason), is_reason=True)
+            if isinstance(it.ratio, Unavailable)
+            else Cell(ratio(it.ratio), value=it.ratio),
+            _cell(it.sampling_sd, places),
+        ),
+    )
+
+
+def _cell(value: float | Unavailable, places: int) -> Cell:
+    if isinstance(value, Unavailable):
+        return Cell(clean(value.reason), is_reason=True)
+    return Cell(number(100 * value, places), value=value)
+
+
+def _interval(interval: Interval | Unavailable, places: int) -> Cell:
+    if isinstance(interval, Unavailable):
+        return Cell(clean(interval.reason), is_reason=True)
+    return Cell(between(100 * interval.low, 100 * interval.high, places), value=interval.low)
+
+
+def _plot(it: SetStability, place: int, heading: str) -> BreakdownPlot:
+    drawn = it.classes[: max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(it.replicates))))]
+    told = "; ".join(
+        f"class {one.label}: {estimate_text(one.mean, places_of(one), SHARE)} ± "
+        f"{estimate_text(one.sd, places_of(one), POINTS)}, {whole(one.n_examples, 'example')}"
+        for one in drawn
+    )
+    more = f" The widest {len(drawn)} of {len(it.classes)} are drawn." if len(drawn) < len(it.classes) else ""
+    return BreakdownPlot(
+        key=f"classes-{place}-plot",
+        title=f"{heading}: accuracy of every run, per class",
+        description=f"Accuracy in percent, mean ± SD over runs: {told}.{more}",
+        caption="Each point is the accuracy of one run, the thin line their range; dot and line below: mean and one SD "
+        f"to either side. In brackets the examples of the class.{more}",
+        axis="accuracy (%)",
+        index=it.experiment,
+        lines=tuple(_line(one) for one in drawn),
+        has_range=True,
+    )
+
+
+def _line(it: ClassStability) -> BreakdownLine:
+    return BreakdownLine(
+        label=f"{it.label} ({it.n_examples:,})",
+        values=tuple(100 * value for value in it.accuracies),
+        mean=None if isinstance(it.mean, Unavailable) else 100 * it.mean,
+        sd=None if isinstance(it.sd, Unavailable) else 100 * it.sd,
+    )
+
+
+def footnotes(findings: Findings) -> Iterator[str]:
+    sets = findings.stability.sets
+    told = methods(one.sd_interval for it in sets for one in it.classes)
+    if any(it.classes for it in sets):
+        yield ALIKE
+        yield (
+            "SD of another test set: binomial, at the mean accuracy of the class. A small class spreads more for that "
+            "alone, and no number of runs reduces it."
+        )
+    if told:
+        yield f"Intervals of SDs of classes: {told}."

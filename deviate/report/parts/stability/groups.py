@@ -1,0 +1,170 @@
+"""Sub-groups of an evaluation set as text: accuracy and error rates over runs, and the ratio to all examples.
+
+Source: the columns are those of Zhuang et al. (2022), Tables 3 and 5.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from deviate.model import Findings, GroupMeasure, GroupStability, SetStability, Unavailable
+from deviate.report.format import between, clean, decimals, name_text, number, percentage, ratio
+from deviate.report.parts.stability.words import methods, whole
+from deviate.report.view import Cell, Row
+from deviate.report.view.stability import Grid, StabilityPart
+
+RATES = ("accuracy", "false positive rate", "false negative rate")
+SHORT = ("accuracy", "FPR", "FNR")
+ALL = "All"
+NO_RATES = "False positives and false negatives are told where there are two classes."
+
+
+def group_name(it: GroupStability) -> str:
+    return f"{name_text(it.column)} = {name_text(it.value)}" if it.column else ALL
+
+
+def rates_of(it: GroupStability) -> tuple[GroupMeasure | Unavailable, ...]:
+    """In the order of `RATES`."""
+    return (it.accuracy, it.false_positive_rate, it.false_negative_rate)
+
+
+def group_part(it: SetStability, place: int, labels: Sequence[str]) -> StabilityPart:
+    heading = f"Sub-groups of {name_text(it.name)}, {labels[it.experiment]}"
+    worst = worst_group(it)
+    return StabilityPart(
+        anchor=f"groups-{place}",
+        heading=heading,
+        sentences=(worst,) if worst else (),
+        grids=(_grid(it, heading),),
+        notes=(*(() if _has_classes(it) else (NO_RATES,)), *(clean(note) for note in it.group_notes)),
+    )
+
+
+def worst_group(it: SetStability) -> str:
+    """The group and the rate whose spread is widest beside that of all examples; empty where no ratio is known."""
+    found = _worst(it)
+    if found is None:
+        return ""
+    most, place, group, measure = found
+    places = _places(measure, it)
+    spread = "" if isinstance(measure.sd, Unavailable) else f"SD {number(100 * measure.sd, places)} points, "
+    return (
+        f"The {RATES[place]} of {group_name(group)} is the least steady beside all examples: {spread}{most} times that "
+        f"of all ({whole(group.n_examples, 'example')}, {percentage(group.share)} of them)."
+    )
+
+
+def worst_in_brief(it: SetStability) -> str:
+    """The same for a line of a terminal."""
+    found = _worst(it)
+    if found is None:
+        return ""
+    most, place, group, _ = found
+    return f"the {SHORT[place]} of {group_name(group)} varies {most} times as much as that of all examples"
+
+
+def _worst(it: SetStability) -> tuple[str, int, GroupStability, GroupMeasure] | None:
+    """The ratio in words, the place of the rate in `RATES`, and whose it is."""
+    found = [
+        (measure.ratio, place, group, measure)
+        for group in it.groups[1:]
+        for place, measure in enumerate(rates_of(group))
+        if isinstance(measure, GroupMeasure) and not isinstance(measure.ratio, Unavailable)
+    ]
+    if not found:
+        return None
+    _, place, group, measure = max(found, key=lambda one: one[0])
+    return _ratio(measure).text, place, group, measure
+
+
+def composition(it: GroupStability) -> tuple[Cell, ...]:
+    return (
+        Cell(f"{it.n_examples:,}", value=it.n_examples),
+        Cell(percentage(it.share), value=it.share),
+        *(_count(n) for n in (it.n_positive, it.n_negative)),
+    )
+
+
+def spread_text(measure: GroupMeasure, places: int) -> str:
+    """`0.54 (1.07)`: the SD in points, and its ratio to that of all examples."""
+    if isinstance(measure.sd, Unavailable):
+        return clean(measure.sd.reason)
+    told = number(100 * measure.sd, places)
+    return told if isinstance(measure.ratio, Unavailable) else f"{told} ({ratio(measure.ratio)})"
+
+
+def _count(n: int | None) -> Cell:
+    return Cell("not two classes", is_reason=True) if n is None else Cell(f"{n:,}", value=n)
+
+
+def shown_rates(groups: Sequence[GroupStability]) -> tuple[int, ...]:
+    """Places in `RATES` of those that some group has."""
+    return tuple(
+        place for place in range(len(RATES)) if any(isinstance(rates_of(one)[place], GroupMeasure) for one in groups)
+    )
+
+
+def _grid(it: SetStability, heading: str) -> Grid:
+    places, has_classes = shown_rates(it.groups), _has_classes(it)
+    heads = [head for place in places for head in (f"{SHORT[place]} (%)", "SD", "SD over that of all")]
+    n_composed = 4 if has_classes else 2
+    return Grid(
+        caption=f"{heading}: mean over runs, SD in points, and its ratio to that of all examples with an interval",
+        first="Sub-group",
+        headers=(*("examples", "share", "positive", "negative")[:n_composed], *heads),
+        rows=tuple(
+            Row(group_name(one), (*composition(one)[:n_composed], *_rates(one, it, places))) for one in it.groups
+        ),
+    )
+
+
+def _has_classes(it: SetStability) -> bool:
+    """Whether one of two classes is the positive one."""
+    return any(one.n_positive is not None for one in it.groups)
+
+
+def _rates(group: GroupStability, it: SetStability, places: Sequence[int]) -> Iterator[Cell]:
+    for place in places:
+        measure = rates_of(group)[place]
+        if isinstance(measure, Unavailable):
+            yield from (Cell(clean(measure.reason), is_reason=True), Cell(""), Cell(""))
+            continue
+        digits = _places(measure, it)
+        for value in (measure.mean, measure.sd):
+            if isinstance(value, Unavailable):
+                yield Cell(clean(value.reason), is_reason=True)
+            else:
+                yield Cell(number(100 * value, digits), value=value)
+        yield _ratio(measure)
+
+
+def _ratio(measure: GroupMeasure) -> Cell:
+    if isinstance(measure.ratio, Unavailable):
+        return Cell(clean(measure.ratio.reason), is_reason=True)
+    interval = measure.ratio_interval
+    bracket = "" if isinstance(interval, Unavailable) else f" [{between(interval.low, interval.high, 2)}]"
+    return Cell(f"{ratio(measure.ratio)}{bracket}", value=measure.ratio)
+
+
+def _places(measure: GroupMeasure, it: SetStability) -> int:
+    return places_of(measure, len(it.replicates))
+
+
+def places_of(measure: GroupMeasure, n_runs: int) -> int:
+    """Decimals in percent, from the SE of the mean over runs."""
+    if isinstance(measure.sd, Unavailable) or not n_runs:
+        return 1
+    return max(0, decimals(100 * measure.sd / math.sqrt(n_runs)) or 0)
+
+
+def footnotes(findings: Findings) -> Iterator[str]:
+    groups = [one for it in findings.stability.sets for one in it.groups]
+    if groups:
+        yield "Sub-groups share their runs, and overlap where they stand in several columns."
+    if any(_has_classes(it) for it in findings.stability.sets):
+        yield (
+            "FPR: false positives among the examples whose true class is not the positive one; FNR: false negatives "
+            "among those whose class it is."
+        )
+    measures = [one for it in groups for one in rates_of(it) if isinstance(one, GroupMeasure)]
+    if told := methods(one.ratio_interval for one in measures):
+        yield f"Intervals of ratios: {told}."

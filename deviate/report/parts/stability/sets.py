@@ -1,0 +1,214 @@
+"""Evaluation sets as text: on how many examples runs disagree, which these are, and what averaging outputs does."""
+
+from collections.abc import Iterator, Sequence
+
+from deviate.model import Findings, Reduction, SetStability, Unavailable, UnstableExample
+from deviate.report.format import between, clean, decimals, name_text, number, percentage
+from deviate.report.parts.stability.matrices import disagreement_plot
+from deviate.report.parts.stability.steps import churn_plot
+from deviate.report.parts.stability.words import (
+    MEASURES,
+    SHARE,
+    difference_row,
+    figure_cell,
+    found,
+    measure_cell,
+    measure_text,
+    missing_intervals,
+    over,
+    shown,
+    whole,
+)
+from deviate.report.view import Cell, QuantityRow, Row
+from deviate.report.view.stability import Fold, Grid, Quantities, StabilityPart
+
+Sets = Sequence[SetStability]
+N_OPEN, N_DRAWN, N_SETS, N_MATRICES = 2, 4, 12, 12
+"""Evaluation sets whose figures are open on a page, whose pairs it draws, that it shows; and matrices of each."""
+NOT_DRAWN = f"Pairs of runs are drawn for the first {N_DRAWN} evaluation sets; disagreement.csv has all."
+ALIGNED = "Examples of runs were put beside each other by a hash of their input, for their order differs between runs."
+KINDS = {
+    "logits": "scores before a softmax",
+    "log-probabilities": "logarithms of probabilities",
+    "probabilities": "probabilities",
+    "labels": "classes alone",
+    "values": "numbers that are no scores of classes",
+}
+
+
+def by_name(findings: Findings) -> dict[str, list[SetStability]]:
+    """Sets of one name of all experiments, in the order in which they come first."""
+    sets: dict[str, list[SetStability]] = {}
+    for it in findings.stability.sets:
+        sets.setdefault(it.name, []).append(it)
+    return sets
+
+
+def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[StabilityPart, ...]:
+    named = list(by_name(findings).items())[:N_SETS]
+    return tuple(_part(findings, name, sets, place, labels) for place, (name, sets) in enumerate(named))
+
+
+def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> StabilityPart:
+    title, anchor = name_text(name), f"stability-{place}"
+    drawn = sets[:N_MATRICES] if place < N_DRAWN else ()
+    matrices = tuple(plot for it in drawn if (plot := disagreement_plot(it, anchor, labels)) is not None)
+    steps = churn_plot(sets, anchor, title, labels)
+    plots = (*matrices, *((steps,) if steps else ()))
+    unstable = tuple(_unstable(it, labels) for it in sets if it.unstable)
+    reductions = _reductions(title, sets, labels)
+    is_folded = place >= N_OPEN
+    folds = [Fold("Figures", plots=plots)] if is_folded and plots else []
+    folds += [Fold("Examples on which runs disagree most", grids=unstable)] if unstable else []
+    return StabilityPart(
+        anchor=anchor,
+        heading=f"Predictions on {title}",
+        sentences=tuple(sentence for it in sets for sentence in sentences(it, labels)),
+        plots=() if is_folded else plots,
+        tables=tuple(it for it in (_measures(findings, name, sets, labels), reductions) if it is not None),
+        folds=tuple(folds),
+        notes=(*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ())),
+    )
+
+
+def sentences(it: SetStability, labels: Sequence[str]) -> Iterator[str]:
+    """What a reader needs first of one set of one experiment."""
+    yield headline(it, labels[it.experiment])
+    majority, unstable = found(it.measures, "majority-agreement"), found(it.measures, "unstable-examples")
+    if majority and unstable and not isinstance(unstable.value, Unavailable) and unstable.value > 0:
+        yield (
+            f"Not all {len(it.replicates)} runs agree on {measure_text(unstable)} of the examples; a run predicts what "
+            f"most runs do on {measure_text(majority)}."
+        )
+
+
+def headline(it: SetStability, label: str) -> str:
+    """Two runs disagree on so many examples, although their accuracies are next to equal."""
+    examples = f"the {whole(it.n_examples, 'example')} of {name_text(it.name)}"
+    churn, pearson = found(it.measures, "churn"), found(it.measures, "pearson")
+    if churn is None and pearson and isinstance(pearson.value, Unavailable):
+        return (
+            f"How alike outputs of two runs of {label} on {examples} are is not known: {clean(pearson.value.reason)}."
+        )
+    if churn is None:
+        told = f": correlation {measure_text(pearson, has_level=True)}, {over(it)}" if pearson else " are on record"
+        return f"Outputs of two runs of {label} on {examples}{told}."
+    if isinstance(churn.value, Unavailable):
+        return f"On how many of {examples} two runs of {label} disagree is not known: {clean(churn.value.reason)}."
+    if churn.value == 0:
+        return f"All {len(it.replicates)} runs of {label} predict the same class for each of {examples}."
+    value, _, bracket = measure_text(churn, has_level=True).partition(" [")
+    interval = f" [{bracket}" if bracket else ""
+    return f"Two runs of {label} disagree on {value} of {examples}{interval}{_although(it, churn.value)}."
+
+
+def _although(it: SetStability, churn: float) -> str:
+    if len(it.accuracies) < 2:
+        return f", {over(it)}"
+    low, high = 100 * min(it.accuracies), 100 * max(it.accuracies)
+    places = max(0, decimals(high - low) or 0)
+    size, ends = f"{number(high - low, places)} points", f"({between(low, high, places)} %)"
+    if high - low < 100 * churn:
+        return f", although the accuracies of all {len(it.accuracies)} runs lie within {size} {ends}"
+    return f"; the accuracies of {len(it.accuracies)} runs range over {size} {ends}"
+
+
+def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> Quantities:
+    rows = [
+        QuantityRow(words.label, words.how, tuple(measure_cell(found(it.measures, measure)) for it in sets))
+        for measure, words in MEASURES.items()
+        if any(found(it.measures, measure) for it in sets)
+    ]
+    difference = difference_row(findings, name, [it.experiment for it in sets], labels)
+    rows[1:1] = [difference] if difference else []
+    rows += [_sampling(sets)] if any(it.accuracies for it in sets) else []
+    columns = tuple(labels[it.experiment] for it in sets)
+    return Quantities(f"{name_text(name)}: how alike runs are", columns, (*_sizes(sets), *rows))
+
+
+def _sizes(sets: Sets) -> Iterator[QuantityRow]:
+    yield QuantityRow("runs", "whose outputs are on record", tuple(_count(len(it.replicates)) for it in sets))
+    yield QuantityRow("examples", "of the set", tuple(_count(it.n_examples) for it in sets))
+
+
+def _count(n: int) -> Cell:
+    return Cell(f"{n:,}", value=n)
+
+
+def _sampling(sets: Sets) -> QuantityRow:
+    """What another test set would add, beside what runs add."""
+    how = "binomial SD of the mean accuracy: what another test set would add; no number of runs reduces it"
+    cells = tuple(_points(it.mean_accuracy_sampling_sd) for it in sets)
+    return QuantityRow("error of the test set", how, cells)
+
+
+def _points(value: float | Unavailable) -> Cell:
+    words = MEASURES["accuracy-sd"]
+    return figure_cell(value, Unavailable("none"), words)
+
+
+def _reductions(title: str, sets: Sets, labels: Sequence[str]) -> Quantities | None:
+    """Per ensemble the five measures and how much smaller variability is."""
+    names = dict.fromkeys(one.name for it in sets for one in it.reductions)
+    rows = [row for name in names for row in _reduction(name, sets)]
+    if not rows:
+        return None
+    caption = f"{title}: variability of ensembles of a run's own outputs"
+    return Quantities(caption, tuple(labels[it.experiment] for it in sets), tuple(rows))
+
+
+def _reduction(name: str, sets: Sets) -> Iterator[QuantityRow]:
+    columns = [next((one for one in it.reductions if one.name == name), None) for it in sets]
+    sizes = sorted({one.n_members for one in columns if one is not None and one.n_members is not None})
+    group = name_text(name)
+    if sizes:
+        group += f", mean of {' or '.join(map(str, sizes))} outputs"
+    accuracies = tuple(_mean_accuracy(one) for one in columns)
+    yield QuantityRow("accuracy", "mean over runs", accuracies, group)
+    kept = [measure for measure in MEASURES if any(one and found(one.measures, measure) for one in columns)]
+    for measure in kept:
+        cells = tuple(measure_cell(found(one.measures, measure) if one else None) for one in columns)
+        yield QuantityRow(MEASURES[measure].label, MEASURES[measure].how, cells, group)
+    cells = tuple(
+        figure_cell(one.reduction, one.reduction_interval, SHARE) if one else measure_cell(None) for one in columns
+    )
+    how = "mean of the relative reductions of these measures against the single model"
+    yield QuantityRow("variability reduced by", how, cells, group)
+
+
+def _mean_accuracy(one: Reduction | None) -> Cell:
+    if one is None or not one.accuracies:
+        return measure_cell(None)
+    value = sum(one.accuracies) / len(one.accuracies)
+    return Cell(f"{shown(value, 2, SHARE)} %", value=value)
+
+
+def _unstable(it: SetStability, labels: Sequence[str]) -> Grid:
+    label = labels[it.experiment]
+    return Grid(
+        caption=f"{name_text(it.name)}, {label}: the examples on which most pairs of runs disagree",
+        first="Example",
+        headers=("true class", "pairs that disagree", "class predicted: runs"),
+        rows=tuple(_example(one) for one in it.unstable),
+    )
+
+
+def _example(one: UnstableExample) -> Row:
+    votes = ", ".join(f"{name}: {n}" for name, n in one.votes)
+    truth = Cell("not known", is_reason=True) if one.truth is None else Cell(str(one.truth), value=one.truth)
+    return Row(str(one.position), (truth, Cell(percentage(one.flip_rate), value=one.flip_rate), Cell(votes)))
+
+
+def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
+    for it in sets:
+        label = labels[it.experiment]
+        yield missing_intervals(label, it.measures)
+        if it.alignment == "input":
+            yield ALIGNED
+        yield from (clean(note) for note in it.notes)
+    kinds = dict.fromkeys(KINDS[it.kind] for it in sets)
+    yield f"Outputs are {', '.join(kinds)}."
+    if any(it.unstable for it in sets):
+        yield "Examples count from 0, in the order of the first run."
+    if sets and sets[0].n_classes is None:
+        yield "Outputs are no classes: nothing can be said of disagreement."

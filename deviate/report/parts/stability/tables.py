@@ -1,0 +1,142 @@
+"""Stability as tables for a paper: measures of all experiments, and sub-groups as Zhuang et al. (2022), Table 5."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from deviate.model import Findings, GroupMeasure, GroupStability, Interval, Measure, MeasureName, Unavailable
+from deviate.report.format import between, clean, name_text, percentage
+from deviate.report.parts.caption import short
+from deviate.report.parts.stability.groups import SHORT, group_name, places_of, rates_of, shown_rates, spread_text
+from deviate.report.parts.stability.sets import by_name
+from deviate.report.parts.stability.words import MEASURES, figure_text, methods, places_for, shown
+from deviate.report.parts.table import ResultTable, TableRow
+from deviate.report.parts.table_cells import EMPTY, NOTHING, Footnotes, TableCell
+
+MOST_COLUMNS = 3
+"""Experiments beside each other; more stand below each other."""
+LONG_NAMES = ("accuracy", "false positive rate (FPR)", "false negative rate (FNR)")
+Column = tuple[str, dict[MeasureName, Measure]]
+
+
+def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[ResultTable, ...]:
+    """Layouts of one table, the wider first; none where nothing was captured."""
+    if not findings.stability.sets and not findings.stability.weights:
+        return ()
+    is_wide = len(labels) <= MOST_COLUMNS
+    return (*([_wide(findings, labels)] if is_wide else []), _long(findings, labels))
+
+
+def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[ResultTable, ...]:
+    """One layout, or none: SD over runs with the ratio to all examples, below the composition of the groups."""
+    sets = [it for it in findings.stability.sets if it.groups]
+    if not sets:
+        return ()
+    notes, rows, places = Footnotes(), [], shown_rates([group for it in sets for group in it.groups])
+    for it in sets:
+        heading = f"{name_text(it.name)}, {short(labels[it.experiment])}, n = {len(it.replicates)}"
+        rows.append(TableRow(heading, (EMPTY,) * (3 + len(places)), is_heading=True))
+        rows += [_group_row(group, len(it.replicates), places, notes) for group in it.groups]
+    table = ResultTable(
+        ("sub-group", "N", "%", "positive", *(SHORT[place] for place in places)),
+        tuple(rows),
+        f"Sub-groups: SD over n runs (ddof 1), in points, of {_listed([LONG_NAMES[place] for place in places])}; in "
+        "brackets its ratio to the SD of all examples. N: examples, with their share and how many are positive.",
+        tuple(notes.texts),
+    )
+    return (table,)
+
+
+def _group_row(group: GroupStability, n_runs: int, places: Sequence[int], notes: Footnotes) -> TableRow:
+    positive = NOTHING if group.n_positive is None else f"{group.n_positive}"
+    cells = [TableCell(str(group.n_examples)), TableCell(percentage(group.share)), TableCell(positive)]
+    for measure in (rates_of(group)[place] for place in places):
+        if isinstance(measure, GroupMeasure) and not isinstance(measure.sd, Unavailable):
+            cells.append(TableCell(spread_text(measure, places_of(measure, n_runs))))
+        else:
+            why = measure if isinstance(measure, Unavailable) else measure.sd
+            cells.append(_absent(why, notes))
+    return TableRow(short(group_name(group)), tuple(cells), begins=False)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _absent(why: object, notes: Footnotes) -> TableCell:
+    reason = clean(why.reason) if isinstance(why, Unavailable) else "not measured"
+    return TableCell(NOTHING, notes=notes.numbers(reason))
+
+
+def _wide(findings: Findings, labels: Sequence[str]) -> ResultTable:
+    """A column per experiment."""
+    notes, rows = Footnotes(), []
+    for title, columns in _blocks(findings, labels):
+        rows.append(TableRow(title, (EMPTY,) * len(labels), is_heading=True))
+        for name in _names(columns):
+            of = {label: measures.get(name) for label, measures in columns}
+            cells = tuple(_both(of.get(label), notes) for label in labels)
+            rows.append(TableRow(MEASURES[name].head, cells, begins=False))
+    return ResultTable(("", *map(short, labels)), tuple(rows), _caption(findings, labels), tuple(notes.texts))
+
+
+def _long(findings: Findings, labels: Sequence[str]) -> ResultTable:
+    """A row per measure and experiment."""
+    notes, rows = Footnotes(), []
+    for title, columns in _blocks(findings, labels):
+        for name in _names(columns):
+            rows.append(TableRow(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
+            for label, measures in columns:
+                if name in measures:
+                    rows.append(TableRow(short(label), _apart(measures[name], notes), begins=False))
+    return ResultTable(("", "mean", "interval"), tuple(rows), _caption(findings, labels), tuple(notes.texts))
+
+
+def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, list[Column]]]:
+    """Evaluation sets, then the weights: the experiments that have them with their measures by name."""
+    for name, sets in by_name(findings).items():
+        yield name_text(name), [(labels[it.experiment], {one.name: one for one in it.measures}) for it in sets]
+    weights = findings.stability.weights
+    if weights:
+        yield "final weights", [(labels[it.experiment], {it.distance.name: it.distance}) for it in weights]
+
+
+def _names(columns: Sequence[Column]) -> list[MeasureName]:
+    return [name for name in MEASURES if any(name in measures for _, measures in columns)]
+
+
+def _both(measure: Measure | None, notes: Footnotes) -> TableCell:
+    if measure is None:
+        return TableCell(NOTHING)
+    if isinstance(measure.value, Unavailable):
+        return _absent(measure.value, notes)
+    words = MEASURES[measure.name]
+    missing = measure.interval.reason if isinstance(measure.interval, Unavailable) else ""
+    told = figure_text(measure.value, measure.interval, replace(words, unit=""))
+    return TableCell(told, notes=notes.numbers(f"no interval: {missing}" if missing else ""))
+
+
+def _apart(measure: Measure, notes: Footnotes) -> tuple[TableCell, TableCell]:
+    if isinstance(measure.value, Unavailable):
+        return _absent(measure.value, notes), EMPTY
+    words, interval = MEASURES[measure.name], measure.interval
+    places = places_for(measure.value, interval, words)
+    value = TableCell(shown(measure.value, places, words))
+    if isinstance(interval, Interval):
+        ends = between(words.scale * interval.low, words.scale * interval.high, places)
+        return value, TableCell(f"[{ends}]")
+    return value, TableCell(NOTHING, notes=notes.numbers(clean(interval.reason)))
+
+
+def _caption(findings: Findings, labels: Sequence[str]) -> str:
+    it = findings.stability
+    measures = [one for known in it.sets for one in known.measures] + [known.distance for known in it.weights]
+    runs = {labels[one.experiment]: len(one.replicates) for one in it.weights}
+    runs |= {labels[one.experiment]: len(one.replicates) for one in it.sets}
+    counts = ", ".join(f"{short(label)} {n}" for label, n in sorted(runs.items(), key=lambda one: labels.index(one[0])))
+    told = methods([one.interval for one in measures])
+    brackets = f" Brackets: intervals ({told}), from runs and never from pairs." if told else ""
+    return (
+        f"How alike runs are beyond their scores, over all pairs of runs (n: {counts}).{brackets} Gain: "
+        "of the mean output of two runs, less that of each. ECE: expected calibration error. SDs have ddof 1."
+    )

@@ -1,0 +1,277 @@
+"""The sheet of a sweep: the primary metric, its spread and captured measures against an argument."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from deviate.base.redaction import redacted_words
+from deviate.model import Estimate, Interval, Unavailable
+from deviate.model.sweep import SweepFindings, SweepRow
+from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, percentage, with_unit
+from deviate.report.view.parts import Cell, Fact, Row
+from deviate.report.view.sheet import Sheet, SheetFigure, SheetSection, SheetTable
+from deviate.report.view.sweep import SweepLine, SweepPlot, SweepPoint
+
+SCHEMA = 1
+# 2026-11-22  1  first format of the JSON of a sweep.
+SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
+Figures = tuple[float | None, float | None, float | None, tuple[float, ...]]
+"""Estimate, both ends, and the scores of single runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """One quantity of a row: a column of the table, and a figure of its own."""
+
+    key: str
+    head: str
+    title: str
+    axis: str
+    caption: str
+    cells: Callable[[SweepRow], tuple[Cell, ...]]
+    figures: Callable[[SweepRow], Figures]
+    heads: tuple[str, ...]
+    from_zero: bool = True
+
+
+def sweep_sheet(found: SweepFindings) -> Sheet:
+    argument = name_text(found.argument)
+    return Sheet(
+        title=f"{name_text(found.name)} over {argument}",
+        subtitle=f"{argument} at {', '.join(map(name_text, found.values))}; {_variants(found)}",
+        paste=tuple(_paste(found)),
+        sections=(_section(found),),
+        warnings=tuple(_warnings(found)),
+        footnotes=tuple(_footnotes(found)),
+        facts=(Fact("command", Cell(clean(" ".join(redacted_words(found.command))))),),
+        schema=SCHEMA,
+        data=found,
+        csv_rows=tuple(_csv(found)),
+    )
+
+
+def _variants(found: SweepFindings) -> str:
+    names = list(dict.fromkeys(row.variant for row in found.rows))
+    return f"variant{'s' if len(names) > 1 else ''} {', '.join(map(name_text, names))}" if names else "no runs"
+
+
+def _section(found: SweepFindings) -> SheetSection:
+    heading = f"Measures over {name_text(found.argument)}"
+    if not found.rows:
+        return SheetSection("measures", heading, absent=found.why_no_metric or "no value has a run on record")
+    several = len({row.variant for row in found.rows}) > 1
+    quantities = list(_quantities(found))
+    headers = ("n", *itertools.chain.from_iterable(it.heads for it in quantities))
+    rows = tuple(
+        Row(
+            name_text(row.value) + (f" · {name_text(row.variant)}" if several else ""),
+            (Cell(f"{row.n}/{row.n_runs}"), *itertools.chain.from_iterable(it.cells(row) for it in quantities)),
+            note=_why_no_intervals(row),
+        )
+        for row in found.rows
+    )
+    table = SheetTable(f"{name_text(found.metric)} over {name_text(found.argument)}", found.argument, headers, rows)
+    plots = [(it, _plot(found, it)) for it in quantities]
+    figures = tuple(SheetFigure(plot, it.caption) for it, plot in plots if plot is not None)
+    return SheetSection("measures", heading, figures=figures, tables=(table,))
+
+
+def _why_no_intervals(row: SweepRow) -> str:
+    """Of the SD and of captured measures, each reason once."""
+    named = [("the SD", row.sd_interval)]
+    named += [(_label(it.set_name, it.measure.name), it.measure.interval) for it in row.measures]
+    whose: dict[str, list[str]] = {}
+    for name, interval in named:
+        if isinstance(interval, Unavailable):
+            whose.setdefault(interval.reason, []).append(name)
+    told = (f"{' and '.join(names)}: {reason}" for reason, names in whose.items())
+    return f"no interval of {'; of '.join(told)}" if whose else ""
+
+
+def _label(set_name: str, name: str) -> str:
+    return f"{name} on {name_text(set_name)}" if set_name else "distance of weights"
+
+
+def _quantities(found: SweepFindings) -> Iterator[_Quantity]:
+    level, metric = confidence_text(found.confidence), name_text(found.metric)
+    yield _Quantity(
+        "mean",
+        "mean ± SD",
+        f"{metric} over {name_text(found.argument)}",
+        with_unit(f"{metric}, mean ± SD", f"({found.unit})" if found.unit else ""),
+        "Each run is a point beside the mean of its value; the line is one SD to either side.",
+        lambda row: (_mean_cell(row, found.unit),),
+        _mean_figures,
+        ("mean ± SD",),
+        from_zero=False,
+    )
+    yield _Quantity(
+        "sd",
+        "SD",
+        f"SD of {metric} over {name_text(found.argument)}",
+        with_unit(f"SD of {metric}", f"({found.unit})" if found.unit else ""),
+        f"SD over runs (ddof 1) with its {level} interval.",
+        lambda row: (_figure_cell(row.sd, 1.0), _interval_cell(row.sd, row.sd_interval, 1.0)),
+        lambda row: _interval_figures(row.sd, row.sd_interval, 1.0),
+        ("SD", f"SD, {level} CI"),
+    )
+    measured = dict.fromkeys((it.set_name, it.measure.name) for row in found.rows for it in row.measures)
+    for set_name, name in measured:
+        yield _measure(set_name, name, level)
+
+
+def _measure(set_name: str, name: str, level: str) -> _Quantity:
+    """Churn of an evaluation set in percent, or the distance of weights."""
+    factor = 1.0 if not set_name else 100.0
+    label = _label(set_name, name)
+    unit = "" if not set_name else "%"
+    key = f"{name}-{set_name}" if set_name else name
+
+    def of(row: SweepRow) -> tuple[Estimate, Interval | Unavailable]:
+        there = [it for it in row.measures if (it.set_name, it.measure.name) == (set_name, name)]
+        missing = Unavailable("not captured")
+        return (there[0].measure.value, there[0].measure.interval) if there else (missing, missing)
+
+    return _Quantity(
+        "".join(sign if sign.isalnum() else "-" for sign in key),
+        label,
+        label.capitalize(),
+        with_unit(label, f"({unit})" if unit else ""),
+        f"Mean over pairs of runs with its {level} interval (jackknife over runs).",
+        lambda row: (_figure_cell(of(row)[0], factor, unit), _interval_cell(*of(row), factor)),
+        lambda row: _interval_figures(*of(row), factor),
+        (label, f"{level} CI"),
+    )
+
+
+def _plot(found: SweepFindings, it: _Quantity) -> SweepPlot | None:
+    """None where no value has the quantity."""
+    variants = list(dict.fromkeys(row.variant for row in found.rows))
+    lines = tuple(
+        SweepLine(
+            index, name_text(variant), tuple(_point(found, row, it) for row in found.rows if row.variant == variant)
+        )
+        for index, variant in enumerate(variants)
+    )
+    told = [(line.label, point) for line in lines for point in line.points if point.estimate is not None]
+    if not told:
+        return None
+    described = "; ".join(f"{point.label}, {label}: {number(point.estimate or 0.0, None)}" for label, point in told)
+    return SweepPlot(
+        key=f"sweep-{it.key}",
+        title=it.title,
+        description=f"{described}.",
+        axis=it.axis,
+        argument=f"{name_text(found.argument)}{SCALES[found.scale]}",
+        scale=found.scale,
+        from_zero=it.from_zero,
+        lines=lines,
+    )
+
+
+def _point(found: SweepFindings, row: SweepRow, it: _Quantity) -> SweepPoint:
+    at = float(found.values.index(row.value)) if found.scale == "names" else float(row.value)
+    estimate, low, high, raw = it.figures(row)
+    return SweepPoint(at, name_text(row.value), estimate, low, high, raw)
+
+
+def _mean_figures(row: SweepRow) -> Figures:
+    if isinstance(row.mean, Unavailable):
+        return None, None, None, ()
+    if isinstance(row.sd, Unavailable):
+        return row.mean, None, None, row.scores
+    return row.mean, row.mean - row.sd, row.mean + row.sd, row.scores
+
+
+def _interval_figures(value: Estimate, interval: Interval | Unavailable, factor: float) -> Figures:
+    if isinstance(value, Unavailable):
+        return None, None, None, ()
+    if isinstance(interval, Unavailable):
+        return factor * value, None, None, ()
+    return factor * value, factor * interval.low, factor * interval.high, ()
+
+
+def _mean_cell(row: SweepRow, unit: str) -> Cell:
+    if isinstance(row.mean, Unavailable):
+        return Cell(row.mean.reason, is_reason=True)
+    if isinstance(row.sd, Unavailable):
+        return Cell(with_unit(number(row.mean, None), unit), value=row.mean)
+    places = decimals(row.sd / math.sqrt(row.n))
+    return Cell(with_unit(f"{number(row.mean, places)} ± {number(row.sd, places)}", unit), value=row.mean)
+
+
+def _figure_cell(value: Estimate, factor: float, unit: str = "") -> Cell:
+    if isinstance(value, Unavailable):
+        return Cell(value.reason, is_reason=True)
+    if unit == "%":
+        return Cell(percentage(value), value=factor * value)
+    return Cell(number(factor * value, _places(value, factor)), value=factor * value)
+
+
+def _interval_cell(value: Estimate, interval: Interval | Unavailable, factor: float) -> Cell:
+    if isinstance(value, Unavailable) or isinstance(interval, Unavailable):
+        return Cell("none", is_reason=True)
+    return Cell(between(factor * interval.low, factor * interval.high, _places(value, factor)))
+
+
+def _places(value: float, factor: float) -> int | None:
+    """Decimals of two digits: few runs tell a spread no better."""
+    return decimals(factor * abs(value))
+
+
+def _paste(found: SweepFindings) -> Iterator[str]:
+    for variant in dict.fromkeys(row.variant for row in found.rows):
+        parts = []
+        for row in found.rows:
+            if row.variant == variant:
+                churn = [
+                    f", churn on {name_text(it.set_name)} {percentage(it.measure.value)}"
+                    for it in row.measures
+                    if it.set_name and not isinstance(it.measure.value, Unavailable)
+                ]
+                parts.append(
+                    f"{name_text(row.value)}: {_mean_cell(row, found.unit).text} (n = {row.n}{''.join(churn)})"
+                )
+        yield (
+            f"{name_text(found.metric)} over {name_text(found.argument)}, mean ± SD over runs of "
+            f"{name_text(variant)}: {'; '.join(parts)}."
+        )
+
+
+def _footnotes(found: SweepFindings) -> Iterator[str]:
+    yield "SDs have ddof 1 and intervals by chi-square, which take scores as normal."
+    if any(row.measures for row in found.rows):
+        yield "Churn: share of examples on which two runs disagree; distance of weights: of vectors of length 1."
+        yield "Both are means over pairs of runs; their intervals leave out one run at a time, for pairs share runs."
+    yield "Runs of all values share the seeds of each replicate, and ran replicate by replicate in random order."
+    yield "Values are shown side by side; no test stands behind a difference between two of them."
+
+
+def _warnings(found: SweepFindings) -> Iterator[str]:
+    if found.why_no_metric:
+        yield found.why_no_metric
+    short = [row for row in found.rows if row.n < row.n_runs]
+    for row in short:
+        yield (
+            f"{name_text(row.experiment)}, {name_text(row.variant)}: {row.n} of {row.n_runs} runs have a score; "
+            f"the others are in its own report: deviate report {row.experiment}"
+        )
+
+
+def _csv(found: SweepFindings) -> Iterator[tuple[str, ...]]:
+    """A row per value, variant and quantity: score of a run, SD, or a captured measure; shares, not percent."""
+    yield "argument", "value", "experiment", "variant", "quantity", "set", "run", "estimate", "low", "high"
+    for row in found.rows:
+        head = (found.argument, row.value, row.experiment, row.variant)
+        for place, score in enumerate(row.scores):
+            yield *head, found.metric, "", str(place), repr(score), "", ""
+        yield *head, "mean", "", "", *_plain(row.mean, row.mean_interval)
+        yield *head, "sd", "", "", *_plain(row.sd, row.sd_interval)
+        for it in row.measures:
+            yield *head, it.measure.name, it.set_name, "", *_plain(it.measure.value, it.measure.interval)
+
+
+def _plain(value: Estimate, interval: Interval | Unavailable) -> Sequence[str]:
+    low_high = ("", "") if isinstance(interval, Unavailable) else (repr(interval.low), repr(interval.high))
+    return ("" if isinstance(value, Unavailable) else repr(value), *low_high)

@@ -1,0 +1,10 @@
+"""A wing: captured outputs in, measures of how alike runs are out."""
+
+from typing import TYPE_CHECKING
+
+from deviate.base.lazy import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.stability.captures import captured_of as captured_of
+
+load_on_first_use(__name__, {"deviate.stability.captures": ("captured_of",)})

@@ -1,0 +1,60 @@
+"""From captured outputs and weights to how alike runs are: files are read only where something was captured."""
+
+from collections.abc import Sequence
+
+from deviate.errors import InputError
+from deviate.model import Captured, Experiment, StabilityFindings
+
+
+def stability(
+    experiments: Sequence[Experiment],
+    *,
+    confidence: float,
+    analysis_seed: int,
+    groups: Sequence[str] = (),
+    weak: tuple[str, float] | None = None,
+    metric: str | None = None,
+) -> StabilityFindings:
+    """Everything on stability, as far as it is on record.
+
+    Args:
+        groups: as `--groups` says it. weak: as `--weak-below` does. metric: the primary one, where the user named it.
+
+    Raises:
+        InputError: groups fit no set, or no experiment has the metric of `weak`.
+    """
+    import numpy as np  # with SciPy half a second, which no verb but those that judge should wait for
+
+    from deviate import stats
+    from deviate.stability.groups import read_groups, refuse_unknown, with_groups
+
+    asked = read_groups(groups)
+    captured = [captured_of(it) for it in experiments]
+    if groups and not any(it.sets for it in captured):
+        reasons = [reason for it in captured for reason in it.reasons]
+        raise InputError(
+            f"--groups {groups[0]}: no predictions are on record that could be grouped",
+            reasons[0] if reasons else "run with --capture predictions, under another --name",
+        )
+    labels = [f"{it.name}:{it.variant}" for it in experiments]
+    captured = [with_groups(it, asked, label) for it, label in zip(captured, labels, strict=True)]
+    refuse_unknown(captured, asked)
+    columns = [*asked.logged, *(name for table in asked.tables for name in table.columns)] if groups else None
+    return stats.stability(
+        captured,
+        experiments,
+        confidence=confidence,
+        rng=np.random.default_rng(analysis_seed),
+        columns=columns,
+        weak=weak,
+        convergence_metric=metric,
+    )
+
+
+def captured_of(experiment: Experiment) -> Captured:
+    """Outputs and weights of the completed runs of an experiment, as arrays; nothing where nothing was captured."""
+    if not any(run.artifacts or run.not_captured for run in experiment.runs):
+        return Captured()
+    from deviate.records.captured import captured
+
+    return captured(experiment)

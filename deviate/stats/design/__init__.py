@@ -1,0 +1,1 @@
+"""How many runs a question takes, and when they are looked at."""

@@ -1,0 +1,226 @@
+"""Planning: how many runs a question takes, and what a number of runs can answer, before any of them is made.
+
+The unit of every effect here is the standard deviation over runs.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import integrate, optimize, special, stats
+
+from deviate.errors import InputError
+from deviate.model import NOT_ASKED, Design, DesignRow, Estimate, Pilot, Question, Spending, Unavailable
+from deviate.model.minimum import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
+from deviate.stats.design.group_sequential import crossing, spending_bounds
+from deviate.stats.design.power import arrangement_loss, fewest
+
+SHOWN_RUNS = (3, 5, 8, 10, 16, 20, 30)
+SPREAD_RATIOS = (1.25, 1.5, 2.0, 3.0)
+
+
+def design(question: Question, pilot: Pilot | None = None, numbers: Sequence[int] = SHOWN_RUNS) -> Design:
+    """Answer a question about numbers of runs.
+
+    Args:
+        numbers: of runs to tell about; the number that the effect takes is told about too.
+
+    Raises:
+        InputError: a figure of the question is out of range.
+    """
+    _check(question)
+    effect, margin = question.effect, question.margin
+    runs = NOT_ASKED if effect is None else runs_for(effect, question)
+    margin_runs = NOT_ASKED if margin is None else runs_for_margin(margin, question)
+    looks, expected = _looks(effect, runs, question)
+    shown = {n for n in (*numbers, runs, margin_runs) if not isinstance(n, Unavailable) and n >= 2}
+    return Design(
+        question=question,
+        pilot=pilot,
+        runs=runs,
+        runs_range=_range(pilot, question),
+        rank_runs=NOT_ASKED if effect is None or question.correlation is not None else rank_runs(effect, question),
+        margin_runs=margin_runs,
+        looks=looks,
+        expected_runs=expected,
+        spread_runs=tuple((ratio, spread_runs(ratio, question)) for ratio in SPREAD_RATIOS),
+        rows=tuple(_row(n, question) for n in sorted(shown)),
+    )
+
+
+def power_of(effect: float, n: int, question: Question) -> float:
+    """Chance that both two-sided tests of `n` runs of each side, or of `n` pairs, see a true effect.
+
+    Source: noncentral t; with pairs the SD of a difference is sqrt(2 (1 - correlation)) SDs. For effects of very
+    many standard errors t is the effect over the SD, whose square is chi-square.
+    """
+    loss = arrangement_loss(n, n, _alpha(question), is_paired=question.correlation is not None)
+    if math.isinf(loss):
+        return 0.0
+    df, noncentrality = _df(n, question), abs(effect) / loss / _unit(n, question)
+    critical = float(stats.t.isf(_alpha(question) / 2, df))
+    near = float(stats.nct.sf(critical, df, noncentrality))
+    if math.isnan(near):  # far beyond what the routine computes only the SD is left to chance
+        return float(stats.chi2.cdf(df * (noncentrality / critical) ** 2, df))
+    return near + float(stats.nct.cdf(-critical, df, noncentrality)) if noncentrality < 5 else near
+
+
+def detectable(n: int, question: Question) -> Estimate:
+    """Smallest true effect that `n` runs of each side, or `n` pairs, see with the power of the question."""
+    high = 1.0
+    while power_of(high, n, question) < question.power:
+        high *= 2
+        if high > 1e6:
+            return Unavailable("more than a million standard deviations")
+    return float(optimize.brentq(lambda effect: power_of(effect, n, question) - question.power, 0, high, xtol=1e-10))
+
+
+def runs_for(effect: float, question: Question) -> int | Unavailable:
+    """Runs of each side, or pairs, that see a true effect; never fewer than a verdict needs."""
+    return _judged(fewest(lambda n: power_of(effect, n, question) >= question.power), question)
+
+
+def equivalence_power(margin: float, n: int, question: Question) -> float:
+    """Chance that both one-sided tests of `n` runs of each side show equivalence when there is no difference.
+
+    The difference is normal and independent of the SD, whose square is chi-square: the chance that the difference is
+    within margin - t SE is integrated over the SD.
+    Source: Schuirmann (1987); Phillips (1990).
+    """
+    loss = arrangement_loss(n, n, 2 * _alpha(question), is_paired=question.correlation is not None)
+    if math.isinf(loss):
+        return 0.0
+    df, unit, margin = _df(n, question), _unit(n, question), margin / loss
+    critical = float(stats.t.isf(_alpha(question), df))
+    widest = margin / (critical * unit)  # with a larger SD no difference is within
+    scale = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
+
+    def chance(sd: float) -> float:
+        # The density of the SD, written out: that of `stats.chi2` takes fifty times as long.
+        density = math.exp(scale + (df - 1) * math.log(sd) - df * sd * sd / 2)
+        return density * (1 - 2 * float(special.ndtr(-(margin / unit - critical * sd))))
+
+    low = math.sqrt(float(special.chdtri(df, 1 - 1e-12)) / df)
+    high = min(widest, math.sqrt(float(special.chdtri(df, 1e-12)) / df))
+    return 0.0 if high <= low else float(integrate.quad(chance, low, high, limit=200)[0])
+
+
+def runs_for_margin(margin: float, question: Question) -> int | Unavailable:
+    """Runs of each side, or pairs, that show equivalence within the margin when there is no difference."""
+    return _judged(fewest(lambda n: equivalence_power(margin, n, question) >= question.power), question)
+
+
+def rank_runs(effect: float, question: Question) -> int | Unavailable:
+    """Runs of each side for a two-sided rank test of normal scores: P(candidate > baseline) is Phi(effect / sqrt 2).
+
+    Source: Noether (1987), for two samples of equal size.
+    """
+    distance = float(special.ndtr(abs(effect) / math.sqrt(2))) - 0.5
+    total = float(special.ndtri(1 - _alpha(question) / 2) + special.ndtri(question.power))
+    n = math.ceil(total**2 / (6 * distance**2)) if distance > 1e-6 else 0
+    return Unavailable("more than a million runs") if not 0 < n <= 1_000_000 else max(n, VERDICT_RUNS)
+
+
+def spread_runs(ratio: float, question: Question) -> int | Unavailable:
+    """Runs of each side that tell SDs apart whose true ratio is this, by a two-sided F test of normal scores."""
+    alpha = _alpha(question)
+
+    def suffices(n: int) -> bool:
+        critical = float(stats.f.isf(alpha / 2, n - 1, n - 1))
+        seen = float(stats.f.sf(critical / ratio**2, n - 1, n - 1) + stats.f.cdf(1 / critical / ratio**2, n - 1, n - 1))
+        return seen >= question.power
+
+    return fewest(suffices)
+
+
+def inflation(n_looks: int, spending: Spending, question: Question) -> tuple[float, float]:
+    """Most and mean information of a design with looks at equal steps, over that of one test at the end.
+
+    Source: Jennison & Turnbull (2000), chapter 7, by the recursion of Armitage, McPherson & Rowe (1969).
+    """
+    fractions = tuple((k + 1) / n_looks for k in range(n_looks))
+    bounds = spending_bounds(fractions, _alpha(question), spending)
+    fixed = float(special.ndtri(1 - _alpha(question) / 2) + special.ndtri(question.power))
+
+    def shortfall(drift: float) -> float:
+        return math.fsum(crossing(fractions, bounds, drift=drift)) - question.power
+
+    drift = float(optimize.brentq(shortfall, fixed / 2, fixed * 2, xtol=1e-10))
+    chances = np.array(crossing(fractions, bounds, drift=drift))
+    chances[-1] += 1 - chances.sum()
+    most = (drift / fixed) ** 2
+    return most, most * float(chances @ np.array(fractions))
+
+
+def _check(question: Question) -> None:
+    ranges = (
+        ("effect", question.effect, 0.0, math.inf, "a positive number of standard deviations"),
+        ("margin", question.margin, 0.0, math.inf, "a positive number of standard deviations"),
+        ("power", question.power, 0.0, 1.0, "0.8, for example"),
+        ("confidence", question.confidence, 0.5, 1.0, "0.95, for example"),
+        ("correlation", question.correlation, -1.0, 1.0, "0.5, for example"),
+    )
+    for name, value, low, high, example in ranges:
+        if value is not None and not low < value < high:
+            raise InputError(f"the {name} {value:g} is out of range", f"give {example}")
+    if question.n_looks < 1 or question.n_candidates < 1:
+        raise InputError("there is at least one look and one candidate", "give a number from 1")
+    if not question.power > 1 - question.confidence:
+        raise InputError(f"a power of {question.power:g} is no more than chance gives", "give 0.8, for example")
+
+
+def _alpha(question: Question) -> float:
+    """Two-sided level of one comparison: candidates share it, as Bonferroni has it."""
+    return (1 - question.confidence) / question.n_candidates
+
+
+def _df(n: int, question: Question) -> int:
+    return n - 1 if question.correlation is not None else 2 * n - 2
+
+
+def _unit(n: int, question: Question) -> float:
+    """Standard error of the difference of means, in standard deviations over runs."""
+    return math.sqrt(2 * (1 - (question.correlation or 0.0)) / n)
+
+
+def _judged(n: int | Unavailable, question: Question) -> int | Unavailable:
+    return n if isinstance(n, Unavailable) else max(n, _least(question))
+
+
+def _least(question: Question) -> int:
+    """Runs of each side, or pairs, that a verdict needs."""
+    if question.correlation is None:
+        return VERDICT_RUNS
+    return PAIRED_ALONE_RUNS if question.n_candidates == 1 and question.n_looks == 1 else PAIRED_RUNS
+
+
+def _range(pilot: Pilot | None, question: Question) -> tuple[int | Unavailable, int | Unavailable] | Unavailable:
+    if pilot is None or question.effect is None or isinstance(pilot.interval, Unavailable):
+        return NOT_ASKED
+    low, high = (question.effect * pilot.sd / end for end in (pilot.interval.low, pilot.interval.high))
+    return runs_for(low, question), runs_for(high, question)
+
+
+def _looks(effect: float | None, runs: int | Unavailable, question: Question) -> tuple[tuple[int, ...], Estimate]:
+    if question.n_looks == 1 or effect is None:
+        return (), NOT_ASKED
+    if isinstance(runs, Unavailable):
+        return (), runs
+    most, mean = inflation(question.n_looks, question.spending, question)
+    n_most = math.ceil(runs * most)
+    numbers = [max(_least(question), math.ceil(n_most * (k + 1) / question.n_looks)) for k in range(question.n_looks)]
+    return tuple(dict.fromkeys(numbers)), max(min(runs * mean, float(n_most)), float(numbers[0]))
+
+
+def _row(n: int, question: Question) -> DesignRow:
+    tail = (1 + question.confidence) / 2
+    low, high = (math.sqrt((n - 1) / float(stats.chi2.ppf(it, n - 1))) for it in (tail, 1 - tail))
+    return DesignRow(
+        n=n,
+        detectable=detectable(n, question),
+        half_width=float(stats.t.ppf(tail, n - 1)) / math.sqrt(n),
+        sd_low=low,
+        sd_high=high,
+        power=NOT_ASKED if question.effect is None else power_of(question.effect, n, question),
+        equivalence=NOT_ASKED if question.margin is None else equivalence_power(question.margin, n, question),
+    )

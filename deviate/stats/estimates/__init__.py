@@ -1,0 +1,1 @@
+"""Estimates and their intervals: one sample, or the difference of two."""

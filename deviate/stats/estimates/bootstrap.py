@@ -1,0 +1,273 @@
+"""Bootstrap over runs: they are resampled once, and every interval of a report is computed from the same resamples.
+
+The bootstrap is a cross-check of the intervals that rest on normal scores, never a headline below some 20 runs: with
+few runs it is too narrow, most of all for the standard deviation.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deviate.model import Interval, Unavailable
+from deviate.model.minimum import N_RESAMPLES
+from deviate.stats.estimates.bca import Column, bca_ends, influence, percentile_ends
+from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refusal, spread_refusal
+from deviate.stats.registry import statistic
+
+BCA_RUNS = 10
+"""Runs from which on resamples of them say something about spread."""
+MEDIAN_RUNS = 5
+MOST_RUNS = 1000
+"""Beyond, the matrix of resamples is too large, and the intervals that it would check are exact enough."""
+N_KEPT, N_SAMPLES_KEPT = 6, 128
+"""Matrices of draws, and samples whose resampled moments are kept: some 50 and 20 MB for 100 runs."""
+Key = TypeVar("Key")
+Kept = TypeVar("Kept")
+BCA, PERCENTILE = "BCa bootstrap", "percentile bootstrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """Resamples of n runs whose scores are in ascending order.
+
+    Attributes:
+        counts: resamples x runs, how often each run was drawn.
+        order: resamples x 4, which run holds the lowest, the two middle, and the highest score of each resample.
+    """
+
+    counts: NDArray[np.float64]
+    order: NDArray[np.intp]
+
+
+class Resamples:
+    """Runs drawn with replacement, the same ones whatever is asked about them and in whichever order.
+
+    The draws depend on the state of `rng`, the number of runs and the side alone: all metrics of a comparison share
+    them, and what one metric shows does not depend on which others there are.
+    """
+
+    def __init__(self, rng: np.random.Generator, n_resamples: int = N_RESAMPLES) -> None:
+        self.n_resamples = n_resamples
+        self._seed = int(rng.integers(2**63))
+        self._kept: dict[tuple[int, int], Draws] = {}
+        self._samples: dict[tuple[int, bytes], _Resampled] = {}
+
+    def draws(self, n: int, side: int = 0) -> Draws:
+        """Draws of n runs; sides (baseline 0, candidate 1) are drawn independently of each other."""
+        found = self._kept.pop((n, side), None) or self._draw(n, side)
+        _keep(self._kept, (n, side), found, N_KEPT)
+        return found
+
+    def moments(self, values: Values, side: int = 0) -> "_Resampled":
+        """Mean and SD in every resample of these scores: several intervals need them."""
+        ordered = np.sort(np.asarray(values, dtype=np.float64))
+        key = side, ordered.tobytes()
+        found = self._samples.pop(key, None) or _resampled(ordered, self.draws(len(ordered), side))
+        _keep(self._samples, key, found, N_SAMPLES_KEPT)
+        return found
+
+    def _draw(self, n: int, side: int) -> Draws:
+        generator = np.random.default_rng([self._seed, n, side])
+        indices = generator.integers(0, n, (self.n_resamples, n))
+        rows = np.arange(self.n_resamples)[:, None] * n
+        counts = np.bincount((indices + rows).ravel(), minlength=self.n_resamples * n)
+        indices.sort(axis=1)
+        order = indices[:, [0, (n - 1) // 2, n // 2, n - 1]]
+        return Draws(counts.reshape(self.n_resamples, n).astype(np.float64), order)
+
+
+Source = np.random.Generator | Resamples
+"""Where resamples come from: a generator, or resamples that several questions share."""
+
+
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True)
+def mean_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
+    """BCa bootstrap interval of the mean.
+
+    Source: Efron (1987); acceleration from the jackknife.
+    """
+    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
+        return reason
+    sample = _resamples(rng).moments(values)
+    ends = bca_ends(0.0, sample.means, [sample.units], confidence)
+    return _interval(ends, confidence, BCA, sample.centre, sample.scale)
+
+
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True)
+def mean_percentile(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
+    """Percentile bootstrap interval of the mean.
+
+    Source: Efron (1979).
+    """
+    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
+        return reason
+    sample = _resamples(rng).moments(values)
+    return _interval(percentile_ends(sample.means, confidence), confidence, PERCENTILE, sample.centre, sample.scale)
+
+
+@statistic(n_samples=1, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
+def sd_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
+    """BCa bootstrap interval of the standard deviation (ddof 1); too narrow below some 30 runs.
+
+    Source: Efron (1987); acceleration from the jackknife.
+    """
+    if reason := _refusal(BCA_RUNS, values) or spread_refusal(values):
+        return reason
+    sample = _resamples(rng).moments(values)
+    ends = bca_ends(sample.sd, sample.sds, [influence(sample.sds_without())], confidence)
+    return _interval(ends, confidence, BCA, 0.0, sample.scale)
+
+
+@statistic(n_samples=1, minimum=MEDIAN_RUNS, shift="follows", scale="follows", draws=True)
+def median_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> Interval | Unavailable:
+    """Percentile bootstrap interval of the median; BCa has no acceleration there, for the jackknife fails.
+
+    Source: Efron (1979).
+    """
+    if reason := _refusal(MEDIAN_RUNS, values) or spread_refusal(values):
+        return reason
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    draws = _resamples(rng).draws(len(ordered))
+    medians = (ordered[draws.order[:, 1]] / 2) + (ordered[draws.order[:, 2]] / 2)
+    return _interval(percentile_ends(medians, confidence), confidence, PERCENTILE, 0.0, 1.0)
+
+
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True)
+def difference_bootstrap(
+    baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
+) -> Interval | Unavailable:
+    """BCa bootstrap interval of the difference of means, candidate minus baseline.
+
+    Source: Efron (1987); acceleration from the jackknife over the runs of both.
+    """
+    if reason := _refusal(BCA_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    b, a, scale = _both(baseline, candidate, rng)
+    differences = a.scale / scale * a.means - b.scale / scale * b.means
+    ends = bca_ends(0.0, differences, [a.scale / scale * a.units, -b.scale / scale * b.units], confidence)
+    return _interval(ends, confidence, BCA, a.centre - b.centre, scale)
+
+
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True)
+def sd_ratio_bootstrap(
+    baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
+) -> Interval | Unavailable:
+    """BCa bootstrap interval of the SD ratio, candidate over baseline.
+
+    Bias and acceleration are those of the log ratio, so that the two sides exchanged give the inverse. A resample of
+    one side may be without spread: its log ratio is infinite and stands at the end of the distribution.
+    Source: Efron (1987); acceleration from the jackknife over the runs of both.
+    """
+    if reason := _refusal(BCA_RUNS, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    b, a, _ = _both(baseline, candidate, rng)
+    # Both may be without spread at once, then 0 / 0 is no number; a zero alone gives an infinite logarithm.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_ratios = np.log(a.sds) - np.log(b.sds)
+        influences = [influence(np.log(a.sds_without())), influence(-np.log(b.sds_without()))]
+    ends = bca_ends(math.log(a.sd / b.sd), log_ratios, influences, confidence)
+    if isinstance(ends, Unavailable):
+        return ends
+    unit = a.scale / b.scale
+    return Interval(unit * math.exp(ends[0]), unit * math.exp(ends[1]), confidence, BCA)
+
+
+@statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True)
+def glass_delta_bootstrap(
+    baseline: Values, candidate: Values, *, rng: Source, confidence: float = 0.95
+) -> Interval | Unavailable:
+    """BCa bootstrap interval of Glass's delta, the difference of means over the SD of the baseline.
+
+    Source: Efron (1987); acceleration from the jackknife over the runs of both.
+    """
+    if reason := _refusal(BCA_RUNS, baseline, candidate) or ratio_refusal(baseline, baseline):
+        return reason
+    b, a, scale = _both(baseline, candidate, rng)
+    gap = a.centre / scale - b.centre / scale
+    of_a, of_b = a.scale / scale, b.scale / scale
+    with np.errstate(divide="ignore", invalid="ignore"):  # resamples of the baseline without spread
+        deltas = (gap + of_a * a.means - of_b * b.means) / (of_b * b.sds)
+        without_a = (gap + of_a * a.means_without()) / (of_b * b.sd)
+        without_b = (gap - of_b * b.means_without()) / (of_b * b.sds_without())
+    ends = bca_ends(gap / (of_b * b.sd), deltas, [influence(without_a), influence(without_b)], confidence)
+    return _interval(ends, confidence, BCA, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Resampled:
+    """A sample in units of its largest deviation from the mean, and the moments of its resamples in these units.
+
+    Centred and scaled first, for squares of scores around 1e9, or beyond 1e150, would leave nothing of their spread.
+    """
+
+    centre: float
+    scale: float
+    units: Column
+    means: Column
+    sds: Column
+
+    @property
+    def sd(self) -> float:
+        return math.sqrt(math.fsum(self.units**2) / (len(self.units) - 1))
+
+    def means_without(self) -> Column:
+        """Means that leave out one run each."""
+        return -self.units / (len(self.units) - 1)
+
+    def sds_without(self) -> Column:
+        """Standard deviations (ddof 1) that leave out one run each."""
+        n = len(self.units)
+        squares = math.fsum(self.units**2) - self.units**2 * n / (n - 1)
+        return np.sqrt(np.where(squares > 1e-12, squares, 0.0) / (n - 2))
+
+
+def _resampled(ordered: Column, draws: Draws) -> _Resampled:
+    n, centre = len(ordered), moments(ordered.tolist()).mean
+    deviations = ordered - centre
+    deviations -= math.fsum(deviations) / n  # what the mean of large scores is rounded by
+    scale = float(np.abs(deviations).max()) or 1.0
+    units = deviations / scale
+    # No product of matrices: its last bits depend on the number of threads, and it crawls on a machine that is busy.
+    first, second = (np.einsum("ij,j->i", draws.counts, part) / n for part in (units, units**2))
+    variances = np.maximum(second - first**2, 0.0) * n / (n - 1)
+    close = np.flatnonzero(variances < 1e-6)  # without the outlier that is the scale: the difference has no digits left
+    variances[close] = (draws.counts[close] * (units - first[close, None]) ** 2).sum(axis=1) / (n - 1)
+    constant = ordered[draws.order[:, 0]] == ordered[draws.order[:, 3]]
+    return _Resampled(centre, scale, units, first, np.where(constant, 0.0, np.sqrt(variances)))
+
+
+def _both(baseline: Values, candidate: Values, rng: Source) -> tuple[_Resampled, _Resampled, float]:
+    resamples = _resamples(rng)
+    b, a = resamples.moments(baseline), resamples.moments(candidate, 1)
+    scales = [one.scale for one, values in ((b, baseline), (a, candidate)) if min(values) < max(values)]
+    return b, a, max(scales)
+
+
+def _interval(
+    ends: tuple[float, float] | Unavailable, confidence: float, method: str, centre: float, scale: float
+) -> Interval | Unavailable:
+    if isinstance(ends, Unavailable):
+        return ends
+    return Interval(centre + scale * ends[0], centre + scale * ends[1], confidence, method)
+
+
+def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
+    if reason := refusal(minimum, *samples):
+        return reason
+    if max(map(len, samples)) > MOST_RUNS:
+        return Unavailable(f"not resampled beyond {MOST_RUNS} runs")
+    return None
+
+
+def _keep(kept: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
+    """Keep a value as the latest; the one that was not asked for longest goes."""
+    kept[key] = value
+    if len(kept) > n_most:
+        del kept[next(iter(kept))]
+
+
+def _resamples(rng: Source) -> Resamples:
+    return rng if isinstance(rng, Resamples) else Resamples(rng)

@@ -1,0 +1,98 @@
+"""Spread per class and sub-group, where the names of metrics tell that they are one measure on several of them."""
+
+import math
+from collections.abc import Sequence
+
+from deviate.model import (
+    Breakdown,
+    BreakdownPart,
+    Description,
+    Estimate,
+    ExperimentFindings,
+    SelectedMetric,
+    Unavailable,
+)
+from deviate.stats.estimates.class_names import class_names
+from deviate.stats.estimates.effect import sd_ratio
+from deviate.stats.estimates.largest import mean_largest_sd
+
+NO_WHOLE = Unavailable("no metric over all of them was reported")
+
+
+def breakdowns(described: Sequence[ExperimentFindings]) -> tuple[Breakdown, ...]:
+    """Metrics per class of every experiment; metrics that were named as tasks are no classes."""
+    return tuple(breakdown for index, findings in enumerate(described) for breakdown in _of_experiment(findings, index))
+
+
+def _of_experiment(findings: ExperimentFindings, index: int) -> list[Breakdown]:
+    tasks = findings.experiment.tasks
+    places = {metric.name: place for place, metric in enumerate(findings.experiment.metrics)}
+    alike: dict[tuple[object, ...], list[Description]] = {}
+    for description in sorted(findings.descriptions, key=lambda it: places.get(it.metric.name, 0)):
+        metric = description.metric
+        if metric.role == "quality" and metric.name not in tasks:
+            alike.setdefault(_kind(metric), []).append(description)
+    found = []
+    for descriptions in alike.values():
+        by_name = {it.metric.name: it for it in descriptions}
+        for names in class_names(list(by_name)):
+            whole = by_name[names.whole] if names.whole is not None else None
+            parts = [_part(by_name[name], part, whole) for name, part in names.parts]
+            found.append(
+                Breakdown(
+                    experiment=index,
+                    pattern=names.pattern,
+                    unit=descriptions[0].metric.unit,
+                    whole=names.whole,
+                    whole_sd=whole.sd if whole else NO_WHOLE,
+                    parts=tuple(sorted(parts, key=_width)),
+                    expected_largest=expected_largest(parts),
+                )
+            )
+    return found
+
+
+def _kind(metric: SelectedMetric) -> tuple[object, ...]:
+    """What parts of one measure have in common."""
+    return metric.direction, metric.unit, metric.aggregate
+
+
+def _part(description: Description, part: str, whole: Description | None) -> BreakdownPart:
+    return BreakdownPart(
+        metric=description.metric.name,
+        part=part,
+        scores=tuple(score.value for score in description.scores),
+        mean=description.mean,
+        sd=description.sd,
+        sd_interval=description.sd_interval,
+        range=description.range,
+        ratio=_ratio(description, whole),
+    )
+
+
+def _ratio(description: Description, whole: Description | None) -> Estimate:
+    """Over the SD of the whole, from unrounded SDs. Without interval: part and whole share their examples."""
+    if whole is None:
+        return NO_WHOLE
+    return sd_ratio([score.value for score in whole.scores], [score.value for score in description.scores])
+
+
+def _width(part: BreakdownPart) -> tuple[bool, float]:
+    """Widest first; what has no SD comes last."""
+    return (True, 0.0) if isinstance(part.sd, Unavailable) else (False, -part.sd)
+
+
+def expected_largest(parts: Sequence[BreakdownPart]) -> Estimate:
+    """SD that the widest of these would have on average if all had the same: their root mean square.
+
+    Scores of a part are taken as normal, parts as independent of each other.
+    Source: mean of the largest of C independent chi variates over the root of their degrees of freedom.
+    """
+    sds = [part.sd for part in parts if not isinstance(part.sd, Unavailable)]
+    sizes = {part.n for part in parts}
+    if len(sds) < len(parts) or len(sizes) > 1:
+        return Unavailable("not all have an SD from as many runs")
+    common = math.hypot(*sds) / math.sqrt(len(sds))
+    if common == 0:
+        return Unavailable("no spread")
+    return common * mean_largest_sd([1.0] * len(parts), sizes.pop())

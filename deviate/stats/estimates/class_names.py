@@ -1,0 +1,162 @@
+"""Names of metrics that are one measure on several classes or sub-groups: `f1_cat`, `f1_dog`, `f1_bird`.
+
+A rule of thumb. What it takes for a class must differ in one place of the name only, and either stand beside a word
+such as `class`, or be numbered from 0, or be words beside a measure that is usually taken per class. Splits (`train`,
+`val`), other measures (`loss`, `f1`), ways to average (`macro`) and stages (`best`, `epoch`) are no classes.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from deviate.model.metric_vocabulary import COUNTERS, MEMORY, NEUTRAL, QUALITY, RATES, SHORT_TIMES, SPEEDS, listed
+
+FEWEST = 3
+LONGEST_PART = 3
+"""Words of a class: `golden_retriever` has two."""
+
+MARKERS = listed(
+    "class classes cls category categories label labels group groups subgroup slice domain digit client site region "
+    "attribute language lang country speaker organ tissue"
+)
+"""What a class or sub-group stands behind."""
+PER_CLASS = listed(
+    "acc accuracy f1 fscore precision recall iou dice jaccard ap auc auroc auprc sensitivity specificity wer "
+    "cer err error"
+)
+"""Measures that are taken per class or sub-group often, and seldom of several models in one script."""
+WHOLE = (
+    *("overall", "all", "total", "global", "micro", "macro", "mean", "average", "avg", "weighted"),
+    *("balanced", "samples", "binary"),
+)
+"""What is taken over all classes, the most telling first; never a class."""
+SPLITS = listed(
+    "train training trn tr test testing tst ts val valid validation validate dev eval evaluation evaluate heldout "
+    "holdout source target ood calib calibration query support"
+)
+BETWEEN = SPLITS | listed("score rate")
+"""What may stand between a measure and a class."""
+STAGES = listed(
+    "best last final first current cur running start end begin early late prev previous initial init base "
+    "baseline ema swa sma raw smooth smoothed max min median std var sum diff delta before after warmup online offline "
+    "teacher student ensemble knn linear probe"
+)
+UNITS = listed("pixel token tokens sentence word char character seq sequence exact partial patch frame video image")
+NUMBERED = COUNTERS | listed("layer seed run trial head k at top stage level scale gpu device worker replica threshold")
+"""What is counted, but no class: `fold_3_acc`, `acc_top_5`."""
+MEASURED = QUALITY | NEUTRAL | RATES | SPEEDS | SHORT_TIMES | MEMORY | (NUMBERED - {"head"}) | {*WHOLE, *MARKERS}
+"""No class even behind a word such as `class`: `cls_acc` and `cls_f1` are two measures."""
+NO_PART = MEASURED | SPLITS | STAGES | UNITS
+TOKEN = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+|[^\W_]+")
+TAIL = re.compile(r"([a-z]+)(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassNames:
+    """Names that belong together; `pattern` has `*` where they differ, `whole` is the name over all classes."""
+
+    pattern: str
+    parts: tuple[tuple[str, str], ...]
+    whole: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    word: str
+    start: int
+    end: int
+
+
+def class_names(names: Sequence[str]) -> tuple[ClassNames, ...]:
+    """Names that are one measure on several classes, each name in one group at most; groups in the order of names.
+
+    >>> [(it.pattern, it.whole) for it in class_names(["f1", "f1_cat", "f1_dog", "f1_bird", "train_acc", "val_acc"])]
+    [('f1_*', 'f1')]
+    """
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for name in names:
+        for before, part, after in _splits(name):
+            groups.setdefault((before, after), {})[name] = part
+    found: list[ClassNames] = []
+    taken: set[str] = set()
+    large = [it for it in groups.items() if len(it[1]) >= FEWEST]
+    # Of equal groups the one with the shortest parts: `0` of `class_0_acc`, not `0_acc`.
+    for (before, after), members in sorted(large, key=lambda it: (-len(it[1]), -len("".join(it[0])), it[0])):
+        parts = {name: part for name, part in members.items() if name not in taken and _is_part(part, before)}
+        if len(parts) < FEWEST or not _is_told(before, after, list(parts.values())):
+            continue
+        taken |= parts.keys()
+        found.append(ClassNames(f"{before}*{after}", tuple(parts.items()), _whole(before, after, names)))
+    return tuple(sorted(found, key=lambda it: names.index(it.parts[0][0])))
+
+
+def _splits(name: str) -> Iterator[tuple[str, str, str]]:
+    """The name cut in three at every place where a class may stand."""
+    tokens = list(_tokens(name))
+    for first in range(len(tokens)):
+        for last in range(first, min(first + LONGEST_PART, len(tokens))):
+            start, end = tokens[first].start, tokens[last].end
+            if start > 0 or end < len(name):
+                yield name[:start], name[start:end], name[end:]
+
+
+def _tokens(name: str) -> Iterator[_Token]:
+    """Words with their place; `class3` is two of them."""
+    for match in TOKEN.finditer(name):
+        word = match[0].lower()
+        tail = TAIL.fullmatch(word)
+        if tail is not None and tail[1] in MARKERS:
+            middle = match.start() + len(tail[1])
+            yield _Token(tail[1], match.start(), middle)
+            yield _Token(tail[2], middle, match.end())
+        else:
+            yield _Token(word, match.start(), match.end())
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(token.word for token in _tokens(text))
+
+
+def _is_part(part: str, before: str) -> bool:
+    words = _words(part)
+    if all(word.isdigit() for word in words):
+        return len(words) == 1
+    barred = MEASURED if MARKERS & {*_words(before)[-1:]} else NO_PART
+    return not any(word in barred or _stem(word) in barred for word in words)
+
+
+def _stem(word: str) -> str:
+    """`top5` as `top`, but `f1` as it is."""
+    return word if word in QUALITY else word.rstrip("0123456789")
+
+
+def _is_told(before: str, after: str, parts: Sequence[str]) -> bool:
+    """Whether what stands around the parts says that they are classes."""
+    left, right = _words(before), _words(after)
+    if set(left[-1:]) & MARKERS:
+        return True
+    if set(left[-1:]) & NUMBERED:
+        return False
+    beside = {*[it for it in left if it not in BETWEEN][-1:], *[it for it in right if it not in BETWEEN][:1]}
+    if not beside & PER_CLASS:
+        return False
+    numbers = sorted(int(part) for part in parts if part.isdecimal())
+    if numbers:
+        return len(numbers) == len(parts) and numbers == list(range(len(parts)))
+    return True
+
+
+def _whole(before: str, after: str, names: Sequence[str]) -> str | None:
+    """The metric over all classes: the name without the part, or with a word such as `overall` in its place."""
+    by_words = {_words(name): name for name in reversed(names)}
+    stems = [_words(stem) for stem in dict.fromkeys((before, _without_marker(before)))]
+    wanted = [stem + _words(after) for stem in stems]
+    wanted += [(*stem, word, *_words(after)) for word in WHOLE for stem in stems]
+    return next((by_words[words] for words in wanted if words and words in by_words), None)
+
+
+def _without_marker(before: str) -> str:
+    tokens = list(_tokens(before))
+    return before[: tokens[-1].start] if tokens and tokens[-1].word in MARKERS else before

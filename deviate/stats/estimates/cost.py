@@ -1,0 +1,157 @@
+"""What determinism costs, from times of runs, of steps and of kernels in both modes. Reads nothing."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from deviate.model import Estimate, Experiment, Run, Unavailable
+from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
+from deviate.stats.estimates.contention import contention
+from deviate.stats.estimates.overhead import counted
+from deviate.stats.estimates.sample import moments
+from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
+
+MOST_KERNELS = 20
+"""Source: Zhuang et al. (2022), top-20 kernels by cumulative time."""
+PROFILED_RUNS = 2
+"""Fewest profiled runs of each mode, without the first, of which the factor of one kernel is stated."""
+WARMS_UP = Unavailable("needs a second completed run of each mode: the first warms up")
+
+
+def cost(
+    free: Experiment,
+    held: Experiment,
+    *,
+    paces: Mapping[str, Pace],
+    profiled: tuple[Experiment, Experiment] | None = None,
+    profiles: Mapping[str, Profile] | None = None,
+    no_profile: str = "",
+    confidence: float = 0.95,
+    facts: Sequence[tuple[str, str]] = (),
+) -> CostFindings:
+    """The findings of a baseline with kernels free, and of the same command with kernels held.
+
+    Args:
+        paces: run id to how fast its main loop went, of runs whose main loop took two steps at least.
+        profiled: further runs of both modes, free and held, that were profiled.
+        profiles: run id to what was seen.
+        no_profile: why there are none.
+    """
+    runs = (counted(free), counted(held))
+    walls = [[run.wall_time_s for run in side] for side in runs]
+    steps = [[paces[run.id].step_s for run in side if run.id in paces] for side in runs]
+    found, seen = _profile(profiled, profiles or {}, runs, no_profile)
+    factors = [_factor("run", walls[0], walls[1], confidence), _factor("step", steps[0], steps[1], confidence)]
+    if not isinstance(found, Unavailable):
+        kernels = [[it.total_s for it in side] for side in seen]
+        factors.append(_factor("kernels", kernels[0], kernels[1], confidence))
+    shared = contention([*runs[0], *runs[1]])
+    sides = [free, held, *(profiled or ())]
+    return CostFindings(
+        experiment=free.name,
+        command=free.command,
+        free=free.variant,
+        held=held.variant,
+        n_free=len(runs[0]),
+        n_held=len(runs[1]),
+        confidence=confidence,
+        factors=tuple(factors),
+        profile=found,
+        facts=tuple(facts),
+        notes=(
+            *(f"contended: {shared}" for _ in range(bool(shared))),
+            *(it for side in sides for it in _failures(side)),
+        ),
+    )
+
+
+def _failures(side: Experiment) -> list[str]:
+    """How many runs of a mode did not complete, and the last words of the first of them."""
+    failed = [run for run in side.runs if run.status != "completed"]
+    if not failed:
+        return []
+    last = failed[0].stderr_tail[-1] if failed[0].stderr_tail else failed[0].reason
+    advice = "; --warn-only lets them go on, and lists such operations" if "deterministic" in last else ""
+    return [f"{len(failed)} of {len(side.runs)} runs of {side.name}:{side.variant} did not complete: {last}{advice}"]
+
+
+def _factor(quantity: Timed, free: list[float], held: list[float], confidence: float) -> CostFactor:
+    factor = mean_ratio(free, held)
+    if not (free and held):
+        factor = Unavailable("the main loop took fewer than two steps") if quantity == "step" else WARMS_UP
+    return CostFactor(
+        quantity=quantity,
+        free_s=tuple(free),
+        held_s=tuple(held),
+        free_mean_s=_mean(free),
+        held_mean_s=_mean(held),
+        factor=factor,
+        interval=mean_ratio_interval(free, held, confidence=confidence),
+    )
+
+
+def _mean(values: list[float]) -> Estimate:
+    return moments(values).mean if values else Unavailable("nothing was timed")
+
+
+def _profile(
+    profiled: tuple[Experiment, Experiment] | None,
+    profiles: Mapping[str, Profile],
+    timed: tuple[list[Run], list[Run]],
+    no_profile: str,
+) -> tuple[ProfileFindings | Unavailable, tuple[list[Profile], list[Profile]]]:
+    if profiled is None:
+        return Unavailable(no_profile or "not asked for"), ([], [])
+    runs = (counted(profiled[0]), counted(profiled[1]))
+    seen = [[profiles[run.id] for run in side if run.id in profiles] for side in runs]
+    if not seen[0] or not seen[1]:
+        return Unavailable(no_profile or WARMS_UP.reason), ([], [])
+    free, held = _kernels(seen[0]), _kernels(seen[1])
+    n_fewest = min(map(len, seen))
+    costs = [_kernel(name, free.get(name), held.get(name), n_fewest) for name in {**free, **held}]
+    shown = sorted(costs, key=lambda it: (-max(it.free_s, it.held_s), it.name))[:MOST_KERNELS]
+    whole = sum(it.free_s + it.held_s for it in costs)
+    first = seen[0][0]
+    found = ProfileFindings(
+        framework=first.framework,
+        device=first.device,
+        measure=first.measure,
+        window=first.window,
+        n_updates=first.n_updates,
+        n_free=len(seen[0]),
+        n_held=len(seen[1]),
+        n_kernels=len(costs),
+        kernels=tuple(shown),
+        free_s=_mean([it.total_s for it in seen[0]]),
+        held_s=_mean([it.total_s for it in seen[1]]),
+        shown_share=sum(it.free_s + it.held_s for it in shown) / whole if whole else 1.0,
+        slowdown=mean_ratio([it.wall_time_s for it in timed[0]], [it.wall_time_s for it in runs[0]]),
+    )
+    return found, (seen[0], seen[1])
+
+
+def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:
+    """Mean seconds and calls of each kernel; a window without it counts as 0."""
+    calls: dict[str, float] = defaultdict(float)
+    seconds: dict[str, float] = defaultdict(float)
+    for profile in profiles:
+        for kernel in profile.kernels:
+            calls[kernel.name] += kernel.calls / len(profiles)
+            seconds[kernel.name] += kernel.seconds / len(profiles)
+    return {name: KernelTime(name, calls[name], seconds[name]) for name in seconds}
+
+
+def _kernel(name: str, free: KernelTime | None, held: KernelTime | None, n_fewest: int) -> KernelCost:
+    """Times of one kernel; a factor only where several runs count, for one call that waits makes any factor of one."""
+    factor: Estimate = Unavailable("in one mode only")
+    if n_fewest < PROFILED_RUNS:
+        factor = Unavailable(f"needs {PROFILED_RUNS + 1} profiled runs of each mode: the first warms up")
+    elif free is not None and held is not None:
+        factor = held.seconds / free.seconds if free.seconds > 0 else Unavailable("takes no time where it is free")
+    return KernelCost(
+        name,
+        free.seconds if free else 0.0,
+        held.seconds if held else 0.0,
+        free.calls if free else 0.0,
+        held.calls if held else 0.0,
+        factor,
+    )

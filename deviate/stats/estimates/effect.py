@@ -1,0 +1,174 @@
+"""Sizes of an effect: standardised differences, probability of superiority, ratio of spreads."""
+
+import math
+
+from scipy import special, stats
+
+from deviate.model import Estimate, Interval, Unavailable
+from deviate.stats.estimates import summary
+from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refusal, spread_refusal
+from deviate.stats.estimates.summary import hedges_correction, t_quantile, welch_df
+from deviate.stats.registry import statistic
+
+__all__ = [
+    "cliffs_delta",
+    "cliffs_delta_interval",
+    "cohens_d",
+    "cohens_d_unweighted",
+    "glass_delta",
+    "hedges_correction",
+    "hedges_g",
+    "hedges_g_interval",
+    "sd_ratio",
+    "sd_ratio_interval",
+    "superiority",
+    "superiority_interval",
+]
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+def cohens_d(baseline: Values, candidate: Values) -> Estimate:
+    """Difference of means in units of the pooled SD, weighted by degrees of freedom.
+
+    Source: Hedges (1981), before the correction for small samples.
+    """
+    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return summary.cohens_d(moments(baseline), moments(candidate))
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+def cohens_d_unweighted(baseline: Values, candidate: Values) -> Estimate:
+    """Difference of means over sqrt((s_A^2 + s_B^2) / 2), as the DEVIATE paper defines it.
+
+    Source: Pham et al. (2021).
+    """
+    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return summary.cohens_d_unweighted(moments(baseline), moments(candidate))
+
+
+@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
+def hedges_g(baseline: Values, candidate: Values) -> Estimate:
+    """Cohen's d times the small-sample correction J.
+
+    Source: Hedges (1981).
+    """
+    if reason := refusal(3, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return summary.hedges_g(moments(baseline), moments(candidate))
+
+
+@statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores")
+def hedges_g_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of g: the noncentralities under which the observed t is at either tail, in units of g.
+
+    Source: Hedges (1981); noncentral t with n_A + n_B - 2 degrees of freedom.
+    """
+    if reason := refusal(3, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return summary.hedges_g_interval(moments(baseline), moments(candidate), confidence=confidence)
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def glass_delta(baseline: Values, candidate: Values) -> Estimate:
+    """Difference of means in units of the SD of the baseline: for spreads that differ much.
+
+    Source: Glass (1976).
+    """
+    if reason := refusal(5, baseline, candidate):
+        return reason
+    if no_spread := spread_refusal(baseline):
+        return Unavailable(f"baseline: {no_spread.reason}")
+    b = moments(baseline)
+    return (moments(candidate).mean - b.mean) / b.sd
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def superiority(baseline: Values, candidate: Values) -> Estimate:
+    """P(candidate > baseline) + P(equal) / 2 for a run of each.
+
+    Source: Vargha & Delaney (2000), A12 = U / (n_A n_B).
+    """
+    if reason := refusal(5, baseline, candidate):
+        return reason
+    n_a, n_b = len(candidate), len(baseline)
+    rank_sum = float(stats.rankdata([*candidate, *baseline])[:n_a].sum())
+    return (rank_sum - n_a * (n_a + 1) / 2) / (n_a * n_b)
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def superiority_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the superiority on the logit scale, which keeps it between 0 and 1.
+
+    At complete separation the standard error is 0 and only one side can be bounded: of min(n_A, n_B) disjoint pairs
+    all went one way, so the probability p of one pair going that way has p^min(n_A, n_B) >= alpha.
+    Source: standard error and df of Brunner & Munzel (2000); bound as Clopper & Pearson (1934) for m of m.
+    """
+    p = superiority(baseline, candidate)
+    if isinstance(p, Unavailable):
+        return p
+    if reason := spread_refusal(baseline, candidate):
+        return reason
+    if p in (0, 1):
+        bound = (1 - confidence) ** (1 / min(len(baseline), len(candidate)))
+        low, high = (bound, 1.0) if p == 1 else (0.0, 1 - bound)
+        return Interval(low, high, confidence, "one-sided bound at complete separation")
+    a, b = moments(_placements(candidate, baseline)), moments(_placements(baseline, candidate))
+    half_width = t_quantile((1 + confidence) / 2, welch_df(a, b)) * math.hypot(a.se, b.se) / (p * (1 - p))
+    low, high = (float(special.expit(special.logit(p) + side * half_width)) for side in (-1, 1))
+    return Interval(low, high, confidence, "Brunner-Munzel, logit scale")
+
+
+def _placements(values: Values, others: Values) -> list[float]:
+    """The share of the others that lies below each value, those that are equal counted by half.
+
+    The test of Brunner & Munzel is Welch's on these shares. Computed here, because importing the one of `statsmodels`
+    takes pandas with it, a fifth of the time that a comparison takes.
+    """
+    ranks = stats.rankdata([*values, *others])[: len(values)] - stats.rankdata(values)
+    return [float(rank) / len(others) for rank in ranks]
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def cliffs_delta(baseline: Values, candidate: Values) -> Estimate:
+    """P(candidate > baseline) - P(candidate < baseline) for a run of each: 2 A12 - 1.
+
+    Source: Cliff (1993).
+    """
+    p = superiority(baseline, candidate)
+    return p if isinstance(p, Unavailable) else 2 * p - 1
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def cliffs_delta_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of Cliff's delta: that of the superiority, from 0 … 1 to -1 … 1.
+
+    Source: as `superiority_interval`.
+    """
+    interval = superiority_interval(baseline, candidate, confidence=confidence)
+    if isinstance(interval, Unavailable):
+        return interval
+    return Interval(2 * interval.low - 1, 2 * interval.high - 1, confidence, interval.method)
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def sd_ratio(baseline: Values, candidate: Values) -> Estimate:
+    """SD of the candidate over SD of the baseline.
+
+    Source: the quantity of the F test of two variances.
+    """
+    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    return summary.sd_ratio(moments(baseline), moments(candidate))
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def sd_ratio_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the SD ratio for normal scores.
+
+    Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom.
+    """
+    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    return summary.sd_ratio_interval(moments(baseline), moments(candidate), confidence=confidence)

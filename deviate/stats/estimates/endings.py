@@ -1,0 +1,45 @@
+"""Runs from elsewhere that end before the others: the files rarely tell a crash from a run that is through."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from deviate.model import IMPORTED_AS, Experiment, Run
+from deviate.stats.estimates.sample import count
+
+MOST_NAMED = 3
+
+
+def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Imported runs that count as completed although they end before the step at which most of them end.
+
+    Nothing is said where no last step is that of most runs, as with early stopping.
+    """
+    warnings = []
+    for experiment, label in zip(experiments, labels, strict=True):
+        ends = {
+            run.replicate: _last_step(run)
+            for run in experiment.runs
+            if experiment.imported and run.status == "completed"
+        }
+        if not ends:
+            continue
+        last, n = Counter(ends.values()).most_common(1)[0]
+        early = [run for run in experiment.runs if ends.get(run.replicate, last) < last]
+        if early and 2 * n > len(ends) and last == max(ends.values()):
+            named = [f"{called(run)} at step {ends[run.replicate]}" for run in early[:MOST_NAMED]]
+            more = [f"{len(early) - MOST_NAMED} more"] if len(early) > MOST_NAMED else []
+            warnings.append(
+                f"{len(early)} of {count(len(experiment.runs), 'run')} of {label} end before the others, which end at "
+                f"step {last}: {', '.join([*named, *more])}. They count as completed, with the values at which they "
+                "end; if they crashed or still go on, leave them out."
+            )
+    return warnings
+
+
+def called(run: Run) -> str:
+    """What a run was called where it was found, else its replicate."""
+    return run.environment.get(IMPORTED_AS) or f"replicate {run.replicate}"
+
+
+def _last_step(run: Run) -> int:
+    return max((step for series in run.series.values() for step in series.steps[-1:] if step is not None), default=-1)

@@ -1,0 +1,116 @@
+"""Whether runs were tested on the same data, as far as the hashes of it show, and what to do where they were not."""
+
+from collections.abc import Collection, Iterator, Sequence
+
+from deviate.model import DrawEvent, EvaluationData, Experiment
+from deviate.stats.estimates.proof import agreement, completed, evaluation_agreement
+from deviate.stats.estimates.sample import count, first_of
+
+ALGORITHM = ("init", "shuffle", "augment", "dropout", "other")
+"""The streams that `algo` varies."""
+MOST_PLACES = 3
+VARIES = "the division of the data"
+
+
+def evaluation_statements(experiments: Sequence[Experiment]) -> Iterator[str]:
+    """What the hashes show of the data that the runs were tested on, a sentence each."""
+    held = [it for it in experiments if "split" not in it.varied]
+    n = sum(len(completed(it)) for it in held)
+    which = f"all {n} runs" if len(held) == len(experiments) else f"all {n} runs that do not vary the split"
+    match evaluation_agreement(experiments):
+        case "equal" if not _are_examples(held):
+            yield f"Same inputs: {which} called the model with the same in their first evaluation, by a hash of it."
+        case "equal":
+            yield f"Same split: {which} were tested on the same examples, by {_hash_of(held)}."
+        case "differ":
+            yield f"Not the same split: not {which} were tested on the same data, by {_hash_of(held)}. {_cure(held)}"
+        case "undecided":
+            yield (
+                f"That {which} were tested on the same examples is not verified: what the model was called with "
+                "differs between runs, and nothing shows whether that are examples or what the model computed itself."
+            )
+        case "not seen" if n:
+            yield f"That {which} were tested on the same examples is not verified: the evaluation data were not seen."
+    for it in experiments:
+        if "split" in it.varied:
+            yield _of_varied(it)
+
+
+def _are_examples(experiments: Sequence[Experiment]) -> bool:
+    """Whether any hash of each run is shown to be of examples."""
+    return all(any(it.evidence != "inputs" for it in run.evaluation) for each in experiments for run in completed(each))
+
+
+def _of_varied(experiment: Experiment) -> str:
+    """What was seen of the data of a variant that varies the split."""
+    runs = completed(experiment)
+    name, n = experiment.variant, count(len(runs), "run")
+    if len(runs) < 2:
+        return f"{name} varies the seeds of {VARIES}; whether other examples are tested takes 2 completed runs to see."
+    match agreement([run.evaluation for run in runs]):
+        case "differ":
+            return f"{name} varied which examples were tested: not the same in {n}, by {_hash_of([experiment])}."
+        case "equal":
+            return f"{name} did not vary which examples were tested: the same in {n}, by {_hash_of([experiment])}."
+        case "undecided":
+            seen = "what the model was called with differs, and nothing shows whether that are examples"
+        case _:
+            seen = "the evaluation data were not seen"
+    return f"{name} varies the seeds of {VARIES}; that other examples were tested is not verified: {seen}."
+
+
+def _hash_of(experiments: Sequence[Experiment]) -> str:
+    return hash_words([it for experiment in experiments for run in completed(experiment) for it in run.evaluation])
+
+
+def hash_words(hashes: Sequence[EvaluationData]) -> str:
+    """What was hashed: the data of an evaluation, or arrays by their names."""
+    arrays = list(dict.fromkeys(it.framework for it in hashes if it.evidence == "names"))
+    if arrays and all(it.evidence == "names" for it in hashes):
+        return f"a hash of {'; '.join(arrays)} as training began"
+    return "a hash of the evaluation data"
+
+
+def _cure(experiments: Sequence[Experiment]) -> str:
+    varied = {stream for it in experiments for stream in it.varied}
+    return cure(varied, [event for it in experiments for run in completed(it) for event in run.drawn])
+
+
+def cure(varied: Collection[str], drawn: Sequence[DrawEvent]) -> str:
+    """How to test all runs on the same data: what drew it, as far as that is on record, and what holds it.
+
+    Args:
+        varied: streams and factors that vary.
+        drawn: draws outside of the main loop.
+    """
+    suspects = [event for event in dict.fromkeys(drawn) if event.stream in varied]
+    streams = list(dict.fromkeys(event.stream for event in suspects)) or ["other"]
+    rest = [stream for stream in ALGORITHM if stream not in streams and stream in varied]
+    rest += [factor for factor, sign in (("hash", "hash"), ("impl", "kernels")) if sign in varied]
+    holding = f"hold {' and '.join(streams)}{'' if suspects else ', if they are drawn from it'}"
+    return f"{_places(suspects)}Read the data from files, or {holding}: --variants {'+'.join(rest) or 'control'}."
+
+
+def _places(events: Sequence[DrawEvent]) -> str:
+    """`Drawn before the main loop: numpy.random.rand (data.py:9, other). `."""
+    if not events:
+        return ""
+    draws = [f"{it.call} ({it.file}:{it.line}, {it.stream})" for it in events]
+    return f"Drawn outside of the main loop, in streams that vary: {first_of(draws, MOST_PLACES)}. "
+
+
+def evaluation_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Runs that were not tested on the same examples although the split was not varied."""
+    within = [
+        (it, label)
+        for it, label in zip(experiments, labels, strict=True)
+        if "split" not in it.varied and agreement([run.evaluation for run in completed(it)]) == "differ"
+    ]
+    if within:
+        names = ", ".join(label for _, label in within)
+        told = f"The runs of {names} were not tested on the same data, which is part of the spread."
+        return [f"{told} {_cure([it for it, _ in within])}"]
+    if evaluation_agreement(experiments) == "differ":
+        told = f"{', '.join(labels)} were not tested on the same data, by a hash of it"
+        return [f"{told}: other examples, or the same prepared differently. Give all the same test set."]
+    return []

@@ -1,0 +1,43 @@
+"""Values that were NaN or infinite before the end of a run that completed: they stand beside the score."""
+
+import math
+from collections.abc import Sequence
+
+from deviate.model import Experiment, Run, Series, value_text
+from deviate.stats.estimates.sample import count
+
+
+def non_finite_note(runs: Sequence[Run], metric: str) -> str:
+    """`NaN at step 3 in 2 of 5 runs`, of runs that end with a finite value; empty where all values are finite."""
+    completed = [run for run in runs if run.status == "completed" and metric in run.series]
+    hits = [hit for run in completed if (hit := _first(run.series[metric])) is not None]
+    if not hits:
+        return ""
+    names = " or ".join(dict.fromkeys(name for name, _ in hits))
+    steps = [step for _, step in hits if step is not None]
+    if not steps:
+        place = "outside the main loop"
+    elif min(steps) == max(steps):
+        place = f"at step {steps[0]}"
+    else:
+        place = f"first at steps {min(steps)} to {max(steps)}"
+    return f"{names} {place} in {len(hits)} of {count(len(completed), 'run')}"
+
+
+def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """A sentence for each quality metric that some completed run reported as NaN or infinite and then as finite."""
+    return [
+        f"{label}: {metric.name} was {note}, and finite at the end. These runs count as completed."
+        for experiment, label in zip(experiments, labels, strict=True)
+        for metric in experiment.metrics
+        if metric.role == "quality" and (note := non_finite_note(experiment.runs, metric.name))
+    ]
+
+
+def _first(series: Series) -> tuple[str, int | None] | None:
+    """The first value that is not finite and its step; None where there is none, or the series ends on one."""
+    values = series.values
+    if not len(values) or not math.isfinite(values[-1]) or math.isfinite(sum(values)):
+        return None
+    places = zip(series.steps, values, strict=True)
+    return next(((value_text(value), step) for step, value in places if not math.isfinite(value)), None)

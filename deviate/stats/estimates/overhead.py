@@ -1,0 +1,65 @@
+"""What determinism costs: wall times of variants with kernels held over those with kernels free."""
+
+from collections.abc import Sequence
+
+from deviate.model import Experiment, Overhead, Run, Unavailable
+from deviate.stats.estimates.contention import contention
+from deviate.stats.estimates.proof import completed
+from deviate.stats.estimates.variance import mean_ratio, mean_ratio_interval
+
+PAIRS = (("algo", "algo+impl"), ("control", "impl"))
+"""Variants that differ in the implementation factors alone: held, free."""
+
+COUNTED_RUNS = 3
+"""Fewest runs of each mode, without the first, of which a factor is stated that nobody asked for."""
+
+
+def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> Overhead | None:
+    """None unless there are variants of both sorts."""
+    pair = _pair(experiments)
+    if pair is None:
+        return None
+    held, free = pair
+    slow, fast = _times(held), _times(free)
+    ratio = mean_ratio(fast, slow)
+    interval = mean_ratio_interval(fast, slow, confidence=confidence)
+    if min(len(slow), len(fast)) < COUNTED_RUNS:
+        ratio = Unavailable(f"needs {COUNTED_RUNS + 1} completed runs of each: the first warms up")
+        interval = ratio
+    elif isinstance(interval, Unavailable):
+        ratio = interval
+    return Overhead(
+        held=held.variant,
+        free=free.variant,
+        n_held=len(slow),
+        n_free=len(fast),
+        ratio=ratio,
+        interval=interval,
+        note=_note(contention([*counted(held), *counted(free)])),
+    )
+
+
+def _pair(experiments: Sequence[Experiment]) -> tuple[Experiment, Experiment] | None:
+    by_name = {it.variant: it for it in experiments}
+    for held, free in PAIRS:
+        if held in by_name and free in by_name:
+            return by_name[held], by_name[free]
+    holding = [it for it in experiments if "kernels" in it.held]
+    freeing = [it for it in experiments if "kernels" in it.varied]
+    return (holding[0], freeing[0]) if holding and freeing else None
+
+
+def _times(experiment: Experiment) -> list[float]:
+    """Wall times in seconds."""
+    return [run.wall_time_s for run in counted(experiment)]
+
+
+def counted(experiment: Experiment) -> list[Run]:
+    """Completed runs without the first replicate, which fills caches for all that follow."""
+    first = min((run.replicate for run in experiment.runs), default=0)
+    return [run for run in completed(experiment) if run.replicate != first]
+
+
+def _note(contended: str) -> str:
+    notes = ["wall time of whole runs, start-up included", "first replicate of each left out as warm-up"]
+    return "; ".join([*notes, *([f"contended: {contended}"] if contended else [])])

@@ -1,0 +1,162 @@
+"""Robust companions of mean and SD, and the shape of scores: what tells that a few runs carry the figures."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deviate.model import Estimate, Unavailable
+from deviate.stats.estimates.sample import Values, moments, refusal, resolution, spread_refusal
+from deviate.stats.registry import statistic
+
+SHAPE_RUNS = 5
+"""Fewer scores have no shape to speak of."""
+OUTLYING = 3.5
+"""MADs from the median beyond which a run is named. No verdict on it: of 5 normal scores one lies there in 21 % of all
+samples, of 10 in 13 %, of 30 in 9 %."""
+NORMAL_MAD = 1.482602218505602
+"""SD of a normal distribution over its median absolute deviation: 1 / its third quartile."""
+KURTOSIS_LIMITS = {5: 4.05, 7: 3.9, 10: 3.45, 15: 2.95, 20: 2.55, 30: 2.15, 50: 1.65, 100: 1.15}
+"""Runs to the excess kurtosis that normal scores exceed in 2.5 % of all samples (200,000 each), rounded up; between
+these numbers of runs it is interpolated, beyond the last it stays."""
+SPREAD_LIMITS = {5: 5.75, 6: 3.6, 7: 3.6, 8: 2.8, 9: 2.8, 10: 2.4, 15: 2.0, 20: 1.75, 30: 1.55, 50: 1.4, 100: 1.25}
+"""The same for the SD over the MAD. Both rules together: 3 to 5 % of normal samples from 5 to 100 runs, fewer beyond;
+6 % at 30 runs where scores are rounded to half an SD."""
+
+
+def quartiles(values: Values) -> tuple[float, float] | Unavailable:
+    """First and third quartile, linear between order statistics.
+
+    Source: Hyndman & Fan (1996), definition 7, the default of numpy and of R.
+    """
+    if reason := refusal(SHAPE_RUNS, values):
+        return reason
+    ordered = sorted(float(value) for value in values)
+    return _quantile(ordered, 0.25), _quantile(ordered, 0.75)
+
+
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="follows")
+def interquartile_range(values: Values) -> Estimate:
+    """Third less first quartile.
+
+    Source: Hyndman & Fan (1996), definition 7.
+    """
+    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
+        return reason
+    ordered = sorted(float(value) for value in values)
+    return _quantile(ordered, 0.75) - _quantile(ordered, 0.25)
+
+
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="follows")
+def median_deviation(values: Values) -> Estimate:
+    """Median absolute deviation from the median, scaled to the SD of normal scores; 0 where most scores are equal.
+
+    Source: Hampel (1974).
+    """
+    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
+        return reason
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    return NORMAL_MAD * _middle(np.sort(np.abs(ordered - _middle(ordered))))
+
+
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="ignores")
+def skewness(values: Values) -> Estimate:
+    """Fisher-Pearson skewness, bias-corrected: 0 for symmetrical scores, positive with a long tail upwards.
+
+    Source: Joanes & Gill (1998), G1.
+    """
+    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
+        return reason
+    n, units = len(values), _units(values)
+    second, third = (math.fsum(units**power) / n for power in (2, 3))
+    return math.sqrt(n * (n - 1)) / (n - 2) * third / math.sqrt(second) ** 3
+
+
+@statistic(n_samples=1, minimum=SHAPE_RUNS, shift="ignores", scale="ignores")
+def excess_kurtosis(values: Values) -> Estimate:
+    """Excess kurtosis, bias-corrected: 0 for normal scores, positive with heavy tails.
+
+    Source: Joanes & Gill (1998), G2.
+    """
+    if reason := refusal(SHAPE_RUNS, values) or spread_refusal(values):
+        return reason
+    n, units = len(values), _units(values)
+    second, fourth = (math.fsum(units**power) / n for power in (2, 4))
+    return (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * (fourth / second**2 - 3) + 6)
+
+
+def outliers(values: Values) -> tuple[int, ...]:
+    """Places of the scores farther than `OUTLYING` MADs from the median; none where the MAD is 0 or not defined.
+
+    Source: the rule of Iglewicz & Hoaglin (1993), modified z-score above 3.5.
+    """
+    mad = _scale(values)
+    if mad is None:
+        return ()
+    middle = _middle(np.sort(np.asarray(values, dtype=np.float64)))
+    return tuple(place for place, value in enumerate(values) if abs(value - middle) > OUTLYING * mad)
+
+
+@dataclass(frozen=True, slots=True)
+class Tails:
+    """Excess kurtosis and SD over MAD, each None where it is no larger than normal scores let expect."""
+
+    kurtosis: float | None
+    spread: float | None
+
+
+def heavy_tails(values: Values) -> Tails | None:
+    """Whether tails look heavier than those of normal scores; None where nothing speaks for it.
+
+    Of normal samples fewer than 5 % are called heavy, whatever the number of runs.
+    """
+    kurtosis, mad = excess_kurtosis(values), _scale(values)
+    if isinstance(kurtosis, Unavailable):
+        return None
+    spread = None if mad is None else moments(values).sd / mad
+    n = len(values)
+    found = Tails(
+        kurtosis if kurtosis > _limit(KURTOSIS_LIMITS, n) else None,
+        spread if spread is not None and spread > _limit(SPREAD_LIMITS, n) else None,
+    )
+    return None if found == Tails(None, None) else found
+
+
+def tails_text(values: Values) -> str:
+    """What heavy tails mean for the figures; empty where tails are not heavy."""
+    found = heavy_tails(values)
+    if found is None:
+        return ""
+    signs = [] if found.kurtosis is None else [f"excess kurtosis {found.kurtosis:.1f}"]
+    signs += [] if found.spread is None else [f"SD {found.spread:.1f} times the MAD"]
+    return f"heavy tails ({', '.join(signs)}): the interval of the SD does not hold"
+
+
+def _limit(limits: dict[int, float], n: int) -> float:
+    return float(np.interp(n, list(limits), list(limits.values())))
+
+
+def _scale(values: Values) -> float | None:
+    """The MAD, where it is more than rounding."""
+    mad = median_deviation(values)
+    return None if isinstance(mad, Unavailable) or mad < resolution(values) else mad
+
+
+def _units(values: Values) -> NDArray[np.float64]:
+    """Deviations from the mean over the largest of them, in order: powers of large scores are no floats."""
+    deviations = np.sort(np.asarray(values, dtype=np.float64)) - moments(values).mean
+    deviations -= math.fsum(deviations) / len(deviations)
+    return np.asarray(deviations / np.abs(deviations).max())
+
+
+def _middle(ordered: NDArray[np.float64]) -> float:
+    n = len(ordered)
+    return float(ordered[(n - 1) // 2]) / 2 + float(ordered[n // 2]) / 2
+
+
+def _quantile(ordered: list[float], share: float) -> float:
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

@@ -1,0 +1,78 @@
+"""The other source of error: a test set is a sample of examples, and no number of runs makes it larger."""
+
+import math
+from collections.abc import Sequence
+
+from deviate.model import NOT_APPLICABLE, Estimate, Run, SelectedMetric, Unavailable
+from deviate.model.metric_vocabulary import QUALITY, listed, words
+from deviate.stats.estimates.sample import Values, moments, refusal
+
+ACCURACY = listed("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
+ERROR_RATE = listed("err error errors misclassified wrong")
+NO_SHARE = listed("balanced macro squared absolute relative loss")
+"""Words of metrics that are no share of examples, though a word beside them says accuracy or error."""
+OTHERS = QUALITY - ACCURACY - ERROR_RATE - listed("score scores metric metrics result results")
+PERCENT = frozenset({"%", "percent", "pct"})
+UNKNOWN_EXAMPLES = Unavailable("number of test examples not known: give n_examples in deviate.toml")
+
+
+def is_accuracy(metric: SelectedMetric) -> bool:
+    """Whether the metric is the share of examples that were right, by its name."""
+    found = set(words(metric.name))
+    return bool(found & ACCURACY) and not found & (NO_SHARE | ERROR_RATE) and metric.direction != "min"
+
+
+def is_proportion(metric: SelectedMetric) -> bool:
+    """Whether the metric is the share of examples that were right, or wrong, by its name."""
+    found = set(words(metric.name))
+    return is_accuracy(metric) or (bool(found & ERROR_RATE) and not found & NO_SHARE)
+
+
+def whole_of(metric: SelectedMetric, values: Values) -> float | None:
+    """What stands for all examples: 1, or 100 where scores are in percent; None where the scores are no shares."""
+    unit = metric.unit.strip().lower()
+    if (unit and unit not in PERCENT) or min(values) < 0:
+        return None
+    highest = max(values)
+    if unit or highest > 1:
+        return 100.0 if highest <= 100 else None
+    return 1.0
+
+
+def examples_of(metric: SelectedMetric, values: Values, runs: Sequence[Run]) -> int | None:
+    """Number of test examples behind a share of them: as the user said, else as the runs were seen to evaluate.
+
+    What was seen need not be the data of this metric. It is believed where every score is a whole number of right ones
+    among so many examples, and among no fewer: scores of another data set are not, of several runs.
+    """
+    if metric.n_examples is not None:
+        return metric.n_examples
+    hashes = [data for run in runs for data in run.evaluation]
+    seen = {data.n_examples for data in hashes if data.evidence != "names"} or {data.n_examples for data in hashes}
+    whole = whole_of(metric, values) if values and not refusal(1, values) else None
+    if len(seen) != 1 or not all(run.evaluation for run in runs) or whole is None or not is_proportion(metric):
+        return None
+    (n_examples,) = seen
+    found = [value / whole * n_examples for value in values]
+    if n_examples < 1 or any(abs(one - round(one)) > 0.02 for one in found):
+        return None
+    return n_examples if math.gcd(n_examples, *map(round, found)) == 1 else None
+
+
+def sampling_error(values: Values, metric: SelectedMetric, n_examples: int | None) -> Estimate:
+    """Standard error of an accuracy, or an error rate, from its test examples; in units of the metric.
+
+    Source: binomial, sqrt(p (1 - p) / N), with p the mean over runs.
+    """
+    if n_examples is None:
+        return UNKNOWN_EXAMPLES if is_proportion(metric) else NOT_APPLICABLE
+    if reason := refusal(1, values):
+        return reason
+    is_other = bool(set(words(metric.name)) & OTHERS) and not is_proportion(metric)
+    whole = None if is_other else whole_of(metric, values)
+    if whole is None or n_examples < 1:
+        return NOT_APPLICABLE
+    share = moments(values).mean / whole
+    if not 0 < share < 1:
+        return Unavailable("all examples alike in every run")
+    return whole * math.sqrt(share * (1 - share) / n_examples)

@@ -1,0 +1,131 @@
+"""Tests of equal spread, and the verdict on spread: which side is steadier."""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from deviate.model import Description, Estimate, Interval, SpreadVerdict, SpreadWord, Test, Unavailable, level_text
+from deviate.model.minimum import SPREAD_RUNS
+from deviate.stats.estimates import summary
+from deviate.stats.estimates.sample import Summary, Values, moments, pooled_sd, ratio_refusal, refusal, resolution
+from deviate.stats.registry import statistic
+
+
+@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")
+def brown_forsythe(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """Test of equal spread: analysis of variance of the distances from the medians.
+
+    Needs 10 runs in each: below, it rejects far too seldom to say anything.
+    Source: Brown & Forsythe (1974).
+    """
+    return _distances_test("Brown-Forsythe", baseline, candidate, "median")
+
+
+@statistic(n_samples=2, minimum=10, shift="ignores", scale="ignores")
+def levene(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """The same with distances from the means, as older reports have it; it rejects too often with few runs.
+
+    Source: Levene (1960).
+    """
+    return _distances_test("Levene", baseline, candidate, "mean")
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def f_test(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """F test of equal variances, for comparison with published tables: it holds for normal scores only.
+
+    Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom, as R's `var.test`.
+    """
+    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    return summary.f_test(moments(baseline), moments(candidate))
+
+
+def _distances_test(
+    name: str, baseline: Values, candidate: Values, center: Literal["mean", "median"]
+) -> Test | Unavailable:
+    if reason := refusal(10, baseline, candidate) or ratio_refusal(baseline, candidate):
+        return reason
+    # The statistic has no scale; distances in units of the pooled spread keep its squares in the range of floats.
+    scale = pooled_sd(moments(baseline), moments(candidate))
+    before, after = (_distances(values, scale, center) for values in (baseline, candidate))
+    accuracy = resolution([*candidate, *baseline]) / scale
+    if all(max(distances) - min(distances) <= accuracy for distances in (before, after)):
+        return Unavailable(f"all values equally far from their {center}")
+    # For two groups the F of an analysis of variance is the square of Student's t.
+    t = summary.student(moments(before), moments(after))
+    return t if isinstance(t, Unavailable) else Test(name, t.statistic**2, t.p_value, t.df)
+
+
+def _distances(values: Values, scale: float, center: Literal["mean", "median"]) -> list[float]:
+    middle = float(np.median(values)) if center == "median" else moments(values).mean
+    return [abs(value - middle) / scale for value in values]
+
+
+def decide_spread(
+    baseline: Description,
+    candidate: Description,
+    *,
+    ratio: Estimate,
+    brown_forsythe: Test | Unavailable,
+    confidence: float,
+    spread_ratio: float | None = None,
+) -> SpreadVerdict:
+    """Which side is steadier, by the interval of the SD ratio for normal scores.
+
+    Args:
+        ratio: SD of the candidate over that of the baseline.
+        brown_forsythe: has to agree, for it holds where scores are not normal too.
+        spread_ratio: r given before; whether the interval lies within (1 / r, r) is said, which holds for normal scores
+            only and is no verdict.
+
+    Raises:
+        ValueError: `spread_ratio` is not above 1.
+    """
+    if spread_ratio is not None and not 1 < spread_ratio < math.inf:
+        raise ValueError(f"The ratio of spreads {spread_ratio:g} is not a number above 1.")
+    word, reason = _spread(baseline, candidate, ratio, brown_forsythe, confidence)
+    if spread_ratio is None or isinstance(ratio, Unavailable) or min(baseline.n, candidate.n) < SPREAD_RUNS:
+        return SpreadVerdict(word, reason, spread_ratio)
+    inner = _ratio_interval(ratio, baseline.n, candidate.n, 2 * confidence - 1)
+    is_within = 1 / spread_ratio < inner.low and inner.high < spread_ratio
+    if is_within:
+        limits = f"1/{spread_ratio:g} … {spread_ratio:g}"
+        reason += f"; the {level_text(inner.confidence)} interval lies within {limits} (normal scores only)"
+    return SpreadVerdict(word, reason, spread_ratio, is_within)
+
+
+def _spread(
+    baseline: Description,
+    candidate: Description,
+    ratio: Estimate,
+    brown_forsythe: Test | Unavailable,
+    confidence: float,
+) -> tuple[SpreadWord, str]:
+    n_b, n_a = baseline.n, candidate.n
+    if min(n_b, n_a) < SPREAD_RUNS:
+        return "undecided", f"needs {SPREAD_RUNS} runs in each, has {n_b} and {n_a}"
+    if isinstance(ratio, Unavailable):
+        return "undecided", ratio.reason
+    for side, description in (("baseline", baseline), ("candidate", candidate)):
+        if description.tails:
+            return "undecided", f"{side}: {description.tails}"
+    outer = _ratio_interval(ratio, n_b, n_a, confidence)
+    told = f"the {level_text(outer.confidence)} interval of the SD ratio"
+    if outer.low <= 1 <= outer.high:
+        return "undecided", f"{told} contains 1"
+    if isinstance(brown_forsythe, Unavailable):
+        return "undecided", f"{told} excludes 1, but there is no robust test: {brown_forsythe.reason}"
+    if brown_forsythe.p_value >= 1 - confidence:
+        return "undecided", f"{told} excludes 1, but the Brown-Forsythe test does not agree"
+    word: SpreadWord = "steadier" if outer.high < 1 else "less steady"
+    return word, f"{told} excludes 1, and the Brown-Forsythe test agrees"
+
+
+def _ratio_interval(ratio: float, n_baseline: int, n_candidate: int, confidence: float) -> Interval:
+    sides = Summary(n_baseline, 0.0, 1.0), Summary(n_candidate, 0.0, 1.0)
+    unit = summary.sd_ratio_interval(*sides, confidence=confidence)
+    if isinstance(unit, Unavailable):  # pragma: no cover  # 16 runs and spread are there
+        raise TypeError(unit.reason)
+    return Interval(ratio * unit.low, ratio * unit.high, confidence, unit.method)

@@ -1,0 +1,273 @@
+"""Two samples compared by what tables print of them: number of runs, mean and SD; candidate minus baseline.
+
+The functions of scores in `two_sample` and `effect` compute from here, so that a published table and the runs behind it
+give the same figures.
+"""
+
+import math
+from collections.abc import Callable
+
+from scipy import special
+
+from deviate.model import Estimate, Interval, Test, Unavailable, Verdict
+from deviate.stats.estimates.sample import CONSTANT_DIFFERENCE, LARGEST, Summary, never_zero, pooled_sd
+
+CORRECTED_DF = 14
+"""Degrees of freedom from which on the small-sample correction hardly moves the ends of an interval."""
+
+
+def welch(baseline: Summary, candidate: Summary) -> Test | Unavailable:
+    """Welch's t-test of the difference of means. Two runs in each.
+
+    Source: Welch (1947).
+    """
+    if reason := refusal(2, baseline, candidate):
+        return reason
+    df = welch_df(baseline, candidate)
+    return t_test("Welch t", (candidate.mean - baseline.mean) / math.hypot(candidate.se, baseline.se), df)
+
+
+def welch_interval(baseline: Summary, candidate: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the difference of means, variances not assumed equal. Two runs in each.
+
+    Source: Welch (1947).
+    """
+    if reason := refusal(2, baseline, candidate):
+        return reason
+    se = math.hypot(candidate.se, baseline.se)
+    half_width = t_quantile((1 + confidence) / 2, welch_df(baseline, candidate)) * se
+    difference = candidate.mean - baseline.mean
+    return Interval(difference - half_width, difference + half_width, confidence, "Welch")
+
+
+def student(baseline: Summary, candidate: Summary) -> Test | Unavailable:
+    """Student's t-test with pooled variance, for comparison with older reports. Two runs in each.
+
+    Source: Student (1908).
+    """
+    if reason := refusal(2, baseline, candidate):
+        return reason
+    t = (candidate.mean - baseline.mean) / pooled_sd(baseline, candidate) / _per_unit(baseline, candidate)
+    return t_test("Student t", t, baseline.n + candidate.n - 2, note="equal variances assumed")
+
+
+def cohens_d(baseline: Summary, candidate: Summary) -> Estimate:
+    """Difference of means in units of the pooled SD, weighted by degrees of freedom. Two runs in each.
+
+    Source: Hedges (1981), before the correction for small samples.
+    """
+    if reason := refusal(2, baseline, candidate):
+        return reason
+    return (candidate.mean - baseline.mean) / pooled_sd(baseline, candidate)
+
+
+def cohens_d_unweighted(baseline: Summary, candidate: Summary) -> Estimate:
+    """Difference of means over sqrt((s_A^2 + s_B^2) / 2), as the DEVIATE paper defines it. Two runs in each.
+
+    Source: Pham et al. (2021).
+    """
+    if reason := refusal(2, baseline, candidate):
+        return reason
+    return (candidate.mean - baseline.mean) / (math.hypot(candidate.sd, baseline.sd) / math.sqrt(2))
+
+
+def hedges_correction(df: int) -> float:
+    """Factor J that takes the small-sample bias from Cohen's d: gamma(k/2) / (sqrt(k/2) gamma((k-1)/2)).
+
+    Source: Hedges (1981).
+    """
+    return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
+
+
+def hedges_g(baseline: Summary, candidate: Summary) -> Estimate:
+    """Cohen's d times the small-sample correction J. Three runs in each.
+
+    Source: Hedges (1981).
+    """
+    if reason := refusal(3, baseline, candidate):
+        return reason
+    d = cohens_d(baseline, candidate)
+    return d if isinstance(d, Unavailable) else d * hedges_correction(baseline.n + candidate.n - 2)
+
+
+def hedges_g_interval(baseline: Summary, candidate: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the effect: the noncentralities under which the observed t is at either tail.
+
+    Three runs in each. From 8 runs in each on (14 degrees of freedom) it is times J, as g is. J takes the bias from an
+    estimate; of an interval that covers exactly it makes one that covers J times the effect. With 8 runs that is as
+    good as the same; with 3, and an effect of 2 SD, it would cover the effect in 90 % of cases instead of 95 %.
+    Source: Hedges (1981); noncentral t with n_A + n_B - 2 degrees of freedom.
+    """
+    if reason := refusal(3, baseline, candidate):
+        return reason
+    d = cohens_d(baseline, candidate)
+    if isinstance(d, Unavailable):
+        return d
+    df, per_unit = baseline.n + candidate.n - 2, _per_unit(baseline, candidate)
+    low = _noncentrality(d / per_unit, df, (1 + confidence) / 2)
+    high = _noncentrality(d / per_unit, df, (1 - confidence) / 2)
+    if low is None or high is None:
+        return Unavailable("effect too large for the noncentral t")
+    is_corrected = df >= CORRECTED_DF
+    scale = per_unit * (hedges_correction(df) if is_corrected else 1.0)
+    return Interval(low * scale, high * scale, confidence, "noncentral t" if is_corrected else "noncentral t, of d")
+
+
+def sd_ratio(baseline: Summary, candidate: Summary) -> Estimate:
+    """SD of the candidate over SD of the baseline. Five runs in each, and spread in both."""
+    return ratio_refusal(5, baseline, candidate) or candidate.sd / baseline.sd
+
+
+def sd_ratio_interval(baseline: Summary, candidate: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the SD ratio for normal scores. Five runs in each, and spread in both.
+
+    Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom.
+    """
+    if reason := ratio_refusal(5, baseline, candidate):
+        return reason
+    ratio, df_a, df_b, tail = candidate.sd / baseline.sd, candidate.n - 1, baseline.n - 1, (1 + confidence) / 2
+    low = ratio / math.sqrt(float(special.fdtri(df_a, df_b, tail)))
+    high = ratio * math.sqrt(float(special.fdtri(df_b, df_a, tail)))
+    return Interval(low, high, confidence, "F, normal theory")
+
+
+def f_test(baseline: Summary, candidate: Summary) -> Test | Unavailable:
+    """F test of equal variances, for comparison with published tables: it holds for normal scores only.
+
+    The statistic is s_A^2 / s_B^2, `df` that of the candidate; p is twice the smaller tail. Five runs in each.
+    Source: F distribution with n_A - 1 and n_B - 1 degrees of freedom, as R's `var.test`.
+    """
+    if reason := ratio_refusal(5, baseline, candidate):
+        return reason
+    ratio = candidate.sd / baseline.sd
+    # Beyond this every tail is below the range of floats, and the square would be too.
+    f = min(max(ratio, 1 / LARGEST), LARGEST) ** 2
+    df_a, df_b = candidate.n - 1, baseline.n - 1
+    tail = min(float(special.fdtr(df_a, df_b, f)), float(special.fdtrc(df_a, df_b, f)))
+    return Test("F", f, never_zero(2 * tail), df_a, note=f"normal theory, {df_a} and {df_b} df")
+
+
+def mean_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Student t interval of the mean: m ± t(1 - alpha/2; n-1) s / sqrt(n). Two runs.
+
+    Source: Student (1908).
+    """
+    if reason := _alone(side):
+        return reason
+    half_width = t_quantile((1 + confidence) / 2, side.n - 1) * side.se
+    return Interval(side.mean - half_width, side.mean + half_width, confidence, "Student t")
+
+
+def sd_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Chi-square interval of the standard deviation, for normal scores. Two runs.
+
+    Source: s sqrt((n-1) / chi2(1 - alpha/2; n-1)) to s sqrt((n-1) / chi2(alpha/2; n-1)); Pham et al. (2021).
+    """
+    if reason := _alone(side):
+        return reason
+    df = side.n - 1
+    # `chdtri` counts the tail above.
+    low, high = (
+        side.sd * math.sqrt(df / float(special.chdtri(df, tail)))
+        for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
+    )
+    return Interval(low, high, confidence, "chi-square")
+
+
+def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:
+    """Why these two cannot be compared by a question that needs `minimum` runs in each; None when they can."""
+    if min(baseline.n, candidate.n) < minimum:
+        plural = "" if minimum == 1 else "s"
+        return Unavailable(f"needs {minimum} run{plural} in each, has {baseline.n} and {candidate.n}")
+    figures = [it for side in (baseline, candidate) for it in (side.mean, side.sd)]
+    if not all(abs(it) <= LARGEST for it in figures) or min(baseline.sd, candidate.sd) < 0:
+        return Unavailable("a mean or SD that is no number, infinite, or an SD below 0")
+    if max(baseline.sd, candidate.sd) >= _finest(baseline, candidate):
+        return None
+    is_same = baseline.mean == candidate.mean
+    return Unavailable("identical" if is_same else CONSTANT_DIFFERENCE)
+
+
+def ratio_refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:
+    """Why the spreads of these two have no ratio; None when both have spread."""
+    if reason := refusal(minimum, baseline, candidate):
+        return reason
+    for name, side in (("baseline", baseline), ("candidate", candidate)):
+        if side.sd < _finest(side, side):
+            return Unavailable(f"{name}: no spread")
+    return None
+
+
+def _alone(side: Summary) -> Unavailable | None:
+    if side.n < 2:
+        return Unavailable(f"needs 2 runs, has {side.n}")
+    if reason := refusal(2, side, side):
+        return Unavailable("no spread") if reason.reason == "identical" else reason
+    return None
+
+
+def welch_df(baseline: Summary, candidate: Summary) -> float:
+    """Degrees of freedom from the shares of the two standard errors.
+
+    Source: Welch (1947), Satterthwaite (1946).
+    """
+    total = math.hypot(candidate.se, baseline.se)
+    share_a, share_b = (candidate.se / total) ** 2, (baseline.se / total) ** 2
+    return 1 / (share_a**2 / (candidate.n - 1) + share_b**2 / (baseline.n - 1))
+
+
+def t_test(name: str, statistic: float, df: float, note: str = "") -> Test:
+    """A two-sided t-test from its statistic."""
+    return Test(name, statistic, never_zero(2 * float(special.stdtr(df, -abs(statistic)))), df, note)
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """Quantile of Student's t; `scipy.stats.t.ppf` without what that spends on arrays."""
+    return float(special.stdtrit(df, probability))
+
+
+def _finest(baseline: Summary, candidate: Summary) -> float:
+    """SDs below this are rounding errors of numbers as large as the means: a millionth of a unit in the last place.
+
+    Scores are judged before by their range, which says more; one that differs among many runs has an SD far below it.
+    """
+    return max(math.ulp(max(abs(baseline.mean), abs(candidate.mean))), 1 / LARGEST) / 1e6
+
+
+def _per_unit(baseline: Summary, candidate: Summary) -> float:
+    """Standard error of the difference for a common SD of 1."""
+    return math.sqrt(1 / baseline.n + 1 / candidate.n)
+
+
+def _noncentrality(t: float, df: int, probability: float) -> float | None:
+    """Noncentrality under which P(T <= t) is `probability`; None where the distribution cannot be computed."""
+    if t < 0:
+        mirrored = _noncentrality(-t, df, 1 - probability)
+        return None if mirrored is None else -mirrored
+
+    def excess(noncentrality: float) -> float:
+        return float(special.nctdtr(df, noncentrality, t)) - probability
+
+    low, high = _bracket(excess, t)
+    if not (excess(low) >= 0 >= excess(high)):
+        return None
+    from scipy import optimize  # which the running means of `show` and of the display do without
+
+    return float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
+
+
+def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, float]:
+    """Widen around `start` until the falling function changes sign, or cannot be computed any more."""
+    step = 1.0 + start / 8
+    low = high = start
+    while excess(low) < 0:
+        low -= step
+    while excess(high) > 0:
+        high += step
+    return low, high
+
+
+def verdict(baseline: Summary, candidate: Summary) -> Verdict:
+    """The verdict on two rows of a table: undecided, whatever their interval, for the permutation test needs scores."""
+    reason = refusal(2, baseline, candidate)
+    return Verdict("undecided", reason.reason if reason else "their scores are not known")

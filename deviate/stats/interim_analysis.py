@@ -1,0 +1,232 @@
+"""Where a comparison stands among the looks at its runs: the level of its intervals, and whether it is judged."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from deviate.model import (
+    NOT_ASKED,
+    AttainmentComparison,
+    Comparison,
+    CompletionComparison,
+    CurveComparison,
+    Equivalence,
+    Experiment,
+    Interval,
+    Paired,
+    SpreadVerdict,
+    Test,
+    Unavailable,
+    Verdict,
+    level_text,
+)
+from deviate.stats.compare import both_p
+from deviate.stats.describe import NOT_COUNTED
+from deviate.stats.design.group_sequential import SPENDING_NAMES, Plan, at_look, repeated_p
+from deviate.stats.estimates.sample import count
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What may be read from a comparison.
+
+    Attributes:
+        confidence: of its intervals; at a declared look that of the repeated interval.
+        sentence: what the report says of the looks; empty where the number of runs was fixed before.
+        plan, look: the declared looks, and which of them this is, from 1; None where it is none.
+        refusal: why tests and intervals have to wait for a declared look; empty where they need not.
+        mark: what they carry after looks that were not declared.
+    """
+
+    confidence: float
+    sentence: str = ""
+    plan: Plan | None = None
+    look: int | None = None
+    refusal: str = ""
+    mark: str = ""
+
+    def applied(self, comparison: Comparison) -> Comparison:
+        """A comparison at `confidence` with its tests and intervals as they count here."""
+        if self.refusal:
+            absent = Unavailable(self.refusal)
+            return _without_verdicts(_changed(comparison, lambda _: absent, lambda _: absent), absent)
+        if self.mark:
+            marked = _changed(comparison, lambda it: _noted(it, self.mark), lambda it: replace(it, note=self.mark))
+            return _without_verdicts(marked, Unavailable(self.mark))
+        p_value, p_upper = both_p(comparison)
+        t_test, permutation = comparison.both_tests
+        if self.plan is None or self.look is None or isinstance(p_value, Unavailable):
+            return comparison
+        interval, where = comparison.difference_interval, f"look {self.look} of {len(self.plan.numbers)}"
+        if isinstance(interval, Interval):
+            interval = replace(interval, method=f"{interval.method}, repeated at {where}")
+        critical = f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}"
+        t_test, permutation = (
+            it if isinstance(it, Unavailable) else _noted(it, critical) for it in (t_test, permutation)
+        )
+        nominal = replace(
+            _changed(comparison, lambda it: _noted(it, "nominal"), lambda it: it),
+            difference_interval=interval,
+            p_adjusted=repeated_p(self.plan, self.look, p_value),
+            p_upper=repeated_p(self.plan, self.look, p_value if isinstance(p_upper, Unavailable) else p_upper),
+        )
+        if isinstance(found := nominal.equivalence, Equivalence):
+            sides = replace(found, above=_noted(found.above, "nominal"), below=_noted(found.below, "nominal"))
+            nominal = replace(nominal, equivalence=sides)
+        if isinstance(nominal.paired, Paired) and nominal.is_paired:
+            return replace(nominal, paired=replace(nominal.paired, t_test=t_test, sign_flips=permutation))
+        return replace(nominal, welch=t_test, permutation=permutation)
+
+    def on_completion(self, completion: CompletionComparison | Unavailable) -> CompletionComparison | Unavailable:
+        """Completion rates with their test as it counts here; at a declared look its p is nominal."""
+        if isinstance(completion, Unavailable) or isinstance(completion.test, Unavailable):
+            return completion
+        if self.refusal:
+            return replace(completion, test=Unavailable(self.refusal))
+        mark = self.mark or ("nominal" if self.plan is not None else "")
+        return replace(completion, test=_noted(completion.test, mark)) if mark else completion
+
+    def judged(self, comparison: Comparison) -> Comparison:
+        """The comparison with its verdict withheld, or with the look at which it was decided."""
+        word, reason = comparison.verdict.word, comparison.verdict.reason
+        if self.refusal or self.mark:
+            if word == "identical" or min(comparison.baseline.n, comparison.candidate.n) < 2:
+                return comparison
+            return replace(comparison, verdict=Verdict("withheld", self.sentence))
+        if self.plan is None or self.look is None:
+            return comparison
+        where = f"look {self.look} of {len(self.plan.numbers)}"
+        return replace(comparison, verdict=Verdict(word, f"{where}: {reason}"))
+
+
+def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, is_paired: bool = False) -> Standing:
+    """Where the comparison of two experiments stands by what their records say of looks.
+
+    A side without declared looks was carried out as a whole: it counts with all its runs at every look of the other;
+    paired, it counts with those that have a partner, so that the information grows as that of two growing sides.
+    """
+    n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
+    if n_unplanned:
+        told = f"not valid: {count(n_unplanned, 'unplanned look')}"
+        return Standing(confidence, f"p-values {told}; verdict withheld", mark=told)
+    declared = [it for it in (baseline, candidate) if it.looks]
+    if not declared:
+        return Standing(confidence)
+    if len({(it.looks, it.spending) for it in declared}) > 1:
+        plans = " v ".join(f"{_listed(it.looks)} ({SPENDING_NAMES[it.spending]})" for it in declared)
+        refusal = f"the declared looks differ, {plans}"
+        return Standing(confidence, f"{refusal}: verdict withheld", refusal=refusal)
+    looks, n_runs = declared[0].looks, [n_counted(it) for it in declared]
+    if n_runs[0] not in looks or len(set(n_runs)) > 1:
+        return _between(looks, n_runs, confidence)
+    fixed = next((n_counted(it) for it in (baseline, candidate) if not it.looks), None)
+    plan = Plan(looks, declared[0].spending, confidence, None if is_paired else fixed)
+    look = looks.index(n_runs[0]) + 1
+    critical = at_look(plan, look)
+    sentence = (
+        f"look {look} of {len(looks)}, declared at {_listed(looks)} runs ({SPENDING_NAMES[plan.spending]} spending): "
+        f"critical p {_p_text(critical)}, repeated {level_text(1 - critical)} intervals, "
+        "adjusted p are repeated p-values"
+    )
+    return Standing(1 - critical, sentence, plan, look)
+
+
+def n_counted(experiment: Experiment) -> int:
+    """Runs that ended for reasons of their own: failures are among them, lost and cancelled runs are not."""
+    return sum(run.status not in NOT_COUNTED for run in experiment.runs)
+
+
+def _between(looks: Sequence[int], n_runs: Sequence[int], confidence: float) -> Standing:
+    at = f"{n_runs[0]} runs" if len(set(n_runs)) == 1 else f"{n_runs[0]} and {n_runs[1]} runs"
+    refusal = f"no look is declared at {at}"
+    following = next((n for n in looks if n >= max(n_runs)), None)
+    if following is None:
+        wait = f"verdict withheld, the last look was at {looks[-1]}"
+    else:
+        wait = f"verdict withheld until {following}{'' if len(set(n_runs)) == 1 else ' of each'}"
+    return Standing(confidence, f"{refusal}: {wait}", refusal=refusal)
+
+
+def _changed(
+    comparison: Comparison,
+    test: Callable[[Test], Test | Unavailable],
+    interval: Callable[[Interval], Interval | Unavailable],
+) -> Comparison:
+    """Every test and every interval of a comparison changed; the reasons why others are absent stay.
+
+    `detectable_interval` is left alone: it is about the spread, not about the difference that was looked at.
+    """
+
+    def of_test(it: Test | Unavailable) -> Test | Unavailable:
+        return it if isinstance(it, Unavailable) else test(it)
+
+    def of_interval(it: Interval | Unavailable) -> Interval | Unavailable:
+        return it if isinstance(it, Unavailable) else interval(it)
+
+    paired = comparison.paired
+    if isinstance(paired, Paired):
+        paired = replace(
+            paired,
+            interval=of_interval(paired.interval),
+            t_test=of_test(paired.t_test),
+            wilcoxon=of_test(paired.wilcoxon),
+            sign_flips=of_test(paired.sign_flips),
+        )
+    curve = comparison.curve
+    if isinstance(curve, CurveComparison):
+        curve = replace(curve, area_test=of_test(curve.area_test), area_interval=of_interval(curve.area_interval))
+    reached = comparison.attainment
+    if isinstance(reached, AttainmentComparison):
+        reached = replace(
+            reached, log_rank=of_test(reached.log_rank), log_rank_seconds=of_test(reached.log_rank_seconds)
+        )
+    return replace(
+        comparison,
+        paired=paired,
+        curve=curve,
+        attainment=reached,
+        welch=of_test(comparison.welch),
+        student=of_test(comparison.student),
+        mann_whitney=of_test(comparison.mann_whitney),
+        brown_forsythe=of_test(comparison.brown_forsythe),
+        permutation=of_test(comparison.permutation),
+        kolmogorov_smirnov=of_test(comparison.kolmogorov_smirnov),
+        levene=of_test(comparison.levene),
+        worst_rank=of_test(comparison.worst_rank),
+        difference_interval=of_interval(comparison.difference_interval),
+        welch_interval=of_interval(comparison.welch_interval),
+        hedges_g_interval=of_interval(comparison.hedges_g_interval),
+        superiority_interval=of_interval(comparison.superiority_interval),
+        sd_ratio_interval=of_interval(comparison.sd_ratio_interval),
+        glass_delta_interval=of_interval(comparison.glass_delta_interval),
+        cliffs_delta_interval=of_interval(comparison.cliffs_delta_interval),
+        difference_bootstrap=of_interval(comparison.difference_bootstrap),
+        sd_ratio_bootstrap=of_interval(comparison.sd_ratio_bootstrap),
+    )
+
+
+def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison:
+    """Nothing that is said with an error rate is said: no adjusted p, no equivalence, no side is steadier."""
+    is_asked = comparison.equivalence != NOT_ASKED
+    spread = comparison.spread_verdict
+    if isinstance(spread, SpreadVerdict):
+        spread = replace(spread, word="undecided", reason=reason.reason)
+    return replace(
+        comparison,
+        p_adjusted=reason,
+        p_upper=reason,
+        equivalence=reason if is_asked else comparison.equivalence,
+        spread_verdict=spread,
+        curve=comparison.curve if isinstance(comparison.curve, Unavailable) else reason,
+    )
+
+
+def _noted(test: Test, note: str) -> Test:
+    return replace(test, note=f"{test.note}, {note}" if test.note else note)
+
+
+def _p_text(p_value: float) -> str:
+    return f"{p_value:.3g}".removeprefix("0")
+
+
+def _listed(looks: Sequence[int]) -> str:
+    return ", ".join(map(str, looks))

@@ -1,0 +1,207 @@
+"""Three or more experiments in one metric: do they differ, each against the baseline, all against all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from deviate.model import (
+    Contrast,
+    Description,
+    Estimate,
+    ExperimentFindings,
+    Interval,
+    ManyTable,
+    SelectedMetric,
+    Test,
+    Unavailable,
+)
+from deviate.model.minimum import VERDICT_RUNS
+from deviate.stats.estimates.sample import LARGEST, Values, count, moments
+from deviate.stats.multiple.dunnett import dunnett, dunnett_intervals
+from deviate.stats.multiple.family import holm
+from deviate.stats.multiple.pairs import match_metrics
+from deviate.stats.tests.both import ask_both, both_interval
+from deviate.stats.tests.omnibus import anova, kruskal_wallis, welch_anova
+from deviate.stats.tests.two_sample import welch, welch_interval
+
+
+def compare_many(
+    described: Sequence[ExperimentFindings],
+    names: Sequence[str],
+    *,
+    matches: Mapping[str, str],
+    confidence: float,
+    rng: np.random.Generator,
+) -> tuple[ManyTable, ...]:
+    """A table per metric that at least three experiments report, in the order of the baseline, which is the first.
+
+    Args:
+        names: of the experiments, in the same order.
+        matches: metric of the baseline to the metric of the others that it is compared with; others match by name.
+        rng: seeds a generator per metric, so that no p depends on which other metrics are judged.
+    """
+    if len(described) < 3:
+        return ()
+    reason, mark = withheld(described)
+    seed = int(rng.integers(2**63))
+    tables = []
+    for first in described[0].descriptions:
+        sides = [(names[0], first)]
+        for name, findings in zip(names[1:], described[1:], strict=True):
+            pair = match_metrics([first], findings.descriptions, matches)
+            sides += [(name, other) for _, other in pair]
+        if len(sides) < 3:
+            continue
+        own = np.random.default_rng([seed, *first.metric.name.encode(errors="surrogatepass")])
+        table = contrast_all(
+            [_values(it) for _, it in sides],
+            [name for name, _ in sides],
+            metric=first.metric,
+            confidence=confidence,
+            rng=own,
+        )
+        tables.append(_not_read(table, reason, mark) if reason else table)
+    return tuple(tables)
+
+
+def contrast_all(
+    samples: Sequence[Values],
+    names: Sequence[str],
+    *,
+    metric: SelectedMetric,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+) -> ManyTable:
+    """Samples of one metric, one value per run, the baseline's first."""
+    return ManyTable(
+        metric=metric,
+        names=tuple(names),
+        n=tuple(len(values) for values in samples),
+        anova=anova(*samples),
+        welch_anova=welch_anova(*samples),
+        kruskal_wallis=kruskal_wallis(*samples, rng=rng),
+        dunnett=against_baseline(samples, names, confidence=confidence),
+        pairs=all_pairs(samples, names, confidence=confidence),
+    )
+
+
+def against_baseline(
+    samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95
+) -> tuple[Contrast, ...] | Unavailable:
+    """Dunnett's comparisons of each candidate with the baseline; the family is the candidates with enough runs."""
+    baseline, candidates = samples[0], list(zip(samples[1:], names[1:], strict=True))
+    if len(baseline) < VERDICT_RUNS:
+        return Unavailable(f"needs {VERDICT_RUNS} runs of the baseline, has {len(baseline)}")
+    family = [values for values, _ in candidates if len(values) >= VERDICT_RUNS]
+    if not family:
+        return Unavailable(f"no candidate has {VERDICT_RUNS} runs")
+    tests, intervals = dunnett(baseline, *family), dunnett_intervals(baseline, *family, confidence=confidence)
+    if isinstance(tests, Unavailable):
+        return tests
+    if isinstance(intervals, Unavailable):
+        return intervals
+    results = iter(zip(tests, intervals, strict=True))
+    found = []
+    for values, name in candidates:
+        difference = _difference(values, baseline)
+        if len(values) < VERDICT_RUNS:
+            few = Unavailable(f"needs {VERDICT_RUNS} runs in each, has {len(values)}")
+            found.append(Contrast(name, names[0], difference, few, few))
+        else:
+            test, interval = next(results)
+            found.append(Contrast(name, names[0], difference, interval, test.p_value))
+    return tuple(found)
+
+
+def all_pairs(samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95) -> tuple[Contrast, ...]:
+    """All against all: both tests, Holm over the pairs; the intervals cover all pairs together by Bonferroni's bound.
+
+    Holm rejects all that Bonferroni rejects and at times more, so that a p below alpha can stand beside an interval
+    that holds 0, but never the other way round. No common variance is assumed.
+    Fewer than five runs of a side are tested by Welch alone, and decide nothing.
+    Source: Welch (1947); Chung & Romano (2013); Holm (1979); Dunn (1961) for the intervals.
+    """
+    pairs = list(combinations(range(len(samples)), 2))
+    level = 1 - (1 - confidence) / max(1, len(pairs))
+    adjusted = holm([_both_p(samples[one], samples[other], level) for one, other in pairs])
+    contrasts = []
+    for (one, other), p_value in zip(pairs, adjusted, strict=True):
+        few = min(len(samples[one]), len(samples[other])) < VERDICT_RUNS
+        interval = (welch_interval if few else both_interval)(samples[one], samples[other], confidence=level)
+        if isinstance(interval, Interval):
+            method = f"{interval.method}, simultaneous over {count(len(pairs), 'pair')} (Bonferroni)"
+            interval = replace(interval, confidence=confidence, method=method)
+        difference = _difference(samples[other], samples[one])
+        contrasts.append(Contrast(names[other], names[one], difference, interval, p_value))
+    return tuple(contrasts)
+
+
+def _both_p(one: Values, other: Values, level: float) -> Estimate:
+    if min(len(one), len(other)) < VERDICT_RUNS:
+        test = welch(one, other)
+        return test if isinstance(test, Unavailable) else test.p_value
+    both = ask_both(one, other, confidence=level)
+    return both if isinstance(both, Unavailable) else both.p_upper
+
+
+def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
+    """Adjusted p-values that bound the false discovery rate, in the same order; for explorations, as per class.
+
+    One without a test keeps its reason and is no member of the family: it cannot be discovered.
+    Source: Benjamini & Hochberg (1995).
+    """
+    known = [p for p in p_values if not isinstance(p, Unavailable)]
+    corrected = iter(stats.false_discovery_control(known) if known else ())
+    return [p if isinstance(p, Unavailable) else float(next(corrected)) for p in p_values]
+
+
+def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
+    """Why p-values may not be read, and what intervals are marked with; two empty texts where they may.
+
+    There are constants for looks at two experiments in one metric, none for more.
+    """
+    n_unplanned = max(it.experiment.n_unplanned_looks for it in described)
+    if n_unplanned:
+        told = f"not valid: {count(n_unplanned, 'unplanned look')}"
+        return told, told
+    if any(it.experiment.looks for it in described):
+        beyond = "three or more experiments" if len(described) > 2 else "several tasks"
+        return f"no constants for looks at {beyond}", "looks not counted in"
+    return "", ""
+
+
+def _not_read(table: ManyTable, reason: str, mark: str) -> ManyTable:
+    absent = Unavailable(reason)
+
+    def of_test(it: Test | Unavailable) -> Test | Unavailable:
+        return it if isinstance(it, Unavailable) else absent
+
+    def of_contrast(it: Contrast) -> Contrast:
+        interval = it.interval if isinstance(it.interval, Unavailable) else replace(it.interval, note=mark)
+        p_value = it.p_adjusted if isinstance(it.p_adjusted, Unavailable) else absent
+        return replace(it, interval=interval, p_adjusted=p_value)
+
+    return replace(
+        table,
+        anova=of_test(table.anova),
+        welch_anova=of_test(table.welch_anova),
+        kruskal_wallis=of_test(table.kruskal_wallis),
+        dunnett=table.dunnett if isinstance(table.dunnett, Unavailable) else tuple(map(of_contrast, table.dunnett)),
+        pairs=tuple(map(of_contrast, table.pairs)),
+    )
+
+
+def _values(description: Description) -> list[float]:
+    return [score.value for score in description.scores]
+
+
+def _difference(one: Values, other: Values) -> Estimate:
+    for values in (one, other):
+        if not values:
+            return Unavailable("no score")
+        if not all(abs(value) <= LARGEST for value in values):
+            return Unavailable("NaN or infinite value among the scores")
+    return moments(one).mean - moments(other).mean

@@ -1,0 +1,159 @@
+"""Pairs: each candidate against the baseline, metric by metric, as one family of comparisons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from deviate.model import (
+    Comparison,
+    CompletionComparison,
+    Description,
+    Experiment,
+    ExperimentFindings,
+    PairFindings,
+    Unavailable,
+)
+from deviate.stats.compare import compare_descriptions
+from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.estimates.contention import contention
+from deviate.stats.interim_analysis import standing
+from deviate.stats.multiple.family import adjust
+from deviate.stats.tests.failures import compare_completion
+from deviate.stats.tests.outcomes import with_outcomes
+from deviate.stats.tests.paired import differing_rules
+
+
+def compare_all(
+    described: Sequence[ExperimentFindings],
+    matches: Mapping[str, str],
+    confidence: float,
+    analysis_seed: int,
+    *,
+    is_paired: bool = False,
+    spread_ratio: float | None = None,
+    resamples: Resamples | None = None,
+) -> tuple[PairFindings, ...]:
+    """Compare every further experiment with the first; one family of p-values over all of them.
+
+    Args:
+        is_paired: whether runs with the same replicate are pairs, as was decided before they were made; those of a
+            candidate that was run by other rules than the baseline are none.
+        spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
+        resamples: those that the descriptions were made with, drawn from the analysis seed.
+    """
+    resamples = resamples or Resamples(_rng(analysis_seed))
+    baseline = described[0]
+    experiments = [findings.experiment for findings in described]
+    matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
+    are_paired = [is_paired and not differing_rules(experiments[0], candidate) for candidate in experiments[1:]]
+    standings = [
+        standing(experiments[0], candidate, confidence=confidence, is_paired=has_pairs)
+        for candidate, has_pairs in zip(experiments[1:], are_paired, strict=True)
+    ]
+    compared = [
+        [
+            at.applied(
+                with_outcomes(
+                    compare_descriptions(
+                        before,
+                        after,
+                        rng=_rng(analysis_seed),
+                        confidence=at.confidence,
+                        is_paired=has_pairs,
+                        spread_ratio=spread_ratio,
+                        resamples=resamples,
+                    ),
+                    experiments[0],
+                    candidate,
+                    rng=_rng(analysis_seed),
+                    confidence=at.confidence,
+                )
+            )
+            for before, after in both
+        ]
+        for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
+    ]
+    has_looks = any(at.plan is not None for at in standings)
+    adjusted = adjust(compared, confidence=confidence, has_looks=has_looks)
+    pairs = []
+    for candidate, settled, at in zip(described[1:], adjusted.pairs, standings, strict=True):
+        contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
+        told = headline.note if (headline := _headline(settled)) is not None else ""
+        comparisons = tuple(_contended(_remarked(at.judged(comparison), told), contended) for comparison in settled)
+        ours = {comparison.metric.name for comparison in comparisons}
+        theirs = {comparison.candidate_metric.name for comparison in comparisons}
+        pairs.append(
+            PairFindings(
+                baseline=label(baseline.experiment, experiments),
+                candidate=label(candidate.experiment, experiments),
+                comparisons=comparisons,
+                headline=_headline(comparisons),
+                unmatched_baseline=_others(baseline, ours),
+                unmatched_candidate=_others(candidate, theirs),
+                family=adjusted.label,
+                looks=at.sentence,
+                completion=at.on_completion(_completions(baseline, candidate)),
+            )
+        )
+    return tuple(pairs)
+
+
+def _completions(baseline: ExperimentFindings, candidate: ExperimentFindings) -> CompletionComparison | Unavailable:
+    if isinstance(baseline.completion, Unavailable):
+        return baseline.completion
+    if isinstance(candidate.completion, Unavailable):
+        return candidate.completion
+    return compare_completion(baseline.completion, candidate.completion)
+
+
+def match_metrics(
+    baseline: Sequence[Description], candidate: Sequence[Description], matches: Mapping[str, str]
+) -> list[tuple[Description, Description]]:
+    """Pairs of metrics in the baseline's order: as matched by the user, else by name.
+
+    A candidate's metric that the user has matched is not matched again by its own name.
+    """
+    by_name = {description.metric.name: description for description in candidate}
+    named = {name: other for name, other in matches.items() if other in by_name}
+    pairs = []
+    for description in baseline:
+        name = description.metric.name
+        other = named.get(name, name)
+        if other in by_name and (name in named or other not in named.values()):
+            pairs.append((description, by_name[other]))
+    return pairs
+
+
+def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
+    """Name of the experiment, with its variant where another one has the same name."""
+    is_unique = [other.name for other in experiments].count(experiment.name) == 1
+    return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"
+
+
+def _remarked(comparison: Comparison, told: str) -> Comparison:
+    """The comparison without a remark that its primary metric makes already."""
+    is_told = bool(told) and not comparison.metric.is_primary
+    return replace(comparison, note="") if is_told else comparison
+
+
+def _contended(comparison: Comparison, note: str) -> Comparison:
+    if comparison.metric.role != "time":
+        return comparison
+    return replace(comparison, note="; ".join(filter(None, (note, comparison.note))))
+
+
+def _rng(analysis_seed: int) -> np.random.Generator:
+    """A generator of its own for each metric, and the same one for all.
+
+    So no p depends on which other metrics there are, and all metrics with as many runs share their permutations.
+    """
+    return np.random.default_rng(analysis_seed)
+
+
+def _headline(comparisons: Sequence[Comparison]) -> Comparison | None:
+    return next((comparison for comparison in comparisons if comparison.metric.is_primary), None)
+
+
+def _others(findings: ExperimentFindings, compared: set[str]) -> tuple[str, ...]:
+    return tuple(d.metric.name for d in findings.descriptions if d.metric.name not in compared)

@@ -1,0 +1,64 @@
+"""Repeated tries: other candidates of a baseline, and other experiments that try the same thing."""
+
+from collections.abc import Sequence
+
+from deviate.model import NOT_ASKED, Estimate, Experiment, PairFindings, Unavailable
+from deviate.stats.estimates.sample import count, first_of
+from deviate.stats.multiple.family import holm
+
+N_NAMED = 5
+"""Experiments that one sentence names; it counts the rest."""
+
+
+def repetition_warnings(
+    experiments: Sequence[Experiment], pairs: Sequence[PairFindings], labels: Sequence[str], *, confidence: float
+) -> list[str]:
+    """Tries on record that this comparison does not show, for each was a chance to look better.
+
+    The verdict stays that of the comparison shown: which of the tries belong together only their author knows.
+
+    Args:
+        experiments: the baseline and its candidates; labels: their names in the report; pairs: one per candidate.
+    """
+    return [
+        *_candidates_before(experiments, pairs, labels[0], alpha=1 - confidence),
+        *_experiments_alike(experiments, labels),
+    ]
+
+
+def _candidates_before(
+    experiments: Sequence[Experiment], pairs: Sequence[PairFindings], label: str, *, alpha: float
+) -> list[str]:
+    present = {(it.name, it.variant, it.created) for it in experiments[1:]}
+    past = [it for it in experiments[0].past_comparisons if it.key not in present]
+    if not past:
+        return []
+    tests = [pair.headline.deciding_test if pair.headline else NOT_ASKED for pair in pairs]
+    own: list[Estimate] = [it if isinstance(it, Unavailable) else it.p_value for it in tests]
+    others: list[Estimate] = [NOT_ASKED if it.p is None else it.p for it in past]
+    adjusted = [
+        f"{_p_text(p)} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
+        for pair, p in zip(pairs, holm([*own, *others]), strict=False)
+        if not isinstance(p, Unavailable)
+    ]
+    names = list(dict.fromkeys(it.candidate for it in past))
+    sentence = f"{label} was compared with {count(len(past), 'more candidate')} on record: {first_of(names, N_NAMED)}."
+    return [f"{sentence} Holm over all {len(own) + len(others)}: {'; '.join(adjusted)}." if adjusted else sentence]
+
+
+def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    shown = {it.name for it in experiments}
+    warnings = []
+    for experiment, label in zip(experiments, labels, strict=True):
+        others = [name for name in experiment.siblings if name not in shown]
+        if others:
+            number = f"{label} is one of {len(others) + 1} experiments of the same command on the same code"
+            warnings.append(
+                f"{number} (others: {first_of(others, N_NAMED)}). Which of them counts must not depend on their "
+                "results: say that there are several, or compare each."
+            )
+    return warnings
+
+
+def _p_text(p: float) -> str:
+    return f"p = {p:.3f}".replace("0.", ".") if p >= 0.001 else "p < .001"

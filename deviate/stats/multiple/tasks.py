@@ -1,0 +1,280 @@
+"""Experiments over several tasks or data sets: one number each, and whether they rank differently."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from deviate.model import (
+    Aggregated,
+    Contrast,
+    Description,
+    Estimate,
+    ExperimentFindings,
+    Interval,
+    TaskFindings,
+    Test,
+    Unavailable,
+)
+from deviate.stats.estimates import stratified
+from deviate.stats.estimates.sample import LARGEST, count, moments
+from deviate.stats.multiple.many import withheld
+from deviate.stats.multiple.pairs import match_metrics
+from deviate.stats.multiple.ranks import cliques, critical_difference, friedman, mean_ranks, nemenyi
+
+N_THRESHOLDS = 101
+MIN_TASKS = 2
+NO_MATCHES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """The runs of every experiment on one task; more is better from `oriented` on."""
+
+    name: str
+    unit: str
+    is_lower_better: bool
+    scores: tuple[np.ndarray, ...]
+
+    def oriented(self) -> tuple[np.ndarray, ...]:
+        return tuple(-it if self.is_lower_better else it for it in self.scores)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Tasks made comparable: how, with what as the best possible score, and the scores per experiment and task."""
+
+    sentence: str
+    optimum: float
+    scores: tuple[tuple[np.ndarray, ...], ...]
+
+
+def compare_tasks(
+    described: Sequence[ExperimentFindings],
+    names: Sequence[str],
+    tasks: Sequence[str],
+    *,
+    matches: Mapping[str, str] = NO_MATCHES,
+    confidence: float,
+    rng: np.random.Generator,
+    n_resamples: int = stratified.N_RESAMPLES,
+) -> TaskFindings | None:
+    """Experiments over the metrics that are tasks, the baseline first; None where none were named.
+
+    A task counts where every experiment has a score on it. Runs of different tasks need not be the same in number.
+
+    Args:
+        matches: metric of the baseline to the metric of the others that is the same task; others match by name.
+    """
+    if not tasks:
+        return None
+    found, notes = _gathered(described, names, tuple(dict.fromkeys(tasks)), matches)
+    scale, left_out = _scaled(found)
+    notes += [f"{name} left out of the aggregates: all scores are equal" for name in left_out]
+    if len(found) < MIN_TASKS or len(described) < 2:
+        few = count(len(found), "task") if len(found) < MIN_TASKS else count(len(described), "experiment")
+        reason = Unavailable(f"needs {MIN_TASKS} tasks and 2 experiments, has {few}")
+        return _findings_without(found, reason, "; ".join([*notes, reason.reason]))
+    if not scale.scores[0]:
+        reason = Unavailable("all scores are equal on every task")
+        return _findings_without(found, reason, "; ".join([*notes, reason.reason]))
+    notes += ["tasks differ in runs: those with more weigh more in the IQM"] if _is_uneven(scale) else []
+    means = [[moments(task.oriented()[side].tolist()).mean for task in found] for side in range(len(described))]
+    ranks = mean_ranks(*means)
+    barred, mark = withheld(described)
+    if barred:
+        notes.append(f"p-values withheld: {barred}")
+    thresholds = _thresholds(scale)
+    # A generator per experiment, so that no interval depends on which others are compared.
+    seed = int(rng.integers(2**63))
+    own = [np.random.default_rng([seed, *name.encode(errors="surrogatepass")]) for name in names]
+    aggregated = tuple(
+        _aggregate(name, side, scale, ranks, thresholds, confidence, own[side], n_resamples)
+        for side, name in enumerate(names)
+    )
+    tested = _ranked(names, means, ranks, confidence, rng)
+    findings = TaskFindings(
+        tasks=tuple(task.name for task in found),
+        n=tuple(tuple(len(task.scores[side]) for task in found) for side in range(len(described))),
+        normalisation=scale.sentence,
+        optimum=scale.optimum,
+        thresholds=thresholds,
+        aggregated=aggregated,
+        friedman=tested.friedman,
+        critical_difference=tested.difference,
+        cliques=tested.cliques,
+        posthoc=tested.posthoc,
+        note="; ".join(notes),
+    )
+    return _not_read(findings, barred, mark) if barred else findings
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    friedman: Test | Unavailable
+    difference: Estimate
+    cliques: tuple[tuple[str, ...], ...]
+    posthoc: tuple[Contrast, ...]
+
+
+def _gathered(
+    described: Sequence[ExperimentFindings], names: Sequence[str], tasks: Sequence[str], matches: Mapping[str, str]
+) -> tuple[list[_Task], list[str]]:
+    """The tasks on which every experiment has scores that can be reckoned with, and why others are left out."""
+    found, notes = [], []
+    for task in tasks:
+        first = [it for it in described[0].descriptions if it.metric.name == task]
+        others = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
+        sides = [next(iter(first), None), *(both[0][1] if both else None for both in others)]
+        without = [
+            name for name, side in zip(names, sides, strict=True) if side is None or not side.n or _is_too_large(side)
+        ]
+        if without:
+            notes.append(f"{task} left out: no score in {', '.join(without)}")
+            continue
+        metrics = [side.metric for side in sides if side is not None]
+        direction = next((it.direction for it in metrics if it.direction), None)
+        if direction is None:
+            notes.append(f"direction of {task} unknown: higher is taken for better")
+        scores = tuple(np.array([it.value for it in side.scores]) for side in sides if side is not None)
+        found.append(_Task(task, metrics[0].unit, direction == "min", scores))
+    return found, notes
+
+
+def _scaled(tasks: Sequence[_Task]) -> tuple[_Scale, list[str]]:
+    """Scores per experiment and task on one scale, and the tasks that have none because all their scores are equal."""
+    if not tasks:
+        return _Scale("no task", 1.0, ((),)), []
+    n_sides = len(tasks[0].scores)
+    every = np.concatenate([values for task in tasks for values in task.scores])
+    low, high = float(every.min()), float(every.max())
+    if len({task.unit for task in tasks}) == 1 and not any(task.is_lower_better for task in tasks) and low >= 0:
+        best = 100.0 if tasks[0].unit == "%" else 1.0
+        if high <= best:
+            scores = tuple(tuple(task.scores[side] for task in tasks) for side in range(n_sides))
+            return _Scale(f"none: all tasks are scored from 0 to {best:g}, higher is better", best, scores), []
+    kept, left_out = [], []
+    for task in tasks:
+        oriented = task.oriented()
+        lowest, highest = min(float(it.min()) for it in oriented), max(float(it.max()) for it in oriented)
+        if lowest == highest:
+            left_out.append(task.name)
+        else:
+            kept.append(tuple((it - lowest) / (highest - lowest) for it in oriented))
+    turned = [task.name for task in tasks if task.is_lower_better]
+    sentence = "per task, 0 is the worst and 1 the best score of any run compared here, so the figures hold among these"
+    sentence += f"; lower is better in {', '.join(turned)}" if turned else ""
+    scores = tuple(tuple(task[side] for task in kept) for side in range(n_sides))
+    return _Scale(sentence, 1.0, scores), left_out
+
+
+def _aggregate(
+    name: str,
+    side: int,
+    scale: _Scale,
+    ranks: tuple[float, ...] | Unavailable,
+    thresholds: tuple[float, ...],
+    confidence: float,
+    rng: np.random.Generator,
+    n_resamples: int,
+) -> Aggregated:
+    scores = scale.scores[side]
+    values = stratified.estimates(scores, scale.optimum)
+    ends = stratified.intervals(scores, scale.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
+    improvement: Estimate = Unavailable("the baseline itself")
+    improved: Interval | Unavailable = Unavailable("the baseline itself")
+    if side:
+        improvement = stratified.improvement(scale.scores[0], scores)
+        improved = stratified.improvement_interval(
+            scale.scores[0], scores, rng=rng, confidence=confidence, n_resamples=n_resamples
+        )
+    return Aggregated(
+        name=name,
+        mean=values["mean"],
+        mean_interval=ends["mean"],
+        median=values["median"],
+        median_interval=ends["median"],
+        iqm=values["iqm"],
+        iqm_interval=ends["iqm"],
+        gap=values["gap"],
+        gap_interval=ends["gap"],
+        improvement=improvement,
+        improvement_interval=improved,
+        rank=ranks if isinstance(ranks, Unavailable) else ranks[side],
+        profile=stratified.profile(scores, thresholds),
+        profile_band=stratified.profile_band(
+            scores, thresholds, rng=rng, confidence=confidence, n_resamples=n_resamples
+        ),
+    )
+
+
+def _ranked(
+    names: Sequence[str],
+    means: Sequence[Sequence[float]],
+    ranks: tuple[float, ...] | Unavailable,
+    confidence: float,
+    rng: np.random.Generator,
+) -> _Ranked:
+    """Friedman and Nemenyi over the mean score of each experiment on each task."""
+    tested, pairs = friedman(*means, rng=rng), nemenyi(*means)
+    if isinstance(pairs, Unavailable) or isinstance(ranks, Unavailable):
+        absent = pairs if isinstance(pairs, Unavailable) else Unavailable("no ranks")
+        return _Ranked(tested, absent, (), ())
+    difference = critical_difference(len(names), len(means[0]), confidence=confidence)
+    contrasts = tuple(
+        Contrast(
+            names[other],
+            names[one],
+            ranks[other] - ranks[one],
+            Unavailable("ranks are told apart by the critical difference"),
+            p_value,
+        )
+        for (one, other), p_value in pairs.items()
+    )
+    groups = tuple(tuple(names[index] for index in group) for group in cliques(ranks, difference))
+    return _Ranked(tested, difference, groups, contrasts)
+
+
+def _findings_without(tasks: Sequence[_Task], reason: Unavailable, note: str) -> TaskFindings:
+    n = tuple(zip(*(tuple(len(it) for it in task.scores) for task in tasks), strict=True))
+    names = tuple(task.name for task in tasks)
+    return TaskFindings(names, n, "none", 1.0, (), (), reason, reason, (), (), note)
+
+
+def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
+    def marked(it: Interval | Unavailable) -> Interval | Unavailable:
+        return it if isinstance(it, Unavailable) else replace(it, note=mark)
+
+    return replace(
+        findings,
+        friedman=Unavailable(reason),
+        critical_difference=Unavailable(reason),
+        cliques=(),
+        posthoc=(),
+        aggregated=tuple(
+            replace(
+                it,
+                mean_interval=marked(it.mean_interval),
+                median_interval=marked(it.median_interval),
+                iqm_interval=marked(it.iqm_interval),
+                gap_interval=marked(it.gap_interval),
+                improvement_interval=marked(it.improvement_interval),
+            )
+            for it in findings.aggregated
+        ),
+    )
+
+
+def _thresholds(scale: _Scale) -> tuple[float, ...]:
+    """Evenly from the lowest to the highest score of all."""
+    every = np.concatenate([values for side in scale.scores for values in side])
+    return tuple(float(it) for it in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
+
+
+def _is_uneven(scale: _Scale) -> bool:
+    return any(len({len(values) for values in side}) > 1 for side in scale.scores)
+
+
+def _is_too_large(description: Description) -> bool:
+    return any(abs(score.value) > LARGEST for score in description.scores)

@@ -1,0 +1,66 @@
+"""Whether there are enough runs: what the pipeline asks between runs, and what the display says meanwhile."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deviate.model import Estimate, Experiment, Findings, SelectedMetric, Unavailable
+from deviate.stats.describe import describe_runs
+from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, reached
+from deviate.stats.primary import require_metric
+
+OPEN = frozenset({"undecided", "withheld"})
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the runs of an experiment are on their way to a target; there is no p here.
+
+    Attributes:
+        n: runs with a score.
+        n_forecast: runs with a score that are likely to be needed, these included.
+    """
+
+    n: int
+    mean: Estimate
+    half_width: Estimate
+    is_reached: bool
+    n_forecast: int | Unavailable
+
+
+def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95, min_runs: int = MIN_RUNS) -> Progress:
+    """How far the experiment is, by the aggregate of the metric that the target names.
+
+    Raises:
+        InputError: the experiment has no such metric.
+    """
+    require_metric(target.metric, [metric.name for metric in experiment.metrics], f"experiment {experiment.name}")
+    metric = next(metric for metric in experiment.metrics if metric.name == target.metric)
+    description = describe_runs(experiment, metric, confidence=confidence)
+    scores = [score.value for score in description.scores]
+    return Progress(
+        n=len(scores),
+        mean=description.mean,
+        half_width=half_width(scores, confidence),
+        is_reached=reached(scores, target, confidence, min_runs=min_runs),
+        n_forecast=forecast(scores, target, confidence, min_runs=min_runs),
+    )
+
+
+def check_target(target: Target, metrics: Sequence[SelectedMetric]) -> None:
+    """Before the first run: whether the metric of the target is selected at all.
+
+    Raises:
+        InputError: it is not; the hint names a near one.
+    """
+    require_metric(target.metric, [metric.name for metric in metrics], "the selection")
+
+
+def next_look(looks: Sequence[int], n_runs: int) -> int | None:
+    """The number of runs at the first declared look that comes after `n_runs`; None after the last."""
+    return next((n for n in looks if n > n_runs), None)
+
+
+def is_settled(findings: Findings) -> bool:
+    """Whether every comparison has a headline verdict that no further look could change: runs may end here."""
+    headlines = [pair.headline for pair in findings.pairs]
+    return bool(headlines) and all(it is not None and it.verdict.word not in OPEN for it in headlines)

@@ -1,0 +1,190 @@
+"""One comparison asked by both tests, and the interval of all values that not both reject: `two_tests` in figures."""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deviate.model import Interval, Test, Unavailable
+from deviate.model.minimum import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.stats.estimates.sample import Values, differences_of, never_zero, refusal, spread_refusal
+from deviate.stats.registry import statistic
+from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, Vector, ask, is_exact, limits, smallest_p
+
+NEAR = f"p cannot be told from alpha by {MANY_RESAMPLES:,} arrangements"
+
+
+@dataclass(frozen=True, slots=True)
+class BothTests:
+    """What both tests say of one null value. `sign` is that of the difference from it."""
+
+    t_test: Test
+    permutation: Test
+    sign: float
+
+    @property
+    def p(self) -> float:
+        """The larger of both."""
+        return max(self.t_test.p_value, self.permutation.p_value)
+
+    @property
+    def p_upper(self) -> float:
+        """The larger of both at the upper end of the Monte-Carlo error, which decides."""
+        return upper_p(self.t_test, self.permutation)
+
+    @property
+    def deciding(self) -> Test:
+        """The test with the larger p."""
+        return self.permutation if self.permutation.p_value > self.t_test.p_value else self.t_test
+
+
+def upper_p(t_test: Test, permutation: Test) -> float:
+    """The larger p of both tests, where the permutation test's is as large as its Monte-Carlo error allows."""
+    return max(t_test.p_value, min(1.0, permutation.p_value + permutation.p_error))
+
+
+def ask_both(
+    baseline: Values,
+    candidate: Values,
+    *,
+    null: float = 0.0,
+    side: Side = "both",
+    confidence: float = 0.95,
+    is_paired: bool = False,
+) -> BothTests | Unavailable:
+    """Ask both tests about a null value of the difference of means, candidate minus baseline. Four runs in each.
+
+    Args:
+        side: `above` asks whether the difference is above it, `below` whether it is below, by a one-sided p.
+        confidence: its complement is the level that p is held against.
+        is_paired: whether scores in the same place are pairs.
+    """
+    if is_paired:
+        differences = differences_of(baseline, candidate, 4)
+        if isinstance(differences, Unavailable):
+            return differences
+    elif reason := refusal(4, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return ask_fit(baseline, candidate, null=null, side=side, confidence=confidence, is_paired=is_paired)
+
+
+def ask_fit(
+    baseline: Values,
+    candidate: Values,
+    *,
+    null: float = 0.0,
+    side: Side = "both",
+    confidence: float = 0.95,
+    is_paired: bool = False,
+) -> BothTests:
+    """The same of scores that have been found to be enough, finite, and with spread."""
+    b, a = _rows(baseline, candidate)
+    answer = ask(b, a, null, alpha=1 - confidence, side=side, is_paired=is_paired)
+    note = "" if side == "both" else "one-sided"
+    t = float(answer.t[0])
+    df = float(answer.df[0])
+    error = float(answer.error[0])
+    permutation = float(answer.permutation[0])
+    return BothTests(
+        Test("Paired t" if is_paired else "Welch t", t, never_zero(float(answer.welch[0])), df, note),
+        Test(
+            "Sign flips" if is_paired else "Permutation t",
+            t,
+            never_zero(permutation),
+            note=", ".join(
+                filter(None, (_how(len(baseline), len(candidate), permutation, error, is_paired=is_paired), note))
+            ),
+            p_error=error,
+        ),
+        float(answer.sign[0]),
+    )
+
+
+def interval_of_both(
+    baseline: Values, candidate: Values, *, confidence: float = 0.95, side: Side = "both", is_paired: bool = False
+) -> Interval | Unavailable:
+    """Interval of all values that not both tests reject; the scores have been found fit.
+
+    Args:
+        side: other than `both`, each end is a one-sided bound at (1 + confidence) / 2, as equivalence asks for.
+    """
+    alpha = (1 - confidence) if side == "both" else (1 - confidence) / 2
+    low, high = limits(np.asarray(baseline), np.asarray(candidate), alpha=alpha, side=side, is_paired=is_paired)
+    if math.isinf(low) or math.isinf(high):
+        return too_few_arrangements(len(baseline), len(candidate), 1 - confidence, is_paired=is_paired)
+    return Interval(low, high, confidence, "paired t and sign flips" if is_paired else "Welch and permutation")
+
+
+def including(interval: Interval, null: float) -> Interval:
+    """The interval with a value that was not rejected: where p does not fall steadily, it may lie beyond the ends."""
+    return replace(interval, low=min(interval.low, null), high=max(interval.high, null))
+
+
+def too_few_arrangements(n_baseline: int, n_candidate: int, alpha: float, *, is_paired: bool) -> Unavailable:
+    """Why there is no interval at this level."""
+    least = smallest_p(n_baseline, n_candidate, is_paired=is_paired)
+    runs = f"{n_baseline} pairs" if is_paired else f"{n_baseline} v {n_candidate} runs"
+    return Unavailable(f"the smallest possible p of {runs} is {p_of(least)}, not below {p_of(alpha)}")
+
+
+def p_of(p_value: float) -> str:
+    """`.0079`: a p in a reason, to two digits."""
+    return f"{p_value:.2g}".removeprefix("0")
+
+
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores")
+def permutation_test(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Test | Unavailable:
+    """Permutation test of the difference of means, whose statistic is Welch's t; runs are exchanged between the sides.
+
+    All arrangements where there are at most 200,000, else 9,999 of them with the observed one added; 99,999 where
+    these cannot tell p from the complement of `confidence`. Which ones depends on the numbers of runs alone.
+    Source: Janssen (1997); Chung & Romano (2013).
+    """
+    both = ask_both(baseline, candidate, confidence=confidence)
+    return both if isinstance(both, Unavailable) else both.permutation
+
+
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", is_paired=True)
+def sign_flip_test(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Test | Unavailable:
+    """Permutation test of the mean difference of pairs: each difference may change its sign.
+
+    All ways of it up to 17 pairs, else 9,999 of them, or 99,999, as for `permutation_test`.
+    Source: Fisher (1935).
+    """
+    both = ask_both(baseline, candidate, confidence=confidence, is_paired=True)
+    return both if isinstance(both, Unavailable) else both.permutation
+
+
+@statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows")
+def both_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the difference of means, candidate minus baseline: all values that not both tests reject.
+
+    Source: Welch (1947); Chung & Romano (2013), inverted.
+    """
+    if reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return interval_of_both(baseline, candidate, confidence=confidence)
+
+
+@statistic(n_samples=2, minimum=PAIRED_ALONE_RUNS, shift="ignores", scale="follows", is_paired=True)
+def paired_both_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the mean difference of pairs: all values that not both tests reject.
+
+    Source: Student (1908); Fisher (1935), inverted.
+    """
+    differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
+    if isinstance(differences, Unavailable):
+        return differences
+    return interval_of_both(baseline, candidate, confidence=confidence, is_paired=True)
+
+
+def _rows(*samples: Values) -> list[Vector]:
+    return [np.asarray(values, dtype=np.float64)[None, :] for values in samples]
+
+
+def _how(n_baseline: int, n_candidate: int, p_value: float, error: float, *, is_paired: bool) -> str:
+    if is_exact(n_baseline, n_candidate, is_paired=is_paired):
+        return "exact permutation"
+    few = N_ERRORS * math.sqrt(p_value * (1 - p_value) / N_RESAMPLES)
+    n_resamples = N_RESAMPLES if math.isclose(error, few) else MANY_RESAMPLES
+    return f"permutation, {n_resamples} resamples"

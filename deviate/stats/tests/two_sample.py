@@ -1,0 +1,142 @@
+"""Tests of a candidate against a baseline: means, order and distribution; all two-sided, candidate minus baseline."""
+
+import math
+from collections import Counter
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from deviate.model import Interval, Test, Unavailable
+from deviate.stats.estimates import summary
+from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, spread_refusal
+from deviate.stats.registry import statistic
+from deviate.stats.tests.permutation import NORMAL, exchange_p, how
+
+MOST_EXACT = 150 * 150
+"""Pairs of runs up to which scipy finds the exact distribution of U in milliseconds; of 1000 by 1000 it is NaN, after a
+minute."""
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+def welch(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """Welch's t-test of the difference of means; with the permutation test it decides where runs are not paired.
+
+    Computed from moments, because `scipy.stats.ttest_ind` warns of cancellation where ours is exact enough.
+    Source: Welch (1947).
+    """
+    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return summary.welch(moments(baseline), moments(candidate))
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
+def welch_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+    """Interval of the difference of means, candidate minus baseline.
+
+    Source: Welch (1947).
+    """
+    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return summary.welch_interval(moments(baseline), moments(candidate), confidence=confidence)
+
+
+@statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores")
+def student(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """Student's t-test with pooled variance, for comparison with older reports; it decides nothing.
+
+    Source: Student (1908).
+    """
+    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
+        return reason
+    return summary.student(moments(baseline), moments(candidate))
+
+
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True)
+def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
+    """Mann-Whitney test of stochastic equality; the statistic is U of the candidate.
+
+    Exact without ties up to 150 runs in each, normal beyond. With ties the ranks are permuted: all arrangements where
+    there are at most 9999 of them, else a sample. At complete separation a single arrangement is as extreme on each
+    side, whatever the ties.
+    Source: Mann & Whitney (1947).
+    """
+    if reason := refusal(4, baseline, candidate):
+        return reason
+    n_a, n_b = len(candidate), len(baseline)
+    ranks = stats.rankdata([*candidate, *baseline])
+    u = float(ranks[:n_a].sum()) - n_a * (n_a + 1) / 2
+    tied = n_tied(baseline, candidate)
+    if tied == n_a + n_b and len({*candidate, *baseline}) == 1:
+        return Unavailable("identical")
+    notes = [f"{tied} ties"] if tied else []
+    if u in (0, n_a * n_b):
+        p_value = never_zero(2 / math.comb(n_a + n_b, n_a))
+        # What is tied is tied within a side.
+        notes = [
+            "exact",
+            f"complete separation, 0 of {n_a * n_b} pairs against",
+            *(f"{it} within a side" for it in notes),
+        ]
+    elif not tied:
+        is_exact = n_a * n_b <= MOST_EXACT
+        method: Literal["exact", "asymptotic"] = "exact" if is_exact else "asymptotic"
+        found = stats.mannwhitneyu(candidate, baseline, alternative="two-sided", method=method)
+        p_value, notes = never_zero(float(found.pvalue)), ["exact" if is_exact else NORMAL]
+    else:
+        # U is the rank sum up to a constant, so permuting ranks once is the test, without ranking each resample anew.
+        p_value, is_exact = exchange_p(ranks, n_a, rng=rng, rounding=1e-6)
+        notes = [how(is_exact=is_exact), *notes]
+    return Test("Mann-Whitney U", u, p_value, note=", ".join(notes))
+
+
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores")
+def kolmogorov_smirnov(baseline: Values, candidate: Values) -> Test | Unavailable:
+    """Test of equal distributions; the statistic is the largest distance of the two empirical distributions.
+
+    Always exact: with ties, distances are looked at only where equal scores end, which is the permutation of runs
+    between the sides in full.
+    Source: Smirnov (1939); with ties Schröer & Trenkler (1995), as R's `ks.test(exact = TRUE)`.
+    """
+    if reason := refusal(5, baseline, candidate):
+        return reason
+    n_a, n_b = len(candidate), len(baseline)
+    pooled = np.array([*candidate, *baseline], dtype=np.float64)
+    order = np.argsort(pooled, kind="stable")
+    ends = np.append(np.diff(pooled[order]) > 0, True)  # the last score ends a group
+    if not ends[:-1].any():
+        return Unavailable("identical")
+    n_drawn = np.arange(1, n_a + n_b + 1)
+    # In units of 1 / (n_a n_b) distances are whole numbers.
+    distances = np.abs(np.cumsum(order < n_a) * (n_a + n_b) - n_drawn * n_a)
+    largest = int(distances[ends].max())
+    tied = n_tied(baseline, candidate)
+    note = f"exact permutation, {tied} ties" if tied else "exact"
+    p_value = never_zero(_chance_of_distance(n_a, n_b, ends, largest))
+    return Test("Kolmogorov-Smirnov", largest / (n_a * n_b), p_value, note=note)
+
+
+def n_tied(*samples: Values) -> int:
+    """Scores that another one equals."""
+    return sum(n for n in Counter(value for sample in samples for value in sample).values() if n > 1)
+
+
+def _chance_of_distance(n_a: int, n_b: int, ends: np.ndarray, distance: int) -> float:
+    """Chance that two distributions are this far apart somewhere when sides are dealt to the sorted scores at random.
+
+    The state is how many of the scores so far are of the candidate; what reaches the distance leaves it.
+    """
+    chosen = np.arange(n_a + 1)
+    state = np.zeros(n_a + 1)
+    state[0] = 1.0
+    reached = 0.0
+    for n_before, is_end in enumerate(ends):
+        left = n_a + n_b - n_before
+        to_candidate = state * ((n_a - chosen) / left)
+        state -= to_candidate
+        state[1:] += to_candidate[:-1]
+        if is_end:
+            far = np.abs(chosen * (n_a + n_b) - (n_before + 1) * n_a) >= distance
+            reached += float(state[far].sum())
+            state[far] = 0.0
+    return reached

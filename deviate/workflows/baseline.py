@@ -1,0 +1,143 @@
+"""A baseline to commit: what is kept of an experiment on record, and how its machine compares with another."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from deviate import __version__, records
+from deviate.base.redaction import redacted_words
+from deviate.errors import InputError
+from deviate.model import IMPORTED_AS, Experiment
+from deviate.records.environment import ALWAYS_TOLD, PACKAGES, SHOWN_ONLY, VARIABLE
+from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text
+from deviate.records.manifest import read_manifest
+from deviate.workflows.judge import Judging, judge_scores
+
+FORM = "baseline"
+"""The sink of metrics that come from a committed baseline."""
+THREADS = "threads per run"
+NOT_KEPT = frozenset({*SHOWN_ONLY, PACKAGES, IMPORTED_AS})
+"""Facts that tell nothing of another machine: a digest of packages, and where the project stood."""
+MOST_APART = 5
+ABSENT = "absent"
+
+
+def baseline_of(
+    experiment: Experiment, judging: Judging, *, metrics: Sequence[str] = (), margins: Mapping[str, float]
+) -> str:
+    """The file to commit, as text.
+
+    Args:
+        judging: how scores are read; its metric is the primary one.
+        metrics: names of those that are kept; by default every quality metric.
+        margins: metric to margin, where it departs from what is on record; "" for the primary or only one.
+
+    Raises:
+        InputError: runs are missing, a name is none of its metrics, or there is nothing to keep.
+    """
+    described = judge_scores([experiment], judging, compares=False)
+    found = {it.metric.name: it for it in described.experiments[0].descriptions}
+    missing = [run.replicate for run in experiment.runs if run.status in {"lost", "cancelled", "silent"}]
+    n_missing = len(missing) + max(0, experiment.n_planned - len(experiment.runs))
+    if n_missing and not experiment.imported:
+        raise InputError(
+            f"{n_missing} of {experiment.n_planned} runs of {experiment.name} are missing",
+            f"carry them out first: deviate resume {experiment.name}",
+        )
+    for name in (*metrics, *filter(None, margins)):
+        if name not in found:
+            raise InputError(f"{experiment.name} has no metric {name}", f"it has: {', '.join(found)}")
+    kept = [it for it in found.values() if it.metric.name in metrics or (not metrics and it.metric.role == "quality")]
+    kept = [it for it in kept if it.n]
+    if not kept:
+        raise InputError(f"{experiment.name} has no scores to keep", "name metrics that its runs report with --metric")
+    own = described.primary if len(kept) > 1 else kept[0].metric.name
+    given = {name or own: margin for name, margin in margins.items()}
+    if None in given:
+        raise InputError(
+            "--margin: which metric is meant cannot be told", f"write it as --margin {next(iter(found))}=…"
+        )
+    values = {it.metric.name: {score.replicate: score.value for score in it.scores} for it in kept}
+    git = None if experiment.folder is None or experiment.imported else _commit(experiment.folder)
+    return baseline_text(
+        Baseline(
+            name=experiment.name,
+            variant=experiment.variant,
+            command=redacted_words(experiment.command),
+            deviate=__version__,
+            date=_day(experiment),
+            commit=git[0] if git else "",
+            is_dirty=git[1] if git else False,
+            environment=common(facts_of(experiment)),
+            metrics=tuple(
+                dataclasses.replace(
+                    it.metric,
+                    is_primary=it.metric.name == own,
+                    margin=given.get(it.metric.name, it.metric.margin),
+                )
+                for it in kept
+            ),
+            runs=tuple(
+                BaselineRun(
+                    run.replicate,
+                    run.status,
+                    dict(run.seeds),
+                    {name: its[run.replicate] for name, its in values.items() if run.replicate in its},
+                )
+                for run in experiment.runs
+            ),
+            streams=experiment.streams,
+            scores=experiment.scores,
+        )
+    )
+
+
+Facts = Mapping[str, tuple[str, ...]]
+"""Every level at which a fact stood in some run of an experiment."""
+
+
+def facts_of(experiment: Experiment) -> Facts:
+    """What bears on scores in the environments of the runs that ended."""
+    levels: dict[str, dict[str, None]] = {}
+    for run in experiment.runs:
+        if run.status not in {"lost", "cancelled"}:
+            for name, text in run.environment.items():
+                if name not in NOT_KEPT:
+                    levels.setdefault(name, {})[text] = None
+    if experiment.n_threads is not None:
+        levels[THREADS] = {str(experiment.n_threads): None}
+    elif experiment.folder is not None and not experiment.imported:
+        levels[THREADS] = {"not limited": None}
+    return {name: tuple(found) for name, found in levels.items()}
+
+
+def common(facts: Facts) -> dict[str, str]:
+    """The facts that all runs share."""
+    return {name: levels[0] for name, levels in facts.items() if len(levels) == 1}
+
+
+def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
+    """Facts that both sides tell, and tell otherwise; a variable that is not told was not set."""
+    told: list[str] = []
+    for name in sorted({*baseline, *candidate}, key=str.casefold):
+        if name.startswith(VARIABLE) and not (ALWAYS_TOLD in baseline and ALWAYS_TOLD in candidate):
+            continue
+        if not name.startswith(VARIABLE) and not (name in baseline and name in candidate):
+            continue
+        before, after = baseline.get(name, (ABSENT,)), candidate.get(name, (ABSENT,))
+        if set(before) != set(after):
+            told.append(f"{name}: {' or '.join(before)}, then {' or '.join(after)}")
+    more = [f"and {len(told) - MOST_APART} more"] if len(told) > MOST_APART else []
+    return [*told[:MOST_APART], *more]
+
+
+def _commit(place: Path) -> tuple[str, bool] | None:
+    git = read_manifest(records.snapshot_folder(place)).git
+    return None if git is None or git.commit is None else (git.commit, git.is_dirty)
+
+
+def _day(experiment: Experiment) -> str:
+    """Of its last run: the same records give the same file whenever it is written."""
+    last = max((run.started for run in experiment.runs), default=0.0)
+    return datetime.fromtimestamp(last, UTC).strftime("%Y-%m-%d") if last > 0 else ""

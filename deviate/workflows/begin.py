@@ -1,0 +1,303 @@
+"""An experiment begins, or goes on: the project is frozen, and compared with what is on record."""
+
+import dataclasses
+import shlex
+import shutil
+import time
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from deviate import analysis, instrument, records, replay
+from deviate.base.redaction import redacted_words
+from deviate.errors import InputError
+from deviate.model import Settings, Snapshot, Variant
+from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
+from deviate.project.prepare import Prepared
+from deviate.records import Plan, VariantPlan
+from deviate.workflows.execute import specs_of
+from deviate.workflows.request import Begun, Request
+
+LONGEST_NAME = 80
+"""Characters of a name made from a script's: an experiment of the same one gets a number after it."""
+
+
+def begin(
+    prepared: Prepared, request: Request, folder: Path, *, name: str | None = None, like: Snapshot | None = None
+) -> Begun:
+    """Freeze the project into a new experiment, or go on with one that has the same code and command.
+
+    Args:
+        folder: the `.deviate/` folder.
+        name: of the experiment, where it is not that of the request.
+        like: of an experiment that has begun from the same, whose snapshot a new one takes over.
+
+    Raises:
+        InputError: the name is taken by other code, another command or other variants, or there is nothing to record.
+        RecordError: the plan of the experiment of this name is damaged.
+        RunError: a command that prepares has failed.
+    """
+    if request.needs_metrics and not prepared.selection.metrics:
+        raise analysis.explain_nothing_found(prepared.analysis)
+    known = {plan.name: plan for plan in records.list_experiments(folder)}
+    asked = name or request.name
+    stem = name_of(Path(prepared.analysis.script))
+    name = asked or stem
+    if name in known:
+        with _frozen_now(prepared, folder) as now:
+            number = 1
+            while name in known:
+                misfit = _misfit(known[name], prepared, request, folder, now)
+                if not misfit:
+                    return _go_on(known[name], prepared, request, folder)
+                if asked is not None:
+                    raise _taken(name, misfit)
+                number += 1
+                name = f"{stem}-{number}"
+    place = records.place_of(folder, name)
+    with records.locked(place, waits=False):
+        if not records.experiment_file(place).exists():
+            return _make(prepared, request, folder, name, like)
+    records.read_plan(place)  # which says so where it is damaged
+    return begin(prepared, request, folder, name=asked, like=like)  # somebody made it since we looked
+
+
+def refuse_misfit(prepared: Prepared, request: Request, folder: Path, name: str) -> None:
+    """Raise InputError where an experiment cannot begin under this name, before any other one has begun."""
+    if request.needs_metrics and not prepared.selection.metrics:
+        raise analysis.explain_nothing_found(prepared.analysis)
+    known = {plan.name: plan for plan in records.list_experiments(folder)}
+    if name in known:
+        with _frozen_now(prepared, folder) as now:
+            if misfit := _misfit(known[name], prepared, request, folder, now):
+                raise _taken(name, misfit)
+
+
+def _taken(name: str, misfit: str) -> InputError:
+    return InputError(
+        f"an experiment named {name} exists already, with {misfit}",
+        f"choose another name with --name; deviate resume {name} goes on with the files of then",
+    )
+
+
+def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: Snapshot | None) -> Begun:
+    """Freeze the project into a new experiment. Its plan is written last: without it there is no experiment."""
+    place = records.new_experiment_folder(folder, name)
+    target = prepared.target
+    streams = STREAMS_NUMBER
+    if like is not None:
+        snapshot = instrument.take_over(like, records.snapshot_folder(place))
+        streams = records.read_plan(like.folder.parent).streams or streams  # its guest divides the draws as it did then
+    else:
+        snapshot = _frozen(prepared, request, place)
+    plan = Plan(
+        name=name,
+        created=time.time(),
+        root=target.root,
+        command=target.command,
+        cwd=target.cwd,
+        seed=request.seed,
+        sources_hash=snapshot.sources_hash,
+        variants=tuple(VariantPlan(variant.name, request.runs, variant) for variant in request.variants),
+        selection=prepared.selection,
+        jobs=request.settings.jobs,
+        environment=request.environment,
+        prepare=request.prepare,
+        then=target.then,
+        wrap=request.wrap,
+        n_threads=request.n_threads,
+        settings=request.settings,
+        looks=request.growth.looks,
+        spending=request.growth.spending,
+        precision=request.growth.precision,
+        capture=replay.whole_keeping(request.capture),
+        sweep=request.sweep,
+        streams=streams,
+        scores=SCORES_NUMBER,
+    )
+    records.create_experiment(place, plan)
+    return Begun(name, place, snapshot, plan)
+
+
+def _frozen(prepared: Prepared, request: Request, place: Path) -> Snapshot:
+    """The project as it stands, after the commands that prepare it."""
+    target = prepared.target
+    snapshot = instrument.freeze(
+        prepared.analysis,
+        records.snapshot_folder(place),
+        cwd=target.cwd,
+        fresh=prepared.config.fresh,
+        sources=prepared.sources,
+    )
+    if request.prepare:
+        snapshot = replay.prepare_tree(
+            snapshot, place, request.prepare, cwd=target.cwd, environment=request.environment, wrap=request.wrap
+        )
+        instrument.note_prepared(snapshot)
+    return snapshot
+
+
+def name_of(script: Path) -> str:
+    """The script's own name as far as it can name an experiment: letters lose their accents, other signs become `_`."""
+    plain = (it for it in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(it))
+    name = "".join(it if it.isascii() and (it.isalnum() or it in "_.-") else "_" for it in plain)
+    return name.lstrip(".-")[:LONGEST_NAME] or "experiment"
+
+
+@contextmanager
+def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
+    """The project as it stands, frozen for a moment, to tell whether an experiment on record has the same."""
+    staged = folder / "cache" / f"staged-{time.time_ns()}"
+    try:
+        instrument.freeze(
+            prepared.analysis,
+            staged,
+            cwd=prepared.target.cwd,
+            fresh=prepared.config.fresh,
+            is_tapped=False,
+            sources=prepared.sources,
+        )
+        yield staged
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now: Path) -> str:
+    """What keeps these runs from being more of that experiment; empty when nothing does."""
+    if plan.imported:
+        return "runs that were imported"
+    target = prepared.target
+    for kind, was, wanted in (
+        ("command", (plan.command,), (target.command,)),
+        ("--prepare", plan.prepare, request.prepare),
+        ("--then", plan.then, target.then),
+        ("--wrap", (plan.wrap,), (request.wrap,)),
+    ):
+        if was != wanted:
+            return f"another {kind}: {_told(was)}"
+    if plan.cwd != target.cwd:
+        return f"another working folder: {plan.cwd}"
+    if plan.environment != request.environment:
+        return f"another --env: {' '.join(f'{name}={value}' for name, value in plan.environment) or 'none'}"
+    if plan.seed != request.seed:
+        return f"another experiment seed: {plan.seed}"
+    if request.sweep is not None and plan.sweep != request.sweep:
+        return "runs of another sweep" if plan.sweep else "runs that belong to no sweep"
+    if not replay.is_kept(request.capture, plan.capture):
+        return f"another --capture: its runs keep {replay.tell_keeping(plan.capture)}"
+    recorded = {variant.name: variant.definition for variant in plan.variants}
+    for variant in request.variants:
+        if variant.name in recorded and not _is_same(recorded[variant.name], variant):
+            definition = recorded[variant.name]
+            told = replay.tell(definition) if definition else "that of an older deviate"
+            return f"another definition of variant {variant.name}: {told}"
+    changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
+    if changed:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        return f"another state of {changed[0]}{more}"
+    return ""
+
+
+def _is_same(recorded: Variant | None, now: Variant) -> bool:
+    if recorded is None:  # an older deviate wrote down names alone; what touches nothing has always been the same
+        return not now.varied and not now.held
+    return dataclasses.replace(recorded, description=now.description) == now
+
+
+def _told(commands: Sequence[Sequence[str]]) -> str:
+    return "; ".join(shlex.join(redacted_words(words)) for words in commands if words) or "none"
+
+
+def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Begun:
+    """More runs, or other variants, of an experiment on record; the limit of threads stays, for it is part of them."""
+    place = records.find_experiment(folder, plan.name)
+    planned = {variant.name: variant for variant in plan.variants}
+    for variant in request.variants:
+        before = planned.get(variant.name, VariantPlan(variant.name, 0, variant))
+        planned[variant.name] = dataclasses.replace(before, n_runs=max(request.runs, before.n_runs))
+    notes = list(_environment_notes(place, plan)) if tuple(planned.values()) != plan.variants else []
+    if notes and request.is_strict:
+        raise InputError(f"--strict: {notes[0]}", "restore the environment, or run anew under another --name")
+    changed = records.change_experiment(
+        place,
+        time=time.time(),
+        selection=prepared.selection,
+        variants=tuple(planned.values()),
+        jobs=request.settings.jobs,
+        settings=request.settings,
+        **({"precision": request.growth.precision} if request.growth.precision and not _is_compared(plan) else {}),
+    )
+    notes += [*_rule_notes(plan), *_selection_notes(plan, prepared), *_looks_notes(plan, request)]
+    notes += _capture_notes(plan, request)
+    snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
+    return Begun(plan.name, place, snapshot, changed, tuple(notes))
+
+
+def resume_notes(begun: Begun) -> tuple[str, ...]:
+    """What the user has to know before the runs that an experiment lacks are carried out."""
+    plan = begun.plan
+    orders = [replay.Order(begun.folder, spec) for spec in specs_of(plan, begun.snapshot)]
+    is_whole = all(replay.settled_attempt(order.run, order.spec) for order in orders)
+    notes = [] if is_whole else [*_environment_notes(begun.folder, plan), *_rule_notes(plan)]
+    if plan.precision or plan.looks:
+        rule = f"until {plan.precision}" if plan.precision else "look by look"
+        notes.append(f"runs are added {rule} by the command that began the experiment; resume does what is planned")
+    return tuple(notes)
+
+
+def keep_settings(begun: Begun, settings: Settings) -> None:
+    """Write down how runs are carried out from now on: workers read it."""
+    records.change_experiment(begun.folder, time=time.time(), settings=settings)
+
+
+def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
+    """What runs that are added now would find otherwise than those on record."""
+    now = replay.current_platform(plan.command, plan.root / plan.cwd, wrap=plan.wrap)
+    differences = records.environment_changed(place, now, has_machine=plan.settings.executor == "local")
+    if differences:
+        yield f"runs are added in another environment than those on record: {'; '.join(differences)}"
+
+
+def _rule_notes(plan: Plan) -> Iterator[str]:
+    """By which rules an experiment goes on that an older version began."""
+    for name, number, now in (("streams", plan.streams, STREAMS_NUMBER), ("scores", plan.scores, SCORES_NUMBER)):
+        if number != now:
+            yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
+
+
+def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:
+    """Another choice of metrics needs no new runs: it is said, and holds from now on."""
+    was = {metric.name: metric for metric in plan.selection.metrics}
+    now = {metric.name: metric for metric in prepared.selection.metrics}
+    parts = [
+        *(f"without {name}" for name in was.keys() - now.keys()),
+        *(f"with {name}" for name in now.keys() - was.keys()),
+        *(f"with another {name}" for name in sorted(was.keys() & now.keys()) if was[name] != now[name]),
+    ]
+    if parts:
+        yield f"metrics are read otherwise than before, in all runs: {', '.join(sorted(parts))}"
+
+
+def _capture_notes(plan: Plan, request: Request) -> Iterator[str]:
+    """Runs of one experiment keep the same, so that what is not asked for this time is kept all the same."""
+    if replay.tell_keeping(plan.capture) != replay.tell_keeping(request.capture):
+        yield f"runs go on keeping {replay.tell_keeping(plan.capture)}, as those on record"
+
+
+def _is_compared(plan: Plan) -> bool:
+    """Whether its runs have been compared with others: what decides their number can no longer be declared before."""
+    return any(it.is_comparison for it in plan.reported)
+
+
+def _looks_notes(plan: Plan, request: Request) -> Iterator[str]:
+    if request.growth.looks and request.growth.looks != plan.looks:
+        declared = ", ".join(map(str, plan.looks)) or "none"
+        yield f"looks are declared before the first run: those of this experiment stay ({declared})"
+    n_before = min((variant.n_runs for variant in plan.variants), default=0)
+    grows = request.runs > n_before or request.growth.precision
+    if _is_compared(plan) and grows and not plan.looks and not plan.precision:
+        yield (
+            f"runs are added after {n_before} were compared: an unplanned look, so that comparisons give no verdict; "
+            "declare looks before the first run (--looks), or run anew under another --name"
+        )

@@ -1,0 +1,292 @@
+"""A gate: experiments are judged by the rule of `check`, with what their records say of runs, control and machines."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+from deviate import records
+from deviate.errors import InputError, RecordError
+from deviate.model import Direction, Experiment, ExperimentFindings, Findings, SelectedMetric, Status
+from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
+from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
+from deviate.workflows.baseline import FORM, facts_of, not_alike
+from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.sources import read, read_variants
+
+CONTROL = "control"
+FAILURES: tuple[Status, ...] = ("diverged", "crashed", "timed_out")
+"""What a run may end with beside completion, for reasons of its own; all else is run again by `resume`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What is asked of a candidate.
+
+    Attributes:
+        metrics: names in the baseline; none for the primary one.
+        margins: metric to how much worse is still all right; "" stands for the only metric asked for.
+        controls: experiments whose control variant is looked at beside that of baseline and candidates.
+
+    Raises:
+        InputError: a margin is no positive number.
+    """
+
+    metrics: tuple[str, ...] = ()
+    margins: Mapping[str, float] = field(default_factory=dict)
+    controls: tuple[str, ...] = ()
+    requires_control: bool = False
+    fails_undecided: bool = False
+
+    def __post_init__(self) -> None:
+        for name, margin in self.margins.items():
+            if not 0 < margin < float("inf"):
+                raise InputError(
+                    f"--margin {name and f'{name}='}{margin:g} is no positive number",
+                    "without a margin the question is whether the candidate is worse at all",
+                )
+
+
+def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: Judging) -> CheckFindings:
+    """Judge a baseline and its candidates.
+
+    Args:
+        folder: the `.deviate/` folder.
+        judging: without a metric and a margin, which the gate has.
+
+    Raises:
+        InputError: a metric is not there, has no direction, or was read otherwise on one side; or whose margin is
+            meant cannot be told.
+    """
+    # Half a second of scipy, which no verb but those that judge should wait for.
+    from deviate.stats.check import check_completion, check_control, check_metrics
+
+    declared = _declared(experiments, judging.matches)
+    names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", judging.directions)
+    margined = _with_margins(experiments, margins_of(names, gate.margins))
+    _refuse_other_aggregates(margined, names, judging)
+    sides = _without_unkept(margined, judging.matches) if _is_baseline_file(experiments[0]) else margined
+    findings = judge_scores(sides, dataclasses.replace(judging, metric=names[0], margin=None))
+    _refuse_unasked(findings, names)
+    controls: list[ControlCheck] = [
+        check_control(name, it) for name, it in _controls(folder, experiments, gate.controls)
+    ]
+    return CheckFindings(
+        metrics=check_metrics(
+            findings.pairs, names, confidence=judging.confidence, partners=_partners(experiments, _labels(findings))
+        ),
+        completions=check_completion(findings.pairs, confidence=judging.confidence),
+        controls=tuple(controls),
+        records=tuple(
+            _records(it, label, names) for it, label in zip(findings.experiments, _labels(findings), strict=True)
+        ),
+        warnings=tuple(_warnings(experiments, _labels(findings))),
+        findings=findings,
+        fails_undecided=gate.fails_undecided,
+        requires_control=gate.requires_control,
+    )
+
+
+def asked_metrics(
+    metrics: Sequence[SelectedMetric], gate: Gate, where: str, directions: Mapping[str, Direction]
+) -> list[str]:
+    """The names that are checked: those asked for, else the primary metric of a baseline.
+
+    Args:
+        directions: metric to whether more or less of it is better, where that is not what is on record.
+
+    Raises:
+        InputError: there is no such metric, or which one decides cannot be told.
+    """
+    from deviate.stats.primary import find_primary, require_metric
+
+    known = [it.name for it in metrics]
+    for name in (*gate.metrics, *filter(None, gate.margins)):
+        require_metric(name, known, where)
+    if gate.metrics:
+        return list(gate.metrics)
+    found, _ = find_primary(
+        [dataclasses.replace(it, direction=directions.get(it.name, it.direction)) for it in metrics]
+    )
+    if found is None:
+        quality = [it.name for it in metrics if it.role == "quality"] or known
+        raise InputError(
+            f"which metric of {where} decides cannot be told",
+            f"name it with --metric, once or several times: {', '.join(quality)}",
+        )
+    return [found]
+
+
+def foresee_check(runs: int, *, is_paired: bool) -> str:
+    """Why so many runs can decide nothing, before the first of them; empty where they can."""
+    needed = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
+    if runs >= needed:
+        return ""
+    what = f"{needed} pairs" if is_paired else f"{needed} runs of each side"
+    return f"{runs} run{'s' * (runs > 1)} decide nothing: below {what} a check is always undecided"
+
+
+def _declared(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> tuple[SelectedMetric, ...]:
+    """The baseline's metrics; where it declares no primary one, a declaration of a candidate counts."""
+    own = experiments[0].metrics
+    if any(it.is_primary for it in own):
+        return own
+    declared = {it.name for candidate in experiments[1:] for it in candidate.metrics if it.is_primary}
+    return tuple(dataclasses.replace(it, is_primary=matches.get(it.name, it.name) in declared) for it in own)
+
+
+def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, float]:
+    """The margin of each of the metrics that are checked, where one was given.
+
+    Raises:
+        InputError: a margin could be that of several, of none of them, or one has two.
+    """
+    if "" in margins and len(names) > 1:
+        raise InputError(
+            f"--margin {margins['']:g} could be that of {' or '.join(names)}",
+            f"name it: --margin {names[0]}={margins['']:g}",
+        )
+    found: dict[str, float] = {}
+    for given, margin in margins.items():
+        name = given or names[0]
+        if name not in names:
+            raise InputError(f"--margin {name}={margin:g}: {name} is not checked", f"add --metric {name}")
+        if name in found:
+            raise InputError(f"{name} has two margins, {found[name]:g} and {margin:g}", "give each metric one")
+        found[name] = margin
+    return found
+
+
+def _with_margins(experiments: Sequence[Experiment], margins: Mapping[str, float]) -> list[Experiment]:
+    """The baseline with its margins as they were asked for; those on record stand where none was."""
+    metrics = tuple(dataclasses.replace(it, margin=margins.get(it.name, it.margin)) for it in experiments[0].metrics)
+    return [dataclasses.replace(experiments[0], metrics=metrics), *experiments[1:]]
+
+
+def _without_unkept(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> list[Experiment]:
+    """Candidates without the metrics that a committed baseline was not to keep: nobody means to compare those."""
+    kept = {matches.get(it.name, it.name) for it in experiments[0].metrics}
+    candidates = [
+        dataclasses.replace(it, metrics=tuple(metric for metric in it.metrics if metric.name in kept))
+        for it in experiments[1:]
+    ]
+    return [experiments[0], *candidates]
+
+
+def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], judging: Judging) -> None:
+    """A committed baseline holds scores: how they were made cannot be changed any more."""
+    stored = [it for it in experiments if _is_baseline_file(it)]
+    for fixed in stored:
+        its = {it.name: it.aggregate for it in fixed.metrics if it.name in names}
+        for other in (it for it in experiments if it is not fixed):
+            for metric in other.metrics:
+                name = next((ours for ours, theirs in judging.matches.items() if theirs == metric.name), metric.name)
+                wanted = judging.aggregate or metric.aggregate
+                if name in its and its[name] != wanted:
+                    raise InputError(
+                        f"{fixed.name} holds the scores {its[name]} of {name}, and {other.name} is read by {wanted}",
+                        f"read both alike with --aggregate {its[name]}, or save the baseline anew",
+                    )
+
+
+def _is_baseline_file(experiment: Experiment) -> bool:
+    return any(it.metric.sink == FORM for it in experiment.metrics)
+
+
+def _refuse_unasked(findings: Findings, names: Sequence[str]) -> None:
+    """Raise InputError for a metric that a candidate does not have, or that has no direction."""
+    for pair in findings.pairs:
+        compared = {it.metric.name: it for it in pair.comparisons}
+        for name in names:
+            if name not in compared:
+                there = ", ".join(pair.unmatched_candidate) or "none"
+                raise InputError(
+                    f"{pair.candidate} has no metric {name}",
+                    f"match it with --match {name}=NAME; of its own it has: {there}",
+                )
+            if compared[name].metric.direction is None:
+                raise InputError(
+                    f"whether more or less of {name} is better is not known",
+                    f"say it with --direction {name}=max or {name}=min, or in deviate.toml",
+                )
+
+
+def _controls(
+    folder: Path, experiments: Sequence[Experiment], named: Sequence[str]
+) -> Iterator[tuple[str, Experiment | None]]:
+    """The control variants of what deviate ran, and of what was named: `NAME`, or `NAME:VARIANT`."""
+    seen: set[str] = set()
+    for experiment in experiments:
+        if experiment.folder is not None and not experiment.imported and experiment.name not in seen:
+            seen.add(experiment.name)
+            has_control = any(it.name == CONTROL for it in records.read_plan(experiment.folder).variants)
+            variants = records.read_experiment(experiment.folder) if has_control else ()
+            yield experiment.name, next((it for it in variants if it.variant == CONTROL), None)
+    for name in named:
+        if name not in seen:
+            seen.add(name)
+            found = read(folder, [name]) if ":" in name else read_variants(folder, name)
+            chosen = found if ":" in name else [it for it in found if it.variant == CONTROL]
+            if not chosen:
+                there = ", ".join(it.variant for it in found)
+                raise InputError(f"--control {name}: it has no variant {CONTROL}", f"it has: {there}")
+            yield name, chosen[0]
+
+
+def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> RecordsCheck:
+    experiment = item.experiment
+    outcomes = Counter(run.status for run in experiment.runs)
+    ended = {run.replicate for run in experiment.runs if run.status in {"completed", *FAILURES}}
+    missing = tuple(it for it in range(experiment.n_planned) if it not in ended)
+    is_ours = experiment.folder is not None and not experiment.imported
+    if experiment.imported:  # their numbers are those of their partners, not of a plan
+        missing = tuple(run.replicate for run in experiment.runs if run.replicate not in ended)
+    reason = ""
+    if missing:
+        reason = f"{len(missing)} of {experiment.n_planned} runs missing"
+    elif not outcomes["completed"]:
+        reason = f"none of {len(experiment.runs)} runs completed"
+    elif silent := [it.metric.name for it in item.descriptions if it.metric.name in names and not it.n]:
+        reason = f"no run has a score of {', '.join(silent)}"
+    return RecordsCheck(
+        label=label,
+        name=experiment.name if is_ours else "",
+        n_planned=experiment.n_planned,
+        n_runs=len(ended),
+        n_completed=outcomes["completed"],
+        failed=tuple((it, outcomes[it]) for it in get_args(Status) if it in FAILURES and outcomes[it]),
+        missing=missing,
+        reason=reason,
+    )
+
+
+def _partners(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """Candidates whose runs had the seeds of the baseline's runs of the same replicate."""
+    seeds, *others = ({run.replicate: run.seeds for run in it.runs} for it in experiments)
+    return [label for it, label in zip(others, labels[1:], strict=True) if it == seeds and all(seeds.values())]
+
+
+def _labels(findings: Findings) -> list[str]:
+    return [findings.pairs[0].baseline, *(pair.candidate for pair in findings.pairs)]
+
+
+def _warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> Iterator[str]:
+    """Runs of one experiment, or of two sides, that were not made alike."""
+    seen: set[Path] = set()
+    for experiment, label in zip(experiments, labels, strict=True):
+        place = experiment.folder
+        if place is not None and not experiment.imported and place not in seen:
+            seen.add(place)
+            try:
+                misfits = records.environment_misfits(place)
+            except RecordError as error:
+                misfits = (error.message,)
+            for misfit in misfits:
+                yield f"{label}: its runs differ in {misfit}"
+    baseline = facts_of(experiments[0])
+    for experiment, label in zip(experiments[1:], labels[1:], strict=True):
+        apart = not_alike(baseline, facts_of(experiment))
+        if apart:
+            yield f"{label} ran elsewhere than {labels[0]}, so that machines are compared too: {'; '.join(apart)}"

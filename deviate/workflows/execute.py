@@ -1,0 +1,191 @@
+"""Plans are carried out: in fair order, on the executor that was asked for, and as long as it takes."""
+
+import contextlib
+import random
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate import records, replay
+from deviate.errors import InputError, RecordError
+from deviate.model import Comparison, Experiment, Findings, PastComparison, Settings, Snapshot, Spec, Test
+from deviate.records import Plan
+from deviate.replay import Executor, Listeners, Order, Outcome
+from deviate.workflows.request import Begun
+
+
+def carry_out(
+    begun: Sequence[Begun],
+    settings: Settings,
+    listeners: Listeners,
+    *,
+    variants: Sequence[str] = (),
+    runs: int | None = None,
+    budget_s: float | None = None,
+) -> dict[Order, Outcome]:
+    """Run what is missing of several experiments.
+
+    Args:
+        variants: names of those to run; all when there are none.
+        runs: how many of each; all that are planned when it is None.
+
+    Raises:
+        InputError, RunError, RecordError, KeyboardInterrupt: as in `replay.carry_out`.
+    """
+    executor = make_executor(settings)
+    return replay.carry_out(
+        fair_order(begun, variants, runs), executor, settings, listeners, budget_s=budget_s, drains=True
+    )
+
+
+def fair_order(begun: Sequence[Begun], variants: Sequence[str] = (), runs: int | None = None) -> list[Order]:
+    """All orders, replicate by replicate, so that what drifts with time hits all alike.
+
+    Within a replicate the order is random, drawn from the experiment seed, so that no variant and no experiment always
+    goes first or always gets the same device.
+    """
+    blocks: dict[int, list[Order]] = {}
+    for it in begun:
+        for spec in specs_of(it.plan, it.snapshot):
+            if (not variants or spec.variant in variants) and (runs is None or spec.replicate < runs):
+                blocks.setdefault(spec.replicate, []).append(Order(it.folder, spec))
+    orders: list[Order] = []
+    for replicate in sorted(blocks):
+        random.Random(f"order {begun[0].plan.seed} {replicate}").shuffle(blocks[replicate])
+        orders += blocks[replicate]
+    return orders
+
+
+def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
+    """Every run of a plan, variant by variant.
+
+    Raises:
+        InputError: a plan of an old format does not tell what a variant was.
+    """
+    specs: list[Spec] = []
+    for variant in plan.variants:
+        definition = variant.definition or (replay.VARIANTS["as-is"] if variant.name == "as-is" else None)
+        if definition is None:
+            raise InputError(
+                f"the record of {plan.name} does not tell what variant {variant.name} was",
+                "it is that of an older deviate: run it under another --name",
+            )
+        specs += replay.plan(
+            snapshot,
+            command=plan.command,
+            cwd=plan.cwd,
+            variant=definition,
+            runs=variant.n_runs,
+            seed=plan.seed,
+            environment=plan.environment,
+            then=plan.then,
+            wrap=plan.wrap,
+            n_threads=plan.n_threads,
+            capture=plan.capture,
+            streams=plan.streams or 1,
+            scores=plan.scores or 1,
+        )
+    return specs
+
+
+def find(folder: Path, name: str) -> Begun:
+    """An experiment on record, ready to go on. Raises InputError when none of that name was run here."""
+    place = records.find_experiment(folder, name)
+    return open_experiment(place)
+
+
+def open_experiment(place: Path) -> Begun:
+    """The experiment in a folder, ready to go on.
+
+    Raises:
+        InputError: it was imported.
+        RecordError: its plan is missing or damaged.
+    """
+    plan = records.read_plan(place)
+    if plan.imported:
+        raise InputError(f"{plan.name} was imported: there is nothing to run", "import again under another --name")
+    return Begun(plan.name, place, Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash), plan)
+
+
+def work(place: Path, *, index: int | None = None, run: str | None = None) -> Outcome:
+    """Carry out one run of an experiment in this process: for any scheduler.
+
+    Args:
+        index: its number in the plan, variant by variant, from 0; or
+        run: its id.
+
+    Raises:
+        InputError: there is no such run.
+        RunError: somebody else runs it, or it cannot be started.
+    """
+    begun = open_experiment(place)
+    orders = [Order(place, spec) for spec in specs_of(begun.plan, begun.snapshot)]
+    if run is not None:
+        chosen = [order for order in orders if order.run.name == run]
+    else:
+        chosen = orders[index : index + 1] if index is not None and index >= 0 else []
+    if not chosen:
+        asked = f"run {run}" if run is not None else f"index {index}"
+        raise InputError(f"experiment {begun.name} has no {asked}", f"it has {len(orders)} runs, from index 0")
+    return replay.work(chosen[0], begun.plan.settings)
+
+
+def make_executor(settings: Settings) -> Executor:
+    """The executor that was asked for.
+
+    Raises:
+        InputError: there is none of that name, or what it needs is not installed.
+    """
+    if settings.executor == "local":
+        return replay.LocalExecutor(settings)
+    if settings.executor == "slurm":
+        from deviate.replay.executors.slurm import slurm_executor
+
+        return slurm_executor(settings.options)
+    if settings.executor == "ray":
+        from deviate.replay.executors.ray import ray_executor
+
+        return ray_executor(settings.options)
+    raise InputError(f"there is no executor {settings.executor!r}", "there are: local, slurm, ray")
+
+
+def tell_reported(places: Sequence[Path], *, is_comparison: bool) -> None:
+    """Write down that results of these experiments were shown; where nothing can be written, only the reader knows."""
+    for place in dict.fromkeys(places):
+        with contextlib.suppress(RecordError):
+            records.tell_reported(place, time=time.time(), is_comparison=is_comparison)
+
+
+def tell_compared(findings: Findings) -> None:
+    """Write down that a comparison was shown; its baseline keeps with what it was compared, and the p of it."""
+    baseline = findings.experiments[0].experiment
+    candidates = [it.experiment for it in findings.experiments[1:]]
+    compared = [_past_comparison(it, pair.headline) for it, pair in zip(candidates, findings.pairs, strict=True)]
+    for place in dict.fromkeys(it.folder for it in (baseline, *candidates) if it.folder):
+        with contextlib.suppress(RecordError):
+            now = time.time()
+            records.tell_reported(
+                place, time=now, is_comparison=True, compared=compared if place == baseline.folder else ()
+            )
+
+
+def _past_comparison(candidate: Experiment, headline: Comparison | None) -> PastComparison:
+    test = headline.deciding_test if headline else None
+    return PastComparison(
+        candidate=candidate.name,
+        variant=candidate.variant,
+        created=candidate.created,
+        metric=headline.metric.name if headline else "",
+        p=test.p_value if isinstance(test, Test) else None,
+    )
+
+
+def interpreter_labels(pythons: Sequence[str]) -> list[str]:
+    """A short name for each of several interpreters: the part of its path in which it differs from the others."""
+    parts = [Path(python).parts for python in pythons]
+    for at in range(1, max(map(len, parts)) + 1):
+        labels = [it[-at] if at <= len(it) else it[0] for it in parts]
+        if len(set(labels)) == len(labels):
+            return [re.sub(r"[^A-Za-z0-9._+-]", "_", label).lstrip(".") or "python" for label in labels]
+    return [f"python{number}" for number in range(1, len(parts) + 1)]

@@ -1,0 +1,216 @@
+"""Where experiments stand while they run: means with their precision, each run read once when it has ended."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate import records
+from deviate.model import NOT_ASKED, Estimate, SelectedMetric, Spec, Unavailable
+from deviate.records import Plan
+from deviate.records.attempts import continued, damaged_files
+from deviate.records.events import read_events
+from deviate.records.layout import event_files, result_file
+from deviate.records.manifest import Manifest, read_manifest
+from deviate.records.measure import Catalog, measure
+from deviate.workflows.states import attempt_states, runs_on_record
+
+MOST_METRICS = 3
+"""Metrics of an experiment that are told while it runs; the report has all."""
+SINGLE = Unavailable("1 run: spread unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Where one variant stands in one metric. There is no p here: nothing is decided while runs go on.
+
+    Attributes:
+        n: runs with a score.
+        sd, half_width: standard deviation, and half the width of the t interval of the mean, or why there is none.
+    """
+
+    experiment: str
+    variant: str
+    metric: str
+    unit: str
+    n: int
+    mean: float
+    sd: Estimate
+    half_width: Estimate
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunScores:
+    """The scores of a run that has completed, by metric; none where it has diverged."""
+
+    attempt: Path
+    variant: str
+    replicate: int
+    scores: dict[str, float]
+    is_diverged: bool
+
+
+@dataclass(slots=True)
+class Scores:
+    """The scores of one experiment.
+
+    Attributes:
+        runs: by name of the run's folder.
+        is_whole: whether every run that has completed is among them.
+        damaged: by name of the run's folder, files that are not what they were: these runs have no scores.
+    """
+
+    experiment: Path
+    metric: str | None = None
+    aggregate: str | None = None
+    runs: dict[str, RunScores] = field(default_factory=dict)
+    is_whole: bool = False
+    damaged: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    plan: Plan = field(init=False)
+    _catalog: Catalog = field(init=False)
+    _manifest: Manifest = field(init=False)
+    _specs: dict[Path, Spec] = field(default_factory=dict)
+    _uncounted: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.plan = records.read_plan(self.experiment)
+        self._manifest = read_manifest(records.snapshot_folder(self.experiment))
+        self._catalog = Catalog(self._manifest, self.plan.selection)
+
+    def read(self, patience_s: float = math.inf) -> None:
+        """Read runs that have completed since the last time, for so many seconds, but one at least."""
+        began = time.monotonic()
+        self.is_whole = False
+        for run, spec in self._unread():
+            attempt = attempt_states(run)[-1:]
+            result = attempt[0].result if attempt else None
+            if attempt and attempt[0].problem:
+                self.damaged[run.name] = (result_file(attempt[0].folder).name,)
+            if result is None:
+                continue
+            self.damaged.pop(run.name, None)
+            if result.status == "completed" and (damaged := damaged_files(attempt[0].folder, result)):
+                self.damaged[run.name] = damaged
+                continue  # it is to be run again, and counts then
+            if result.status == "completed":
+                self.runs[run.name] = self._read(attempt[0].folder, spec)
+            elif result.status not in {"lost", "cancelled"}:
+                self._uncounted.add(run.name)
+            if time.monotonic() - began > patience_s:
+                return
+        self.is_whole = True
+
+    def quality(self) -> list[SelectedMetric]:
+        """The metrics of quality, the primary one first."""
+        from deviate.stats.primary import find_primary
+
+        metrics = [it for it in self._catalog.metrics if it.role == "quality"]
+        primary = self.metric or find_primary(self._catalog.metrics)[0]
+        return sorted(metrics, key=lambda it: it.name != primary)
+
+    def primary(self) -> str | None:
+        """Name of the metric that decides; None where nobody has said which of several it is."""
+        from deviate.stats.primary import find_primary
+
+        return self.metric or find_primary(self._catalog.metrics)[0]
+
+    def means(self, confidence: float, most: int = MOST_METRICS, *, has_intervals: bool = True) -> tuple[Mean, ...]:
+        """Variant by variant; metrics without a score are left out.
+
+        Args:
+            has_intervals: whether to compute half-widths, which takes scipy.
+        """
+        told = []
+        for variant in self.plan.variants:
+            scored = [it for it in self.runs.values() if it.variant == variant.name and it.replicate < variant.n_runs]
+            given = [it for it in self.quality() if any(it.name in run.scores for run in scored)]
+            for metric in given[:most]:
+                values = [run.scores[metric.name] for run in scored if metric.name in run.scores]
+                mean = _mean(self.plan.name, variant.name, metric, values, confidence)
+                told.append(
+                    dataclasses.replace(mean, half_width=_half_width(values, confidence)) if has_intervals else mean
+                )
+        return tuple(told)
+
+    def _unread(self) -> list[tuple[Path, Spec]]:
+        folder = self.experiment
+        fresh = {path for path in (folder / "runs").glob("*/") if path not in self._specs}
+        if fresh:
+            self._specs |= {run: spec for run, spec in runs_on_record(folder) if run in fresh}
+        return [
+            (run, spec)
+            for run, spec in self._specs.items()
+            if run.name not in self.runs and run.name not in self._uncounted
+        ]
+
+    def _read(self, attempt: Path, spec: Spec) -> RunScores:
+        from deviate.stats import aggregate_series
+
+        files = [path for part in continued(attempt) for path in event_files(part)]
+        logs = [read_events(path, self._manifest.main_loop, self._catalog.name) for path in files]
+        series = measure(logs)
+        metrics = {it.name: it for it in self._catalog.metrics if it.role == "quality" and it.name in series}
+        is_diverged = any(not math.isfinite(series[name].values[-1]) for name in metrics)
+        scores = {
+            name: aggregate_series(series[name], self.aggregate or it.aggregate, it.direction)
+            for name, it in metrics.items()
+            if not is_diverged
+        }
+        known = {name: score for name, score in scores.items() if not isinstance(score, Unavailable)}
+        return RunScores(attempt, spec.variant, spec.replicate, known, is_diverged)
+
+
+class Standing:
+    """Tells where experiments stand, as often as it is called.
+
+    A call reads what has completed since the last one, and for about `patience_s` at most: it may be called beside
+    the scheduler, from one thread at a time.
+    """
+
+    def __init__(
+        self,
+        experiments: Sequence[Path],
+        *,
+        metric: str | None = None,
+        aggregate: str | None = None,
+        confidence: float = 0.95,
+        patience_s: float = 1.0,
+    ) -> None:
+        self._asked = tuple(experiments)
+        self._metric, self._aggregate, self._confidence = metric, aggregate, confidence
+        self._patience_s = patience_s
+        self._scores: list[Scores] = []
+
+    def __call__(self) -> tuple[Mean, ...]:
+        """Raises RecordError when a file that everything hangs on is damaged."""
+        if not self._scores:
+            self._scores = [Scores(it, self._metric, self._aggregate) for it in self._asked]
+        for scores in self._scores:
+            scores.read(self._patience_s)
+        return tuple(mean for scores in self._scores for mean in scores.means(self._confidence))
+
+
+def _mean(experiment: str, variant: str, metric: SelectedMetric, values: Sequence[float], confidence: float) -> Mean:
+    from deviate.stats.estimates.sample import moments
+
+    sample = moments(values)
+    return Mean(
+        experiment,
+        variant,
+        metric.name,
+        metric.unit,
+        len(values),
+        sample.mean,
+        sample.sd if len(values) > 1 else SINGLE,
+        NOT_ASKED,
+        confidence,
+    )
+
+
+def _half_width(values: Sequence[float], confidence: float) -> Estimate:
+    from deviate import stats
+
+    return stats.half_width(values, confidence) if len(values) > 1 else SINGLE

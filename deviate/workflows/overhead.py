@@ -1,0 +1,148 @@
+"""What determinism costs: runs in two modes, then profiled runs of both, become the findings."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from deviate import records
+from deviate.errors import InputError, RecordError
+from deviate.model import Experiment, Run, Variant
+from deviate.model.cost import CostFindings, Pace, Profile
+from deviate.records.manifest import read_manifest
+from deviate.records.profiles import pace_of, profile_of
+
+MOST_STEPS = 100
+"""Of the main loop in a window. Source: Zhuang et al. (2022) profile 100 steps."""
+MOST_SKIPPED = 10
+"""Steps before the window, in which a program warms up."""
+PROFILERS = ("torch", "tensorflow")
+"""Frameworks whose profilers the guest knows, by what the facts of a run's environment call them."""
+SUFFIX = "-profile"
+FACTS = ("CPU", "cores", "GPU", "GPUs", "driver", "torch", "tensorflow", "python")
+"""Facts of the environment that times depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """The variants that are compared."""
+
+    free: Variant
+    held: Variant
+
+
+def modes_of(variants: Sequence[Variant]) -> Modes:
+    """Which of two variants leaves kernels free, and which one holds them.
+
+    Raises:
+        InputError: they are not one of each.
+    """
+    free = [it for it in variants if "kernels" in it.varied]
+    held = [it for it in variants if "kernels" in it.held]
+    if len(variants) != 2 or len(free) != 1 or len(held) != 1:
+        named = ", ".join(it.name for it in variants)
+        raise InputError(
+            f"--variants {named}: the cost of determinism needs a variant with free kernels and one that holds them",
+            "write it as --variants impl,control, or --variants algo+impl,algo",
+        )
+    return Modes(free[0], held[0])
+
+
+def profiled_name(name: str) -> str:
+    """The experiment of the profiled runs that go with one of timed runs."""
+    return name + SUFFIX
+
+
+def window_for(timed: Sequence[Experiment]) -> str:
+    """The window of main-loop steps to profile, as `Spec.capture` has it; empty where no timed run took a step.
+
+    A tenth of the steps, ten at most, warm up; a hundred at most are profiled.
+    """
+    runs = _all(timed)
+    n_steps = max((it.n_steps for it in _paces(runs).values()), default=0)
+    if n_steps < 2:
+        return "0:1" if any(step is not None for run in runs for it in run.series.values() for step in it.steps) else ""
+    start = max(1, min(MOST_SKIPPED, n_steps // 10))
+    return f"{start}:{min(n_steps, start + MOST_STEPS)}"
+
+
+def why_no_profiler(timed: Sequence[Experiment]) -> str:
+    """Why these runs cannot be profiled; empty where they can."""
+    completed = [run for run in _all(timed) if run.status == "completed"]
+    if not completed:
+        return "no run completed"
+    if not any(it in completed[0].environment for it in PROFILERS):
+        return "the script uses no framework with a profiler that deviate knows (PyTorch, TensorFlow)"
+    return ""
+
+
+def find_cost(
+    timed: Sequence[Experiment], profiled: Sequence[Experiment], modes: Modes, *, no_profile: str, confidence: float
+) -> CostFindings:
+    """The findings of runs on record.
+
+    Args:
+        timed, profiled: the variants of either experiment; none of the second where no run was profiled.
+        no_profile: why none was.
+
+    Raises:
+        RecordError: the snapshot of the runs is damaged.
+    """
+    from deviate.stats.estimates.cost import cost  # half a second of scipy
+
+    free, held = _sides(timed, modes)
+    sides = _sides(profiled, modes) if profiled else None
+    profiles = dict(_profiles([*sides[0].runs, *sides[1].runs])) if sides else {}
+    if sides and not profiles:
+        no_profile = _why_nothing_seen(sides)
+    return cost(
+        free,
+        held,
+        paces=_paces([*free.runs, *held.runs]),
+        profiled=sides,
+        profiles=profiles,
+        no_profile=no_profile,
+        confidence=confidence,
+        facts=tuple(_facts(free)),
+    )
+
+
+def _why_nothing_seen(profiled: tuple[Experiment, Experiment]) -> str:
+    reasons = [reason for side in profiled for run in side.runs for reason in run.not_captured]
+    return reasons[0] if reasons else "the profiled runs left no profile: they entered no main loop"
+
+
+def _sides(experiments: Sequence[Experiment], modes: Modes) -> tuple[Experiment, Experiment]:
+    by_variant = {it.variant: it for it in experiments}
+    return by_variant[modes.free.name], by_variant[modes.held.name]
+
+
+def _all(experiments: Sequence[Experiment]) -> list[Run]:
+    return [run for experiment in experiments for run in experiment.runs]
+
+
+def _paces(runs: Sequence[Run]) -> dict[str, Pace]:
+    found = ((run.id, pace_of(run.folder, _main_loop(run))) for run in runs if run.status == "completed")
+    return {run_id: pace for run_id, pace in found if pace is not None}
+
+
+def _main_loop(run: Run) -> int | None:
+    """Of the snapshot that the run was one of."""
+    return read_manifest(records.snapshot_folder(run.folder.parents[2])).main_loop
+
+
+def _profiles(runs: Sequence[Run]) -> Iterator[tuple[str, Profile]]:
+    for run in runs:
+        with contextlib.suppress(RecordError):  # a run whose profile is damaged counts as one without
+            seen = profile_of(run) if run.status == "completed" else None
+            if seen is not None:
+                yield run.id, seen
+
+
+def _facts(experiment: Experiment) -> Iterator[tuple[str, str]]:
+    run = next((it for it in experiment.runs if it.status == "completed"), None)
+    if run is None:
+        return
+    yield from ((name, run.environment[name]) for name in FACTS if name in run.environment)
+    yield "threads of each run", str(experiment.n_threads or "as the machine has them")
+    if run.device:
+        yield "device", run.device

@@ -1,0 +1,259 @@
+"""The project as it stands at a commit, beside the working tree for as long as it takes to freeze it.
+
+A worktree of git under `.deviate/cache/` holds what is tracked. What git ignores, data most of all, is no part of a
+commit, but a script at a commit needs it as much as any other: it is linked there from the working tree.
+"""
+
+import contextlib
+import dataclasses
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from deviate import records
+from deviate.base.git import only_there
+from deviate.errors import InputError, RecordError
+from deviate.instrument.tree import (
+    COPY_BELOW,
+    CROWD_ABOVE,
+    CROWD_BYTES,
+    LEFT_OUT,
+    LINK_WHOLE_ABOVE,
+    survey_of,
+)
+from deviate.project import prepare
+from deviate.project.command import CONFIG, default_python, with_interpreter
+from deviate.project.prepare import Prepared
+
+QUIETLY = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
+MOST_LETTERS = 40
+"""Of a ref, in the name of an experiment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A commit as the user named it.
+
+    Attributes:
+        name: what the user wrote, or what was found for it: `main`, `origin/main`.
+    """
+
+    name: str
+    commit: str
+
+    def experiment(self, stem: str) -> str:
+        """The name of the experiment that runs a script at this commit: `train@main-1a2b3c4d5e`."""
+        letters = "".join(it if it.isascii() and (it.isalnum() or it in "._+=-") else "-" for it in self.name)
+        label = "" if self.commit.startswith(letters) else f"{letters[:MOST_LETTERS]}-"
+        return f"{stem}@{label}{self.commit[:10]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A commit laid out in a folder.
+
+    Attributes:
+        notes: what is not there as it would be in a clone of one's own.
+    """
+
+    reference: Reference
+    root: Path
+    place: Path
+    notes: tuple[str, ...]
+
+
+def find_reference(root: Path, ref: str) -> Reference:
+    """The commit that a branch, a tag or a commit names; a branch may be known of the remote `origin` alone.
+
+    Raises:
+        InputError: the project is in no git repository, or has no such commit.
+    """
+    if not (root / ".git").exists():
+        raise InputError(f"--ref {ref}: {root} is in no git repository", "compare two commands: deviate run --versus")
+    for name in (ref, f"origin/{ref}"):
+        asked = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if asked.returncode == 0:
+            return Reference(name, asked.stdout.strip())
+        if "ownership" in asked.stderr:
+            raise InputError(
+                f"--ref {ref}: {asked.stderr.strip().splitlines()[0]}", "git config safe.directory says how"
+            )
+    raise InputError(
+        f"--ref {ref}: there is no such branch, tag or commit here",
+        f"fetch it: git fetch origin {ref}; in a shallow clone with --depth, or fetch-depth: 0 of actions/checkout",
+    )
+
+
+@contextlib.contextmanager
+def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Checkout]:
+    """The project at a commit, in a folder that is gone afterwards, whatever happens.
+
+    Args:
+        deviate: the `.deviate/` folder, on whose disk large files can be linked.
+
+    Raises:
+        InputError: git cannot lay out the commit.
+        RecordError: the folder cannot be made.
+    """
+    place = deviate / "cache" / f"ref-{reference.commit[:10]}-{time.time_ns()}" / root.name
+    try:
+        records.make_deviate_folder(deviate)
+        place.parent.mkdir(parents=True)
+    except OSError as error:
+        raise RecordError(
+            f"making {place.parent}: {error.strerror or error}", "check free space and permissions"
+        ) from (error)
+    try:
+        made = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
+        if made.returncode:
+            raise InputError(
+                f"--ref {reference.name}: git cannot lay out {reference.commit[:10]}: {made.stderr.strip()[-500:]}",
+                "check that the clone holds its files: git fetch --unshallow, git lfs fetch",
+            )
+        _mend_links(root, place)
+        _take_config(root, place)
+        _link_ignored(root, place)
+        yield Checkout(reference, root, place, tuple(_notes(place)))
+    finally:
+        _remove(root, place)
+
+
+def prepare_at(
+    checkout: Checkout, words: Sequence[str], here: Path, python: str | None, then: Sequence[Sequence[str]] = ()
+) -> Prepared:
+    """What a command means at that commit, read by the `deviate.toml` of the working tree.
+
+    It counts as a state of the project at its own root, where runs come to be after the checkout is gone.
+
+    Raises:
+        InputError: the commit has no such script or folder, or nothing can be recorded there.
+    """
+    root, place = checkout.root, checkout.place
+    at = f"at {checkout.reference.name} ({checkout.reference.commit[:10]})"
+    folder = place / here.relative_to(root)
+    if not folder.is_dir():
+        raise InputError(f"{at}: there is no folder {here.relative_to(root)}", "name a commit that has it")
+    there = [str(place / Path(it).relative_to(root)) if Path(it).is_relative_to(root) else it for it in words]
+    try:
+        found = prepare.prepare(prepare.find_target(there, folder, python, default=default_python(), then=then))
+    except InputError as error:
+        raise InputError(f"{at}: {error.message.replace(str(place), str(root))}", error.hint) from error
+    own = python or default_python()
+    target = dataclasses.replace(
+        found.target,
+        root=root,
+        script=root / found.target.script.relative_to(place),
+        others=tuple(root / it.relative_to(place) for it in found.target.others),
+        command=with_interpreter(words, own) if words else found.target.command,
+    )
+    analysis = dataclasses.replace(found.analysis, root=root)
+    return dataclasses.replace(found, target=target, analysis=analysis, sources=place)
+
+
+def _mend_links(root: Path, place: Path) -> None:
+    """Tracked symbolic links that leave the project, or name it by an absolute path, as they are meant at its root."""
+    tracked = _git(place, "ls-files", "--stage", "-z").stdout.split("\0")
+    names = [entry.partition("\t")[2] for entry in tracked if entry.startswith("120000 ")]
+    mended = [name for name in names if _mend(root, place, name)]
+    if mended:
+        _git(place, "update-index", "--assume-unchanged", "-z", "--stdin", text="".join(f"{it}\0" for it in mended))
+
+
+def _mend(root: Path, place: Path, name: str) -> bool:
+    link = place / name
+    if not link.is_symlink():
+        return False
+    target = link.readlink()
+    meant = Path(os.path.normpath(root / PurePosixPath(name).parent / target))
+    is_inside = meant.is_relative_to(root)
+    if is_inside != target.is_absolute():
+        return False
+    link.unlink()
+    link.symlink_to(os.path.relpath(meant, root / PurePosixPath(name).parent) if is_inside else meant)
+    return True
+
+
+def _take_config(root: Path, place: Path) -> None:
+    """The user's choice of metrics, so that both sides are read alike; it is no part of what runs."""
+    (place / CONFIG).unlink(missing_ok=True)
+    if (root / CONFIG).is_file():
+        shutil.copyfile(root / CONFIG, place / CONFIG)
+    _git(place, "update-index", "--assume-unchanged", "--", CONFIG)
+
+
+def _link_ignored(root: Path, place: Path) -> None:
+    """Files that git ignores, as far as a snapshot of the working tree would take them."""
+    asked = _git(root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    names = [name.rstrip("/") for name in asked.stdout.split("\0") if name]
+    names = [name for name in names if name != CONFIG and LEFT_OUT.isdisjoint(PurePosixPath(name).parts)]
+    if not names:
+        return
+    heavy = survey_of(root, COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LINK_WHOLE_ABOVE).heavy
+    for name in names:
+        with contextlib.suppress(OSError):  # what cannot be reached here cannot be in a snapshot either
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            _link(root, place, name, heavy)
+
+
+def _link(root: Path, place: Path, name: str, heavy: frozenset[str]) -> None:
+    """Link a file, or the files below a folder; what the commit itself has stays."""
+    source, target = root / name, place / name
+    if os.path.lexists(target) and not (target.is_dir() and source.is_dir() and not target.is_symlink()):
+        return
+    if source.is_symlink():
+        target.symlink_to(source.readlink())
+        _mend(root, place, name)
+    elif not source.is_dir():
+        try:
+            os.link(source, target)
+        except OSError:  # another disk, or a file of somebody else's
+            target.symlink_to(source)
+    elif name in heavy or (source / "pyvenv.cfg").exists() or (source / "conda-meta").is_dir():
+        target.symlink_to(source, target_is_directory=True)
+    else:
+        target.mkdir(exist_ok=True)
+        for entry in sorted(source.iterdir()):
+            if entry.name not in LEFT_OUT:
+                with contextlib.suppress(OSError):
+                    _link(root, place, f"{name}/{entry.name}", heavy)
+
+
+def _notes(place: Path) -> Iterator[str]:
+    if (place / ".gitmodules").exists():
+        yield "submodules are not checked out at the commit: their folders are empty there"
+    attributes = place / ".gitattributes"
+    if (
+        shutil.which("git-lfs") is None
+        and attributes.exists()
+        and "filter=lfs" in attributes.read_text(errors="replace")
+    ):
+        yield "git-lfs is not installed: files of Git LFS are pointers at the commit"
+
+
+def _remove(root: Path, place: Path) -> None:
+    """Remove the folder, and git's note of it; what a broken-off `git worktree add` left, too."""
+    _git(root, "worktree", "remove", "--force", "--force", str(place))
+    shutil.rmtree(place.parent, ignore_errors=True)
+    common = _git(root, "rev-parse", "--git-common-dir").stdout.strip()
+    for note in Path(root, common).glob("worktrees/*/gitdir"):
+        with contextlib.suppress(OSError):
+            if note.read_text().strip() == str(place / ".git"):
+                shutil.rmtree(note.parent, ignore_errors=True)
+
+
+def _git(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Run git there and nowhere else; whether it succeeded is for the caller to ask."""
+    return subprocess.run(
+        [*QUIETLY, *arguments],
+        cwd=folder,
+        env={**only_there(), "LC_ALL": "C"},
+        input=text,
+        text=True,
+        capture_output=True,
+        check=False,
+        errors="surrogateescape",
+    )

@@ -1,0 +1,63 @@
+"""Whether runs are tested on the same data, looked at as soon as two of them have ended: a cure is cheapest then."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deviate import records
+from deviate.errors import DeviateError
+from deviate.model import DrawEvent, EvaluationData, Variant
+from deviate.replay import RunUpdate
+from deviate.workflows.request import Begun
+
+ENOUGH = 2
+"""Runs of a variant that are looked at."""
+
+
+@dataclass(slots=True)
+class SameData:
+    """Takes news of runs, and answers with a sentence where the first runs of a variant had other test data.
+
+    What is not shown to be examples is passed over; so are variants that vary the split.
+    """
+
+    begun: Sequence[Begun]
+    _seen: dict[tuple[str, str], list[tuple[EvaluationData, ...]]] = field(default_factory=dict)
+    _drawn: dict[tuple[str, str], list[DrawEvent]] = field(default_factory=dict)
+
+    def take(self, update: RunUpdate) -> str | None:
+        """The sentence for the user; None where there is nothing to say."""
+        if update.kind != "finished" or update.status != "completed":
+            return None
+        variant = self._variant(update)
+        key = (update.experiment, update.variant)
+        seen = self._seen.setdefault(key, [])
+        if variant is None or "split" in variant.varied or len(seen) >= ENOUGH:
+            return None
+        try:
+            evaluation, drawn = records.evaluation_of(Path(update.folder))
+        except (DeviateError, OSError):  # told by whoever reads the records in the end
+            return None
+        seen.append(evaluation)
+        events = self._drawn.setdefault(key, [])
+        events += drawn
+        return _sentence(variant, seen, events) if len(seen) == ENOUGH else None
+
+    def _variant(self, update: RunUpdate) -> Variant | None:
+        plans = [it.plan for it in self.begun if update.experiment == it.folder.name]
+        variants = (it.definition for plan in plans for it in plan.variants if it.name == update.variant)
+        return next(variants, None)
+
+
+def _sentence(
+    variant: Variant, evaluations: Sequence[Sequence[EvaluationData]], drawn: Sequence[DrawEvent]
+) -> str | None:
+    from deviate.stats.estimates.evaluation import cure, hash_words  # numpy, which the report loads in any case
+    from deviate.stats.estimates.proof import agreement
+
+    if agreement(evaluations) != "differ":
+        return None
+    hashed = hash_words([it for run in evaluations for it in run])
+    held = ", although the seed of split is held" if "split" in variant.held else ""
+    sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{held}"
+    return f"{sentence}. {cure(variant.varied, drawn)}"

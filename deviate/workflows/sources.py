@@ -1,0 +1,189 @@
+"""Where experiments come from: records by name, and files that something else wrote."""
+
+import contextlib
+import dataclasses
+import glob
+import hashlib
+import itertools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from deviate import records
+from deviate.errors import InputError
+from deviate.model import Experiment
+from deviate.project.command import project_root
+from deviate.records.importers.registry import Imported
+
+LONGEST_FOLDER = 200
+"""Bytes of a folder's name; file systems take 255."""
+
+
+def records_folder(folder: Path) -> Path:
+    """The `.deviate/` of the project that a folder belongs to."""
+    return records.deviate_folder(project_root(folder))
+
+
+def read_any(
+    folder: Path, names: Sequence[str], *, form: str | None = None, has_all_variants: bool = False
+) -> tuple[Experiment, ...]:
+    """Experiments by name from the `.deviate/` folder, or from files that something else wrote.
+
+    What is on record goes before a file of the same name. A path, or a pattern such as `"runs/*/metrics.csv"`, is one
+    experiment, or those that its file tells apart; `FILE:NAME` is one of them.
+
+    Args:
+        form: name of the importer for the files; None to tell by what they look like.
+        has_all_variants: whether a name on record means all its variants, not the first one.
+
+    Raises:
+        InputError: neither on record nor a file, or a file that cannot be read.
+    """
+    found: list[tuple[str, Experiment]] = []
+    for name in names:
+        paths, part = _files(folder, name)
+        experiments: Sequence[Experiment]
+        if paths:
+            experiments = _imported(paths, part, name, form)
+        else:
+            experiments = read_variants(folder, name) if has_all_variants else read(folder, [name])
+        found += [(name if paths else "", experiment) for experiment in experiments]
+    return _told_apart(found)
+
+
+def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
+    """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
+    experiments: list[Experiment] = []
+    known: dict[str, tuple[Experiment, ...]] = {}
+    for name in names:
+        plain, _, variant = name.partition(":")
+        if plain not in known:
+            known[plain] = records.read_experiment(records.find_experiment(folder, plain))
+        found = known[plain]
+        chosen = [experiment for experiment in found if experiment.variant == variant] if variant else list(found[:1])
+        if not chosen:
+            there = ", ".join(experiment.variant for experiment in found)
+            raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {there}")
+        experiments += chosen
+    return tuple(experiments)
+
+
+def read_variants(folder: Path, name: str) -> tuple[Experiment, ...]:
+    """All variants of an experiment, or the one of `NAME:VARIANT`."""
+    if ":" in name:
+        return read(folder, [name])
+    return records.read_experiment(records.find_experiment(folder, name))
+
+
+def report_path(folder: Path, experiments: Sequence[Experiment]) -> Path:
+    """Where the report of these experiments is kept."""
+    return report_folder(folder, [experiment.name for experiment in experiments]) / "report.html"
+
+
+def report_folder(folder: Path, names: Sequence[str]) -> Path:
+    """Where reports are kept of the experiments of these names, in their order; a name may stand there twice."""
+    joined = "-vs-".join(dict.fromkeys(names)).replace("/", "_").replace("\0", "_")  # names of files may be anything
+    name = os.fsencode(f"_{joined}" if joined in {"", ".", ".."} else joined)
+    if len(name) > LONGEST_FOLDER:
+        name = name[:LONGEST_FOLDER].decode("utf-8", "ignore").encode() + b"-" + _digest(name)
+    return folder / "reports" / os.fsdecode(name)
+
+
+def _digest(name: bytes) -> bytes:
+    return hashlib.sha256(name).hexdigest()[:12].encode()
+
+
+def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Imported, ...]:
+    """What is in files, folders and patterns, all taken together.
+
+    Raises:
+        InputError: there is no such file, or it cannot be read.
+    """
+    paths: list[Path] = []
+    for name in names:
+        found = _matching(name)
+        if not found:
+            raise InputError(f"there is no file {name}", "name a file or folder that exists")
+        paths += found
+    return records.read_files(paths, form=form)
+
+
+def published_table(names: Sequence[str]) -> str | None:
+    """One file of summaries by the DEVIATE release of 2021, rightly labelled, as CSV; None for anything else.
+
+    Raises:
+        InputError: it is damaged, or there is one among other files.
+    """
+    paths = [path for name in names for path in _matching(name)]
+    tables = [table for path in paths if path.is_file() and (table := records.published_table(path)) is not None]
+    if tables and len(paths) > 1:
+        raise InputError("summaries of the DEVIATE release of 2021 are no runs", "give one such file by itself")
+    return tables[0] if tables else None
+
+
+def _matching(name: str) -> list[Path]:
+    """The files or folders of a path or a pattern.
+
+    Raises:
+        InputError: whether there are any cannot be told.
+    """
+    if not name:
+        return []
+    try:
+        if Path(name).exists():
+            return [Path(name)]
+    except OSError as error:
+        raise InputError(
+            f"reading {name[:LONGEST_FOLDER]}: {error.strerror or error}", "check its name and permissions"
+        ) from error
+    if not glob.has_magic(name):
+        return []
+    return [Path(it) for it in sorted(glob.glob(name, recursive=True))]  # noqa: PTH207  `Path.glob` takes no whole path
+
+
+def _files(folder: Path, name: str) -> tuple[list[Path], str]:
+    """The files that a name means, none where it means an experiment on record; and which part of them."""
+    with contextlib.suppress(InputError):
+        records.find_experiment(folder, name.partition(":")[0])
+        return [], ""
+    for path, part in ((name, ""), name.rpartition(":")[::2]):
+        if path and (found := _matching(path)):
+            return found, part
+    if glob.has_magic(name) or Path(name).suffix or "/" in name:
+        raise InputError(f"there is no file {name}", "name a file or folder that exists, or an experiment on record")
+    return [], ""
+
+
+def _imported(paths: Sequence[Path], part: str, name: str, form: str | None) -> Sequence[Experiment]:
+    found = [records.experiment_of(it) for it in records.read_files(paths, form=form)]
+    chosen = [it for it in found if it.name == part] if part else found
+    if not chosen:
+        there = ", ".join(it.name for it in found)
+        raise InputError(f"{name.rpartition(':')[0]} has no experiment {part!r}", f"it has: {there}")
+    return chosen
+
+
+def _told_apart(found: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
+    """Experiments of the same name are called after where their files part too: `old-scores`, `new-scores`."""
+    names = [experiment.name for _, experiment in found]
+    taken: set[str] = set()
+    experiments = []
+    for source, experiment in found:
+        name = experiment.name
+        if source and names.count(name) > 1:
+            places = [_folders(it) for it, other in found if it and other.name == name]
+            shared = set.intersection(*map(set, places))
+            apart = [it for it in _folders(source) if it not in shared] or _folders(source)
+            name = "-".join((*apart[-1:], name))
+        numbered = (f"{name}-{index}" for index in itertools.count(2))
+        name = next(it for it in itertools.chain([name], numbered) if not source or it not in taken)
+        taken.add(name)
+        experiments.append(dataclasses.replace(experiment, name=name))
+    return tuple(experiments)
+
+
+def _folders(source: str) -> tuple[str, ...]:
+    """The folders on the way to a path, itself where it is one, without patterns."""
+    path = Path(source).resolve()
+    parts = path.parts[1:] if path.is_dir() else path.parts[1:-1]
+    return tuple(it for it in parts if not glob.has_magic(it))

@@ -1,0 +1,93 @@
+"""Whether there are enough runs: precision and declared looks are asked between runs, and add some."""
+
+import dataclasses
+import time
+from collections.abc import Sequence
+
+from deviate import records
+from deviate.errors import InputError
+from deviate.replay import Order, Outcome
+from deviate.workflows.execute import fair_order
+from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.request import Begun, Growth, Request
+from deviate.workflows.sources import read
+
+MOST_RUNS = 30
+"""Where precision decides and the user names no limit."""
+
+
+def declare(
+    *, until: str | None, looks: str | None, runs: int | None, least: int | None, most: int | None, confidence: float
+) -> Growth:
+    """What the user says before the first run about how many there are to be.
+
+    Raises:
+        InputError: a target or looks that cannot be read, both of them, or limits that make no sense.
+    """
+    if until is None and (least or most):
+        raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
+    if until is None and looks is None:
+        return Growth()
+    from deviate import stats  # half a second of scipy, which a plain run need not wait for
+
+    if until is not None and looks is not None:
+        raise InputError("--until and --looks exclude each other", "precision decides one, comparisons the other")
+    if until is not None:
+        first = least or runs or stats.MIN_RUNS
+        last = most or max(MOST_RUNS, first)
+        if last < first:
+            raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
+        return Growth(precision=stats.parse_target(until).text, least=first, most=last)
+    plan = stats.parse_looks(looks or "", runs, confidence=confidence)
+    if runs is not None and runs != plan.numbers[-1]:
+        raise InputError(f"--runs {runs} is not the last of --looks {looks}", "leave --runs away, or let them agree")
+    return Growth(looks=plan.numbers, spending=plan.spending)
+
+
+class Further:
+    """What the schedule asks when all runs have ended: the runs to add, none when there are enough."""
+
+    def __init__(self, begun: Sequence[Begun], variants: Sequence[str], request: Request, judging: Judging) -> None:
+        self._begun, self._variants = begun, variants
+        self._growth, self._judging = request.growth, judging
+        self._at_a_time = request.settings.jobs
+        self._n_runs = request.runs
+        self._folder = begun[0].folder.parent.parent
+
+    def __call__(self, _: Sequence[Outcome]) -> Sequence[Order]:
+        before, self._n_runs = self._n_runs, self._wanted()
+        if self._n_runs == before:
+            return ()
+        grown = [_grown(it, self._variants, self._n_runs) for it in self._begun]
+        return [order for order in fair_order(grown, self._variants) if before <= order.spec.replicate < self._n_runs]
+
+    def _wanted(self) -> int:
+        """Runs per variant that there are to be by now."""
+        growth, n_runs = self._growth, self._n_runs
+        if not growth.precision and not growth.looks:
+            return n_runs
+        from deviate import stats
+
+        if growth.precision:
+            target = stats.parse_target(growth.precision)
+            names = [f"{it.name}:{variant}" for it in self._begun for variant in self._variants]
+            far = [
+                stats.progress(it, target, confidence=self._judging.confidence, min_runs=growth.least)
+                for it in read(self._folder, names)
+            ]
+            return n_runs if all(it.is_reached for it in far) else min(growth.most, n_runs + self._at_a_time)
+        if growth.looks and len(self._begun) > 1:
+            compared = read(self._folder, [f"{it.name}:{self._variants[0]}" for it in self._begun])
+            if not stats.is_settled(judge_scores(compared, self._judging)):
+                return stats.next_look(growth.looks, n_runs) or n_runs
+        return n_runs
+
+
+def _grown(begun: Begun, variants: Sequence[str], n_runs: int) -> Begun:
+    """The experiment with more runs in its plan."""
+    planned = tuple(
+        dataclasses.replace(it, n_runs=max(it.n_runs, n_runs)) if it.name in variants else it
+        for it in records.read_plan(begun.folder).variants
+    )
+    plan = records.change_experiment(begun.folder, time=time.time(), variants=planned)
+    return dataclasses.replace(begun, plan=plan)

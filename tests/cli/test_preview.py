@@ -1,0 +1,134 @@
+"""What a user reads before the first run."""
+
+from pathlib import Path
+
+import pytest
+
+from deviate.cli.preview import announcement
+from deviate.project.command import locate
+from deviate.project.prepare import Prepared, prepare
+from deviate.replay import choose_variants, keeping
+from deviate.workflows import Request
+
+TRAIN = """\
+import random
+import numpy as np
+random.seed(42)
+rng = np.random.default_rng(7)
+for epoch in range(3):
+    loss = random.random()
+    print("loss", loss)
+"""
+
+
+@pytest.fixture
+def prepared(project: Path) -> Prepared:
+    (project / "train.py").write_text(TRAIN)
+    return prepare(locate(["train.py"], project))
+
+
+def told(prepared: Prepared, *names: str, width: int = 120) -> list[str]:
+    variants = choose_variants(names, prepared.variants)
+    return announcement(prepared, Request(3, variants, None, 0), width).splitlines()
+
+
+def test_each_seed_is_named_once_and_its_fate_is_told(prepared: Prepared) -> None:
+    lines = told(prepared, "as-is", "algo", "control", width=140)
+    how = "one for all runs where it is held, else one for each run"
+    assert [line for line in lines if line.startswith("Seed")] == [
+        "Seed       train.py:3  random.seed(42)",
+        "Seed       train.py:4  numpy.random.default_rng(7)",
+        f"Seeds    replaced in algo, control by a seed for each stream: {how}",
+        "Seeds    kept in as-is",
+    ]
+
+
+def test_seeds_that_are_not_known_to_be_replaced_are_not_said_to_be(project: Path) -> None:
+    text = """\
+import gymnasium
+import lightgbm
+from sklearn.model_selection import train_test_split
+train, test = train_test_split(range(9), random_state=42)
+env = gymnasium.make("CartPole-v1")
+env.reset(seed=3)
+model = lightgbm.LGBMClassifier(random_state=1)
+for epoch in range(3):
+    print("loss", 0.1 * epoch)
+"""
+    (project / "train.py").write_text(text)
+    lines = told(prepare(locate(["train.py"], project)), "algo", width=140)
+    assert [line for line in lines if line.startswith("Seeds")] == [
+        "Seeds    at train.py:4 choose examples: kept where split is held",
+        "Seeds    at train.py:6, train.py:7 may stay as they are: the runs tell what no variant varies",
+    ]
+
+
+def test_a_plain_run_keeps_the_seeds(prepared: Prepared) -> None:
+    lines = told(prepared, "as-is")
+    assert "Seeds    kept in as-is" in lines
+    assert not any("replaced" in line for line in lines)
+
+
+def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prepared: Prepared) -> None:
+    request = Request(3, choose_variants(("algo",), prepared.variants), None, 0)
+    assert "\nRunning  train-3.11: 3 x " in announcement(prepared, request, 200, name="train-3.11")
+    assert "\nRunning  3 x " in announcement(prepared, request, 200)
+
+
+def test_what_is_captured_is_told_with_the_most_that_it_can_take(prepared: Prepared) -> None:
+    variants = choose_variants(("algo", "control"), prepared.variants)
+    request = Request(3, variants, None, 0, capture=keeping(["weights"], every=1, limit="5MB"))
+    assert [line for line in announcement(prepared, request, 120).splitlines() if line.startswith("Capture")] == [
+        "Capture  weights, at the end and every step of the main loop; at most 5.0 MB of each run, 30 MB of 6 together"
+    ]
+    assert not any(line.startswith("Capture") for line in told(prepared, "algo"))
+
+
+def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared: Prepared) -> None:
+    lines = told(prepared, "as-is", "init", "impl")
+    assert [line for line in lines if line.startswith("Variant")] == [
+        "Variant  as-is: nothing is touched: the script's own seeds and defaults",
+        "Variant  init: varies init; holds the other streams, hash, kernels, autotune, precision",
+        "Variant  impl: varies kernels, autotune, precision; holds all streams, hash",
+    ]
+
+
+def test_long_lines_are_wrapped_on_a_narrow_terminal(prepared: Prepared) -> None:
+    lines = told(prepared, "algo+impl", "control", width=70)
+    first = next(number for number, line in enumerate(lines) if line.startswith("Variant  algo+impl"))
+    assert lines[first + 1].startswith(" " * 9)
+    assert all(len(line) <= 70 for line in lines if line.startswith(("Variant", "Seeds")))
+
+
+OUTSIDE = """\
+import wandb, requests
+wandb.init(project="p", id="abc123")
+for epoch in range(3):
+    loss = 1 / (epoch + 1)
+    print("loss", loss)
+    wandb.save("model.pt")
+open("/data/deviate-never/result.txt", "w")
+requests.post("https://example.org")
+"""
+
+
+def test_what_reaches_beyond_the_work_copy_is_told_with_its_place_and_its_fate(project: Path) -> None:
+    (project / "train.py").write_text(OUTSIDE)
+    prepared = prepare(locate(["train.py"], project))
+    lines = told(prepared, "algo", "impl")
+    assert '  tracker-id     wandb.init(id="abc123") (train.py:2)' in lines
+    assert "  absolute-path  /data/deviate-never/result.txt (train.py:7)" in lines
+    assert "Trackers wandb: offline in algo, impl" in lines
+    assert [line for line in lines if line.startswith("Outside  ") and " at " in line] == [
+        "Outside  tracker-id at train.py:2: kept as the script has it, over what would tell the runs apart",
+        "Outside  upload at train.py:6: stays on the disk, offline",
+        "Outside  upload at train.py:8: not stopped: each run does it again",
+        "Outside  absolute-path at train.py:7: not copied: all runs write the same files",
+    ]
+    online = told(prepared, "algo", "as-is")
+    assert "Trackers wandb: offline in algo; as the script has them in as-is" in online
+    assert "Outside  upload at train.py:6, train.py:8: not stopped: each run does it again" in online
+
+
+def test_a_script_without_side_effects_is_told_of_none(prepared: Prepared) -> None:
+    assert not any(line.startswith(("Outside", "Trackers")) for line in told(prepared, "algo", "as-is"))

@@ -1,0 +1,55 @@
+"""The table of causes, and the page that is written from it."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from each import check_each
+
+from deviate.analysis.hazards import HAZARDS
+from deviate.diverge.causes.known import GROUPS, Known
+from deviate.diverge.causes.operations import FAMILIES
+from deviate.diverge.causes.table import KNOWN
+from deviate.replay.variants import NAMES
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_of_the_documentation_is_up_to_date_and_in_the_manual() -> None:
+    command = [sys.executable, "-P", "-m", "deviate.diverge.causes.page"]
+    written = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+    assert (ROOT / "docs/reference/causes.md").read_text(encoding="utf-8") == written
+    assert "reference/causes.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+
+
+def check_cause(known: Known) -> None:
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", known.id)
+    assert known.group in GROUPS
+    assert min(map(len, (known.reason, known.signs, known.cure))) > 10
+    assert not known.title.endswith(".")
+    assert all(it.startswith("https://") or it.endswith(".md") for it in known.source.split(", "))
+    assert set(known.holds) <= set(NAMES)
+
+
+def test_a_cause_tells_what_it_is_what_points_to_it_what_removes_it_and_where_that_stands() -> None:
+    check_each(((known.id, known) for known in KNOWN), check_cause)
+
+
+def test_no_two_causes_have_one_name() -> None:
+    assert len({known.id for known in KNOWN}) == len(KNOWN)
+
+
+def test_every_hazard_that_a_cause_looks_for_is_one_that_the_analysis_finds() -> None:
+    calls = re.compile(r"(?:hazard_places|hazards_named|_source)\((?:difference, )?evidence, ([^)*]+)\)")
+    asked = {name for family in FAMILIES for name in family.hazards}
+    for file in (ROOT / "deviate/diverge/causes").glob("*.py"):
+        for call in calls.finditer(file.read_text(encoding="utf-8")):
+            asked |= set(re.findall(r'"([a-z-]+)"', call[1]))
+    assert len(asked) > 20
+    assert asked <= set(HAZARDS)
+
+
+def test_every_hazard_is_looked_for_by_some_cause_but_those_that_undo_a_control() -> None:
+    text = "".join(it.read_text(encoding="utf-8") for it in (ROOT / "deviate/diverge/causes").glob("*.py"))
+    assert {name for name in HAZARDS if f'"{name}"' not in text} == {"determinism-off"}

@@ -1,0 +1,109 @@
+"""PyTorch in several processes: what each evaluates is kept once and put together, and weights are those of one."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from harness import Child
+
+from deviate import stability, workflows
+
+TRAIN = """\
+import torch, torch.distributed as dist
+from torch import nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+torch.set_num_threads(1)
+dist.init_process_group("gloo"); rank = dist.get_rank()
+X = torch.sin(torch.arange(900.0) ** 1.5).reshape(150, 6); Y = (X[:, 0] > 0).long()
+sampler = DistributedSampler(TensorDataset(X[:80], Y[:80]))
+train_loader = DataLoader(TensorDataset(X[:80], Y[:80]), 10, sampler=sampler)
+dealt = TensorDataset(X[80:101], Y[80:101])
+dealt_loader = DataLoader(dealt, 4, sampler=DistributedSampler(dealt, shuffle=False))
+whole_loader = DataLoader(TensorDataset(X[101:120], Y[101:120]), 4)
+first_loader = DataLoader(TensorDataset(X[120:], Y[120:]), 4)
+model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 2)))
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+@torch.no_grad()
+def count(net, loader):
+    net.eval()
+    return sum(torch.tensor([(net(x).argmax(1) == y).sum(), len(y)]) for x, y in loader)
+for epoch in range(2):
+    model.train(); sampler.set_epoch(epoch)
+    for x, y in train_loader:
+        optimizer.zero_grad(); F.cross_entropy(model(x), y).backward(); optimizer.step()
+    dealt_counts = count(model, dealt_loader); dist.all_reduce(dealt_counts)
+    counts = {"dealt": dealt_counts, "whole": count(model, whole_loader)}
+    if rank == 0:
+        counts["first"] = count(model.module, first_loader)
+        for name, (right, n) in counts.items(): print(name, (right / n).item(), flush=True)
+dist.destroy_process_group()
+if rank == 0:
+    right, n = count(model.module, first_loader); print("first", (right / n).item())
+"""
+
+ALONE = """\
+import torch
+model = torch.nn.Linear(2, 1); optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for _ in range(2):
+    optimizer.zero_grad(); model(torch.ones(3, 2)).sum().backward(); optimizer.step()
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _needs_processes() -> None:
+    distributed = pytest.importorskip("torch.distributed")
+    if not distributed.is_available() or not distributed.is_gloo_available():
+        pytest.skip("this PyTorch has no gloo")
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory, deviate_in):  # type: ignore[no-untyped-def]
+    folder = tmp_path_factory.mktemp("ranks")
+    (folder / "train.py").write_text(TRAIN)
+    torchrun = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "train.py")
+    ran = deviate_in(folder)(
+        "run", "--name", "ranks", "--runs", "1", "--capture", "predictions,weights", "--", *torchrun
+    )
+    assert ran.code == 0, ran.both
+    (found,) = workflows.read(folder / ".deviate", ["ranks"])
+    return found
+
+
+def test_accuracies_of_all_examples_are_those_that_the_script_printed(experiment) -> None:  # type: ignore[no-untyped-def]
+    captured = stability.captured_of(experiment)
+    (run,) = experiment.runs
+    text = (run.artifacts[0].path.parents[1] / "stdout.log").read_text()
+    printed = {name: float(value) for name, value in re.findall(r"^(\w+) (\S+)$", text, re.MULTILINE)}
+    accuracies = {it.name: (it.labels == it.truth).mean() for it in captured.sets}
+    assert accuracies == pytest.approx(printed)
+    # 21 examples are dealt out to two, one of them twice; a set that both go through counts once.
+    assert {it.name: it.labels.shape[1] for it in captured.sets} == {"dealt": 22, "whole": 19, "first": 30}
+    assert captured.reasons == ()
+    (notes,) = [it.notes for it in captured.sets if it.name == "dealt"]
+    assert notes[0].startswith("Shares of 2 processes are put together")
+
+
+def test_weights_are_those_of_one_process_also_where_the_group_is_no_more(experiment) -> None:  # type: ignore[no-untyped-def]
+    kept = [it for it in experiment.runs[0].artifacts if it.kind == "weights"]
+    assert {it.rank for it in kept} == {0}
+
+
+def test_all_processes_have_one_limit_together(tmp_path: Path) -> None:
+    child = Child(tmp_path, TRAIN)
+    command = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "train.py")
+    # 1440 bytes of an evaluation, and as many of the one before it, fit into 4000 but not into the half of them.
+    result = child.run(capture={"predictions": "on", "limit": "4000"}, command=command)
+    assert (result.code, result.of("error")) == (0, [])
+    assert {it[2] for it in result.of("not captured")} == {"the limit of what is captured of a run is reached"}
+
+
+@pytest.mark.parametrize("left", [{"RANK": ""}, {"RANK": "3"}, {"RANK": "3", "WORLD_SIZE": "2"}, {"RANK": "one"}])
+def test_a_variable_that_no_launcher_set_does_not_make_a_process_one_of_several(
+    tmp_path: Path, left: dict[str, str | None]
+) -> None:
+    child = Child(tmp_path, ALONE)
+    result = child.run(capture={"predictions": "on", "weights": "on"}, environment={"WORLD_SIZE": None, **left})
+    assert (result.code, result.of("error")) == (0, [])
+    assert [event[1] for event in result.of("artifact")] == ["exit"]

@@ -1,0 +1,78 @@
+"""What stands at figures of metrics is true of what is drawn."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiments import experiment, run, scored, selected, trained
+
+from deviate.model import Series
+from deviate.report import View, build_view, render
+from deviate.report.figures import page_figure
+from deviate.report.parts.metrics import N_OPEN
+from deviate.report.view import EstimationPlot
+from deviate.stats import judge
+
+
+def _compared(n_experiments: int, *, is_paired: bool = False) -> View:
+    scores = [np.random.default_rng(i).normal(90, 1, 6).tolist() for i in range(n_experiments)]
+    return build_view(judge([scored(f"e{i}", it) for i, it in enumerate(scores)], is_paired=is_paired))
+
+
+def _plot(view: View) -> EstimationPlot:
+    plot = view.metrics[0].estimation
+    assert plot is not None
+    return plot
+
+
+@pytest.mark.parametrize(
+    ("n_experiments", "told"),
+    [
+        (1, "mean and its 95% interval"),
+        (8, "mean and one SD to either side. A panel of its own has the differences"),
+    ],
+)
+def test_the_caption_says_what_the_line_beside_the_points_is(n_experiments: int, told: str) -> None:
+    view = _compared(n_experiments)
+    assert told in _plot(view).caption == view.points_note
+
+
+def test_rows_of_many_experiments_draw_the_sd_and_not_the_interval() -> None:
+    plot = _plot(_compared(8))
+    without = replace(plot, groups=tuple(replace(it, low=None, high=None) for it in plot.groups))
+    wider = replace(plot, groups=tuple(replace(it, sd=10 * (it.sd or 0)) for it in plot.groups))
+    assert page_figure(without) == page_figure(plot) != page_figure(wider)
+
+
+def test_a_single_run_has_no_mean_to_speak_of() -> None:
+    plot = _plot(build_view(judge([scored("a", [1.0])])))
+    assert plot.caption == "Each point is the score of one run. No axis is forced to start at zero."
+
+
+def test_a_curve_is_told_in_numbers_to_those_who_cannot_see_it() -> None:
+    curves = [Series((0, 1, 2), (1.0, 0.5, 0.25 + 0.01 * i)) for i in range(3)]
+    runs = [run(i, {"loss": it}) for i, it in enumerate(curves)]
+    diverged = run(3, {"loss": Series((0, 1), (1.0, float("nan")))}, status="diverged")
+    view = build_view(judge([experiment("a", [*runs, diverged], [selected("loss")])]))
+    plot = view.metrics[0].curve
+    assert plot is not None
+    assert "a: 3 runs, first value 1.0000, last values 0.2500 … 0.2700, 1 failed" in plot.description
+
+
+def test_figures_beyond_the_first_metrics_are_folded_and_none_is_left_out() -> None:
+    sides = [trained(name, n_runs=3, n_metrics=N_OPEN + 3, n_points=4, seed=i) for i, name in enumerate("ab")]
+    view = build_view(judge(sides))
+    page = render(view, "html")
+    assert view.folded_metrics == "3 more metrics"
+    assert not view.metrics[0].is_folded
+    assert page.count("<summary>3 more metrics</summary>") == 2
+    for metric in view.metrics:
+        assert metric.estimation is not None
+        assert page.count(f'id="{metric.estimation.key}-title"') == 1
+
+
+def test_few_metrics_are_not_folded() -> None:
+    view = build_view(judge([trained("a", n_runs=3, n_metrics=N_OPEN, n_points=4)]))
+    assert view.folded_metrics == ""
+    assert not any(it.is_folded for it in view.metrics)
+    assert "more metrics</summary>" not in render(view, "html")

@@ -1,0 +1,201 @@
+import dataclasses
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from experiments import experiment, run, scored, selected, single
+
+from deviate.model import Experiment, Findings
+from deviate.report.figures import page_figure
+from deviate.report.forms.templates import template
+from deviate.report.parts.multi_comparison import many_views
+from deviate.report.parts.tasks import task_view
+from deviate.report.view import ManyView, ProfilePlot, RankPlot, TaskView
+from deviate.stats import compare_many, compare_tasks, judge
+
+UNITS = {"acc": ("%", 90.0), "loss": ("", 2.0), "f1": ("", 0.5)}
+
+
+def _several(n_experiments: int, n: int = 6, names: Sequence[str] = ()) -> list[Experiment]:
+    """Experiments on three tasks, each better than the one before."""
+    found = []
+    for side in range(n_experiments):
+        draws = np.random.default_rng(side)
+        metrics = [
+            selected(name, unit=unit, direction="min" if name == "loss" else "max", is_primary=name == "acc")
+            for name, (unit, _) in UNITS.items()
+        ]
+        runs = [
+            run(
+                i,
+                {
+                    name: single(
+                        float(level * (1 + (-1 if name == "loss" else 1) * 0.01 * side + draws.normal(0, 0.005)))
+                    )
+                    for name, (_, level) in UNITS.items()
+                },
+            )
+            for i in range(n)
+        ]
+        found.append(experiment(names[side] if names else f"e{side}", runs, metrics))
+    return found
+
+
+def _findings(experiments: Sequence[Experiment], tasks: Sequence[str] = tuple(UNITS)) -> Findings:
+    judged, names = judge(experiments), [it.name for it in experiments]
+    many = compare_many(judged.experiments, names, matches={}, confidence=0.95, rng=np.random.default_rng(0))
+    over = compare_tasks(
+        judged.experiments, names, tasks, confidence=0.95, rng=np.random.default_rng(0), n_resamples=500
+    )
+    return dataclasses.replace(judged, many=many, tasks=over)
+
+
+def _many(*experiments: Experiment) -> ManyView:
+    findings = _findings(experiments)
+    return many_views(findings, [it.name for it in experiments])[0]
+
+
+def _tasks(*experiments: Experiment, tasks: Sequence[str] = tuple(UNITS)) -> TaskView:
+    view = task_view(_findings(experiments, tasks), [it.name for it in experiments])
+    assert view is not None
+    return view
+
+
+def _plots(*experiments: Experiment) -> tuple[RankPlot, ProfilePlot]:
+    view = _tasks(*experiments)
+    assert view.ranks is not None
+    assert view.profile is not None
+    return view.ranks, view.profile
+
+
+def _page(view: ManyView, tasks: TaskView) -> str:
+    shown = type("Shown", (), {"many": (view,), "tasks": tasks})
+    figures = {"task-ranks": "", "task-profiles": ""}
+    return "".join(template(name).render(view=shown, figures=figures) for name in ("many.html.j2", "tasks.html.j2"))
+
+
+def test_the_lines_name_each_candidate_with_difference_interval_and_p() -> None:
+    view = _many(
+        scored("base", [93.1, 93.4, 92.8, 93.6, 93.0, 93.3]),
+        scored("a", [93.9, 94.1, 93.5, 94.4, 93.8]),
+        scored("b", [93.2, 93.9, 92.6, 94.0, 93.3, 92.9, 93.8]),
+    )
+    assert view.lines[0].startswith("test_acc over 3 experiments: Welch F(2, ")
+    pattern = r"[+−]\d\.\d\d points \[[−\d.]+ … [−\d.]+\], p = \.\d{3}"
+    assert re.fullmatch(rf"Dunnett against base: a {pattern}; b {pattern}", view.lines[1])
+    assert view.sentence.startswith("test_acc over 3 experiments (n: base 6, a 5, b 7): Welch F(2, ")
+    assert "95% simultaneous CI, equal variances assumed" in view.sentence
+
+
+def test_the_matrix_has_each_pair_once_below_the_diagonal() -> None:
+    view = _many(*_several(4))
+    assert view.matrix_headers == ("e0", "e1", "e2")
+    assert [row.label for row in view.matrix] == ["e1", "e2", "e3"]
+    assert [[bool(cell.text) for cell in row.cells] for row in view.matrix] == [
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+    ]
+    assert "Holm over 6 pairs" in view.matrix_caption
+
+
+def test_too_few_runs_have_reasons_in_place_of_numbers() -> None:
+    view = _many(*_several(3, n=1))
+    assert view.no_dunnett == "Not compared with e0: needs 5 runs of the baseline, has 1."
+    assert view.dunnett == ()
+    assert all(fact.cell.is_reason for fact in view.omnibus)
+    assert "nan" not in f"{view}".lower()
+
+
+def test_tasks_are_told_with_their_interval_and_how_they_were_made_comparable() -> None:
+    view = _tasks(*_several(3))
+    assert view.lines[0].startswith(
+        "IQM over 3 tasks, each scaled to 0 … 1 [95% CI, stratified bootstrap over runs]: e0 0."
+    )
+    assert view.lines[1].startswith(
+        "mean rank e0 3.00, e1 2.00, e2 1.00, critical difference 1.91; Friedman chi-square(2)"
+    )
+    facts = {fact.label: fact.cell.text for fact in view.facts}
+    assert facts["Runs per task"] == "e0 6; e1 6; e2 6"
+    assert "lower is better in loss" in facts["Normalisation"]
+    assert len(view.rows) == 3
+    assert all(len(row.cells) == len(view.headers) for row in view.rows)
+
+
+def test_one_task_alone_has_a_reason_and_no_figures() -> None:
+    view = _tasks(*_several(3), tasks=["acc"])
+    assert "needs 2 tasks" in view.no_rows
+    assert view.ranks is view.profile is None
+    assert view.rows == ()
+    assert "needs 2 tasks" in _page(_many(*_several(3)), view)
+
+
+def test_without_named_tasks_there_is_no_part_on_tasks() -> None:
+    assert task_view(judge(_several(3)), ["a", "b", "c"]) is None
+    assert many_views(judge(_several(2)), ["a", "b"]) == ()
+
+
+def test_names_that_would_be_markup_or_codes_are_harmless() -> None:
+    several = _several(3, names=["<b>&", "\x1b[31mred", "x\ny"])
+    many, tasks = _many(*several), _tasks(*several)
+    page = _page(many, tasks)
+    assert "<b>" not in page
+    assert "&lt;b&gt;&amp;" in page
+    assert "\x1b" not in f"{many.lines}{tasks.lines}{page}"
+    assert tasks.ranks is not None
+    ET.fromstring(page_figure(tasks.ranks))
+
+
+def test_figures_are_well_formed_named_and_in_the_ink_of_the_page() -> None:
+    ranks, profile = _plots(*_several(3))
+    for svg in (page_figure(ranks), page_figure(profile)):
+        root = ET.fromstring(svg)
+        assert root.get("role") == "img"
+        named = {element.get("id"): element for element in root.iter() if element.get("id")}
+        for key in (root.get("aria-labelledby") or "").split():
+            assert named[key].text
+        assert "currentColor" in svg
+        assert "#000000" not in svg
+    assert ranks.key != profile.key
+
+
+def test_figures_are_the_same_each_time() -> None:
+    ranks, profile = _plots(*_several(3))
+    assert page_figure(ranks) == page_figure(ranks)
+    assert page_figure(profile) == page_figure(profile)
+
+
+@pytest.mark.parametrize("n_experiments", [3, 7, 13])
+def test_each_experiment_stands_in_both_figures_with_its_rank_and_its_n(n_experiments: int) -> None:
+    ranks, profile = _plots(*_several(n_experiments))
+    text = "".join(ET.fromstring(page_figure(ranks)).itertext())
+    for label, rank, _ in ranks.ranks:
+        assert f"{label}  {rank}" in text
+    assert "n = 3 tasks" in text
+    shown = "".join(ET.fromstring(page_figure(profile)).itertext())
+    for index in range(n_experiments):
+        assert f"e{index} (n = 18 scores)" in shown
+
+
+def test_experiments_not_told_apart_are_joined_by_a_bar() -> None:
+    plot = RankPlot(
+        "k",
+        "t",
+        "d",
+        "c",
+        "n = 9 tasks",
+        (("a", "1.2", 1.2), ("b", "1.9", 1.9), ("c", "2.9", 2.9)),
+        0.8,
+        "CD",
+        ((1.2, 1.9),),
+    )
+    assert page_figure(plot).count("stroke-width: 4") == 1
+    assert page_figure(dataclasses.replace(plot, cliques=())).count("stroke-width: 4") == 0
+
+
+def test_a_critical_difference_longer_than_the_figure_is_said_to_be() -> None:
+    ranks = (("a", "1.5", 1.5), ("b", "2.0", 2.0), ("c", "2.5", 2.5))
+    plot = RankPlot("k", "t", "d", "c", "n = 2 tasks", ranks, 40.0, "critical difference 40", ((1.5, 2.5),))
+    assert "longer than the scale" in "".join(ET.fromstring(page_figure(plot)).itertext())

@@ -1,0 +1,210 @@
+"""Outcomes in a report: completion, failed runs ranked worst, times to a target, curves."""
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from experiments import experiment, run, selected
+from markupsafe import Markup
+
+from deviate.model import Experiment, Findings, SelectedMetric, Series, Status, Unavailable
+from deviate.report.figures import page_figure
+from deviate.report.forms.templates import template
+from deviate.report.parts.outcomes import no_outcomes, outcome_view
+from deviate.report.view.outcomes import OutcomeView
+from deviate.stats import (
+    attainment,
+    compare_attainment,
+    compare_completion,
+    compare_curves,
+    completion,
+    judge,
+    worst_rank,
+)
+
+LABELS = ["base", "new"]
+
+
+def trained(name: str, n_runs: int, *, rate: float, failed: dict[int, Status], shift: float = 0.0) -> Experiment:
+    """Rising accuracies, each run at its own pace; runs in `failed` stop half way."""
+    rng = np.random.default_rng(len(name) + n_runs)
+    metric = replace(selected(unit="%", is_primary=True), target=90.0)
+    runs = []
+    for replicate in range(n_runs):
+        steps = np.arange(10 if replicate in failed else 20)
+        curve = (
+            95 + shift - 40 * np.exp(-rate * (1 + 0.1 * rng.random()) * steps) + 0.2 * rng.standard_normal(len(steps))
+        )
+        series = Series(tuple(steps.tolist()), tuple(curve.tolist()), tuple((0.5 * steps).tolist()))
+        runs.append(run(replicate, {metric.name: series}, status=failed.get(replicate, "completed")))
+    return experiment(name, runs, [metric])
+
+
+def judged(baseline: Experiment, candidate: Experiment) -> Findings:
+    """Findings with every outcome in them, whatever of it `judge` computes by itself."""
+    rng = np.random.default_rng(0)
+    findings = judge([baseline, candidate])
+    metrics: list[SelectedMetric] = [it.descriptions[0].metric for it in findings.experiments]
+    both = [
+        replace(
+            it,
+            completion=completion(it.experiment),
+            descriptions=(replace(it.descriptions[0], attainment=attainment(it.experiment, metric)),),
+        )
+        for it, metric in zip(findings.experiments, metrics, strict=True)
+    ]
+    before, after = (it.descriptions[0] for it in both)
+    comparison = replace(
+        findings.pairs[0].comparisons[0],
+        baseline=before,
+        candidate=after,
+        worst_rank=worst_rank(before, after, rng=rng),
+        curve=compare_curves(baseline, candidate, *metrics, rng=rng),
+        attainment=compare_attainment(before.attainment, after.attainment, rng=rng),
+    )
+    pair = replace(
+        findings.pairs[0],
+        comparisons=(comparison,),
+        headline=comparison,
+        completion=compare_completion(both[0].completion, both[1].completion),  # type: ignore[arg-type]
+    )
+    return replace(findings, experiments=tuple(both), pairs=(pair,))
+
+
+@pytest.fixture(scope="module")
+def findings() -> Findings:
+    return judged(
+        trained("base", 10, rate=0.2, failed={}),
+        trained("new", 10, rate=0.4, failed={7: "diverged", 8: "timed_out"}),
+    )
+
+
+@pytest.fixture(scope="module")
+def view(findings: Findings) -> OutcomeView:
+    made = outcome_view(findings, LABELS)
+    assert made is not None
+    return made
+
+
+def texts(table) -> dict[str, list[str]]:
+    assert table is not None
+    assert all(len(cells) == len(table.headers) - 1 for _, cells in table.rows)
+    return {label: [cell.text for cell in cells] for label, cells in table.rows}
+
+
+def test_completion_has_a_row_per_experiment_and_a_test_per_candidate(view: OutcomeView) -> None:
+    rows = texts(view.completion)
+    assert rows["base"] == ["10/10", "100 %", "69 % … 100 %", "10 completed"]
+    assert rows["new"] == ["8/10", "80 %", "44 % … 97 %", "8 completed, 1 diverged, 1 timed out"]
+    assert texts(view.rates)["new"] == ["−20 points", "p = .263 (exact)"]
+
+
+def test_failed_runs_rank_worst_in_a_row_of_the_metric(view: OutcomeView) -> None:
+    (cells,) = texts(view.worst_rank).values()
+    assert cells[0] == "10 + 10"
+    assert re.match(r"U = \d+, p = \.\d{3} \(2 failed runs \(2 of the candidate\) share the worst rank", cells[1])
+
+
+def test_targets_have_a_median_step_and_time_and_a_log_rank_test(view: OutcomeView) -> None:
+    rows = texts(view.targets)
+    assert list(rows) == ["test_acc ≥ 90 %, base", "test_acc ≥ 90 %, new"]
+    reached, step, interval, seconds, _ = rows["test_acc ≥ 90 %, base"]
+    assert reached == "10/10"
+    assert re.fullmatch(r"\d+(\.5)?", step)
+    assert re.fullmatch(r"\d+(\.5)? … (\d+(\.5)?|not reached)", interval)
+    assert seconds.endswith(" s")
+    ((log_rank, in_seconds),) = texts(view.target_tests).values()
+    assert log_rank.startswith("Z = ")
+    assert log_rank.endswith("(permutation, 9999 resamples)")
+    assert in_seconds.startswith("Z = ")
+
+
+def test_curves_say_where_they_part_and_what_was_compared(view: OutcomeView) -> None:
+    (cells,) = texts(view.curves).values()
+    assert re.fullmatch(r"step \d+", cells[0])
+    assert cells[1].startswith("+")
+    assert cells[1].endswith(" points")
+    assert cells[2].startswith("95%: ")
+    assert cells[3].startswith("t(")
+    assert cells[4].startswith("20 compared, n = 10 + 8; simultaneous over 20 steps")
+
+
+def test_a_terminal_gets_a_line_for_failures_target_and_curve(view: OutcomeView) -> None:
+    failures, target, curve = view.lines
+    assert failures.startswith("new v base: 8/10 v 10/10 completed · Boschloo p = .263 (exact) · failures ranked worst")
+    assert re.match(r"new v base: test_acc ≥ 90 % at median step [\d.]+ \(\d+/10 reached\) v [\d.]+ \(10/10", target)
+    assert re.fullmatch(r"new v base: curves of test_acc first differ at step \d+ \(exploratory\)", curve)
+
+
+def test_no_number_is_missing_from_any_cell(view: OutcomeView) -> None:
+    tables = [view.completion, view.rates, view.worst_rank, view.targets, view.target_tests, view.curves]
+    cells = [cell for table in tables for row in texts(table).values() for cell in row]
+    assert all(cells)
+    assert not any(re.search(r"nan|NaN|inf\b|None", cell) for cell in cells)
+
+
+def test_figures_are_well_formed_say_n_and_are_the_same_each_time(view: OutcomeView) -> None:
+    (survival,), (difference,) = view.survival, view.differences
+    for plot in (survival, difference):
+        text = page_figure(plot)
+        assert text == page_figure(plot)
+        assert ET.fromstring(text).tag.endswith("svg")
+    assert "(n = 10, 10 reached)" in page_figure(survival)
+    assert difference.first is not None
+
+
+def test_the_template_shows_every_table_and_figure(view: OutcomeView) -> None:
+    figures = {plot.key: Markup(page_figure(plot)) for plot in (*view.survival, *view.differences)}
+    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=view, no_outcomes=""), figures=figures)
+    assert page.count("<table ") == page.count("<caption>") == 6
+    assert page.count("<svg") == 2
+    assert all(line in page for line in view.footnotes)
+    ET.fromstring(page)
+
+
+def test_where_every_run_completed_and_nothing_else_is_to_tell_its_reason_stands_there() -> None:
+    flat = [run(i, {"test_acc": Series((0,), (1.0 + i,))}) for i in range(5)]
+    whole = experiment("base", flat, [selected(is_primary=True)])
+    found = judged(whole, replace(whole, name="new"))
+    assert outcome_view(found, LABELS) is None
+    why = no_outcomes(found)
+    assert why.startswith("All runs that ended for reasons of their own completed; no metric has a target. Curves are")
+    page = template("outcomes.html.j2").render(view=SimpleNamespace(outcomes=None, no_outcomes=why), figures={})
+    assert page.count("<table ") == 0
+    assert why in page
+
+
+def test_the_first_bands_are_drawn_and_the_rest_counted(findings: Findings) -> None:
+    (pair,) = findings.pairs
+    many = replace(findings, pairs=(replace(pair, comparisons=pair.comparisons * 9),))
+    made = outcome_view(many, LABELS)
+    assert made is not None
+    assert len({plot.key for plot in made.differences}) == len(made.differences) == 6
+    assert made.curves is not None
+    assert len(made.curves.rows) == 9
+    assert made.footnotes[-1] == "3 more bands not drawn; --json has them all."
+
+
+def test_a_single_experiment_with_failures_has_its_rate_alone(findings: Findings) -> None:
+    made = outcome_view(replace(findings, experiments=findings.experiments[1:], pairs=()), ["new"])
+    assert made is not None
+    assert (made.rates, made.worst_rank, made.target_tests, made.curves, made.lines) == (None, None, None, None, ())
+    assert len(made.survival) == 1
+
+
+def test_few_runs_have_reasons_in_place_of_figures() -> None:
+    found = judged(trained("base", 3, rate=0.2, failed={}), trained("new", 3, rate=0.01, failed={0: "crashed"}))
+    made = outcome_view(found, LABELS)
+    assert made is not None
+    assert made.differences == ()
+    never = texts(made.targets)["test_acc ≥ 90 %, new"]
+    assert never[:3] == ["0/3", "fewer than half of the runs reached it", "needs 5 runs, has 3"]
+    assert texts(made.curves)["test_acc, new"][0] == "no band: needs 5 runs in each, has 3 and 2"
+    assert isinstance(found.pairs[0].comparisons[0].worst_rank, Unavailable)
+    assert made.worst_rank is None
+    note = "test_acc ≥ 90 %, new: 1 failed run (replicate 0) is taken as not there yet when last seen."
+    assert note in made.footnotes
+    ET.fromstring(page_figure(made.survival[0]))

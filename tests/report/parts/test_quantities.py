@@ -1,0 +1,113 @@
+"""The table of a comparison, the lines of the verdict and the sentence to paste."""
+
+from dataclasses import replace
+
+import numpy as np
+from experiments import scored, with_moments
+from samples import sample
+
+from deviate.model import Findings
+from deviate.report import build_view
+from deviate.report.view import QuantityRow, VerdictView
+from deviate.stats import judge
+from deviate.stats.multiple.pairs import compare_all
+
+GROUPS = ["", "Difference", "Pairing", "Equivalence", "Ranks", "Effect size", "Spread"]
+
+
+def found(
+    *samples: list[float], margin: float | None = None, is_paired: bool = False, spread_ratio: float | None = None
+) -> Findings:
+    names = ("base", "new", "other")
+    findings = judge([scored(name, scores) for name, scores in zip(names, samples, strict=False)], margin=margin)
+    pairs = compare_all(findings.experiments, {}, 0.95, 0, is_paired=is_paired, spread_ratio=spread_ratio)
+    return replace(findings, pairs=pairs)
+
+
+def table(findings: Findings) -> dict[str, QuantityRow]:
+    return {row.label: row for row in build_view(findings).metrics[0].quantities}
+
+
+def verdict(findings: Findings) -> VerdictView:
+    return build_view(findings).verdicts[0]
+
+
+def cell(findings: Findings, label: str) -> str:
+    return table(findings)[label].cells[0].text
+
+
+def two(n: int = 10, shift: float = 0.3, sd: float = 0.2) -> tuple[list[float], list[float]]:
+    rng = np.random.default_rng(1)
+    return with_moments(n, 93, 0.2, rng), with_moments(n, 93 + shift, sd, rng)
+
+
+def test_rows_of_a_group_stand_together_in_the_order_of_a_report() -> None:
+    rows = build_view(found(*two(), margin=0.1, is_paired=True)).metrics[0].quantities
+    groups = [row.group for row in rows]
+    assert list(dict.fromkeys(groups)) == GROUPS
+    assert groups == sorted(groups, key=GROUPS.index)
+    assert [row.label for row in rows[:3]] == ["Verdict", "n, baseline and candidate", "Difference of means"]
+
+
+def test_a_margin_shows_the_p_of_equivalence_and_whether_the_candidate_is_not_worse() -> None:
+    findings = found(sample(93, 0.2, 10), sample(93, 0.2, 10), margin=0.3)
+    assert verdict(findings).word == "equivalent within 0.3 points"
+    assert verdict(findings).tests[-2:] == (
+        "TOST p = .002 (margin ±0.3 points)",
+        "not worse than by 0.3 points (one-sided 95%)",
+    )
+    assert cell(findings, "Two one-sided tests") == "TOST p = .002 (margin ±0.3 points); one-sided .002 and .002"
+    assert cell(findings, "Not worse") == "not worse than by 0.3 points (one-sided 95%)"
+    worse = found(sample(93, 0.2, 10), sample(92, 0.2, 10), margin=0.3)
+    assert cell(worse, "Not worse") == "not shown"
+    assert not any("not worse" in it for it in verdict(worse).tests)
+
+
+def test_pairs_are_shown_with_their_correlation_and_the_test_that_decides() -> None:
+    baseline, candidate = two()
+    findings = found(baseline, candidate[:9], is_paired=True)
+    assert cell(findings, "Pairs") == "9; without a partner: replicate 9"
+    assert cell(findings, "Paired t-test").startswith("t(8) = ")
+    assert cell(findings, "Wilcoxon signed-rank").startswith("V = ")
+    assert table(findings)["Difference of means"].method == "candidate − baseline, mean over the pairs"
+    shown = verdict(findings)
+    assert shown.tests[0].startswith("paired t(8) = ")
+    assert shown.tests[3] == f"correlation of 9 pairs {cell(findings, 'Correlation of the pairs')}"
+    assert shown.detectable.startswith("These 9 pairs could see a difference of ")
+    assert "over 9 pairs, 95% CI" in shown.paste
+    assert "(paired t and sign flips), paired t(8) = " in shown.paste
+
+
+def test_the_verdict_on_spread_is_told_with_the_ratio_that_was_given() -> None:
+    equal = sample(93, 0.2, 60), sample(93, 0.2, 60)
+    within = verdict(found(*equal, spread_ratio=1.7)).spread
+    assert ": undecided (the 95% interval of the SD ratio contains 1; the 90% interval lies within 1/1.7" in within
+    assert within.endswith("(normal scores only))")
+    assert verdict(found(*equal)).spread.endswith(": undecided")
+
+
+def test_a_candidate_without_the_metric_says_so_in_every_row() -> None:
+    findings = found(*two(), two()[1])
+    first, second = findings.pairs
+    findings = replace(findings, pairs=(first, replace(second, comparisons=(), headline=None)))
+    rows = table(findings)
+    assert {row.cells[1].text for row in rows.values()} == {"not reported by other"}
+    assert all(row.cells[1].is_reason for row in rows.values())
+
+
+def test_decimals_of_a_paired_difference_come_from_the_pairs_which_know_it_better_than_the_sides() -> None:
+    baseline = with_moments(10, 90.0, 1.0, np.random.default_rng(0))
+    steps = with_moments(10, 0.01, 0.002, np.random.default_rng(1))
+    candidate = [before + step for before, step in zip(baseline, steps, strict=True)]
+    (shown,) = build_view(found(list(baseline), candidate, is_paired=True)).verdicts
+    assert shown.change.startswith("+0.01000")
+    assert shown.interval == "[95% CI 0.00852 … 0.01143]"
+
+
+def test_how_a_quantity_was_computed_is_told_of_the_candidate_that_has_it() -> None:
+    draws = np.random.default_rng(0)
+    findings = found(draws.normal(size=10).tolist(), draws.normal(size=3).tolist(), draws.normal(size=10).tolist())
+    row = table(findings)["P(candidate > baseline)"]
+    assert row.cells[0].is_reason
+    assert not row.cells[1].is_reason
+    assert row.method == "ties count half; 95% CI, Brunner-Munzel, logit scale"
