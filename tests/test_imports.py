@@ -166,6 +166,30 @@ def test_a_room_loads_the_names_that_type_checkers_see(room: str) -> None:
         assert getattr(package, name) is vars(importlib.import_module(home))[name]
 
 
+OPEN = {"model"}
+"""Rooms whose modules anyone may import: values that cross every wall."""
+
+
+def past_doors() -> list[str]:
+    """Imports of a module of another room, other than by the `__init__` of the room or of a sub-room that is a door."""
+    doors = {*rooms_with_doors(), "deviate.cli", "deviate.sinks", "deviate.api"}
+    past = []
+    for path in sorted((ROOT / "deviate").rglob("*.py")):
+        room = path.relative_to(ROOT / "deviate").parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or node.level or not (node.module or "").startswith("deviate."):
+                continue
+            other = str(node.module).split(".")[1]
+            is_inside = other == room or not (ROOT / "deviate" / other).is_dir()
+            if not is_inside and node.module not in doors and other not in OPEN:
+                past.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.module}")
+    return past
+
+
+def test_a_room_is_entered_through_its_door() -> None:
+    assert past_doors() == []
+
+
 def test_a_function_stands_where_python_would_put_the_module_of_its_name() -> None:
     program = (
         "import deviate.workflows.judge, deviate.replay.plan; from deviate import replay, workflows; "

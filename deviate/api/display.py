@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from deviate import workflows
 from deviate.api.results import Results
 from deviate.model import Comparison, Experiment
-from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference, verdict_word
+from deviate.report import difference_cell, metric_name, places_of_difference, verdict_word
 from deviate.workflows import Judging
 
 

@@ -7,9 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.report.figures import pictures
-from deviate.report.figures.pictures import Picture
-from deviate.report.form_registry import COLUMN_IN
+from deviate.report import COLUMN_IN, Picture, figures
 
 SHOWN: Counter[str] = Counter()
 """How often a figure was shown: ids of two outputs of one notebook must differ, and be the same when it runs again."""
@@ -49,7 +47,7 @@ class Figure:
         Raises:
             InputError: the width is not between 2 and 40 inches.
         """
-        return pictures.paper_pdf(self._picture, _checked(width_in))
+        return figures.paper_pdf(self._picture, _checked(width_in))
 
     def to_svg(self, width_in: float = COLUMN_IN) -> str:
         """The same as SVG with letters as outlines, so that it needs no font.
@@ -57,7 +55,7 @@ class Figure:
         Raises:
             InputError: the width is not between 2 and 40 inches.
         """
-        return pictures.paper_svg(self._picture, _checked(width_in))
+        return figures.paper_svg(self._picture, _checked(width_in))
 
     def savefig(self, path: str | PathLike[str], width_in: float = COLUMN_IN) -> None:
         """Write it as its suffix says: `.pdf`, `.svg`, or `.png` in 300 dots per inch on white.
@@ -71,7 +69,7 @@ class Figure:
         elif suffix == ".svg":
             written = self.to_svg(width_in).encode()
         elif suffix == ".png":
-            written = pictures.paper_png(self._picture, _checked(width_in))
+            written = figures.paper_png(self._picture, _checked(width_in))
         else:
             raise InputError(f"a figure cannot be saved as {fspath(path)}", "end the name in .pdf, .svg or .png")
         try:
@@ -91,7 +89,7 @@ class Figure:
     def _repr_html_(self) -> str:
         told = hashlib.sha256(repr(self).encode("utf-8", "replace")).hexdigest()[:10]
         SHOWN[told] += 1
-        svg = pictures.page_svg(self._picture, f"d{told}-{SHOWN[told]}-")
+        svg = figures.page_svg(self._picture, f"d{told}-{SHOWN[told]}-")
         shrinking = svg.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
         colours = "; ".join(f"--series-{index}: {it}" for index, it in enumerate(COLOURS))
         return f'<div style="--ground: {GROUND}; {colours}; max-width: 36em; overflow-x: auto">{shrinking}</div>'

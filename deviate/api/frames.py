@@ -20,7 +20,7 @@ from deviate.model import (
     Verdict,
 )
 from deviate.model.estimates import NOT_SHOWN
-from deviate.report.format import SURROGATE
+from deviate.report import SURROGATE
 
 TYPES = {float: "Float64", int: "Int64", bool: "boolean", str: "string"}
 """Those that know a missing value, which is not NaN."""

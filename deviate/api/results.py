@@ -15,11 +15,9 @@ from deviate.api.predictions import predictions_frame
 from deviate.api.summary import summary_html
 from deviate.errors import InputError
 from deviate.model import Captured, Findings, NoiseFindings
-from deviate.report.figures.pictures import Picture, pictures
-from deviate.report.form_registry import COLUMN_IN
-from deviate.report.format import clean
+from deviate.report import COLUMN_IN, Picture, clean, pictures
 from deviate.report.paper import Style, paper_files
-from deviate.workflows.paper import refuse_paper_folder, write_paper
+from deviate.workflows import refuse_paper_folder, write_paper
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from deviate.report import View
-from deviate.report.parts.table import ResultTable, result_table
-from deviate.report.parts.table_cells import TableCell
+from deviate.report import ResultTable, TableCell, View, result_table
 
 
 def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str:

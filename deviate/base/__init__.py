@@ -1,1 +1,47 @@
 """What every room may use: packages that load on first use, git asked safely, digests, secrets kept out of records."""
+
+from typing import TYPE_CHECKING
+
+from deviate.base.lazy import load_on_first_use as load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.base.digests import FIELD as FIELD
+    from deviate.base.digests import document_digest as document_digest
+    from deviate.base.digests import file_digest as file_digest
+    from deviate.base.digests import with_digest as with_digest
+    from deviate.base.git import SAFE as SAFE
+    from deviate.base.git import git_environment as git_environment
+    from deviate.base.git import only_there as only_there
+    from deviate.base.git import run_git as run_git
+    from deviate.base.git import safe_git as safe_git
+    from deviate.base.redaction import known_secrets as known_secrets
+    from deviate.base.redaction import redacted as redacted
+    from deviate.base.redaction import redacted_variables as redacted_variables
+    from deviate.base.redaction import redacted_words as redacted_words
+    from deviate.base.redaction import split_secrets as split_secrets
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.base.digests": (
+            "FIELD",
+            "document_digest",
+            "file_digest",
+            "with_digest",
+        ),
+        "deviate.base.git": (
+            "SAFE",
+            "git_environment",
+            "only_there",
+            "run_git",
+            "safe_git",
+        ),
+        "deviate.base.redaction": (
+            "known_secrets",
+            "redacted",
+            "redacted_variables",
+            "redacted_words",
+            "split_secrets",
+        ),
+    },
+)

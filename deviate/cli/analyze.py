@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis
+from deviate import analysis, project
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
-from deviate.project import prepare
-from deviate.report.parts.analysis_text import render_analysis
+from deviate.report import render_analysis
 
 
 @command(
@@ -32,27 +31,25 @@ def analyze_command(
     here = Path.cwd().resolve()
     folder = named_folder(command, here)
     if folder is not None:
-        from deviate.project import entry_scripts
-
         entries = analysis.rank_scripts(folder)
         if save or review:
-            raise entry_scripts.refuse_folder(entries, here, f"analyze {'--save' if save else '--review'}")
-        document = entry_scripts.entries_document(entries)
+            raise project.refuse_folder(entries, here, f"analyze {'--save' if save else '--review'}")
+        document = project.entries_document(entries)
         as_text = form is Form.table
         typer.echo(
-            entry_scripts.render_entries(entries, here, width(), is_whole=everything) if as_text else as_json(document),
+            project.render_entries(entries, here, width(), is_whole=everything) if as_text else as_json(document),
             nl=not as_text,
         )
         return
-    looked = prepare.look(prepare.find_target(command, here))
+    looked = project.look(project.find_target(command, here))
     if review:
         _review(looked)
         return
     told = ""
     if save:
-        looked, saved = prepare.save(looked)
+        looked, saved = project.save(looked)
         told = f" ({saved})" if str(saved) else ""
-    prepared = prepare.obey(looked)
+    prepared = project.obey(looked)
     if form is Form.json:
         typer.echo(as_json(analysis.to_document(prepared.analysis)))
     else:
@@ -63,15 +60,15 @@ def analyze_command(
         _say_saved(looked, told, is_aside=form is Form.json)
 
 
-def _review(looked: prepare.Looked) -> None:
+def _review(looked: project.Looked) -> None:
     from deviate.project.review import Terminal
 
-    if prepare.review(looked, Terminal()):
+    if project.review(looked, Terminal()):
         _say_saved(looked, "", is_aside=False)
     else:
         typer.echo("Nothing was written.")
 
 
-def _say_saved(looked: prepare.Looked, told: str, *, is_aside: bool) -> None:
+def _say_saved(looked: project.Looked, told: str, *, is_aside: bool) -> None:
     typer.echo(f"Saved      {nearest(looked.config_path)}{told}", err=is_aside)
     typer.echo(f"Next       deviate run {shlex.quote(looked.analysis.script)}", err=is_aside)

@@ -8,7 +8,7 @@ import typer
 from deviate import replay
 from deviate.cli.options import pair
 from deviate.errors import InputError
-from deviate.project.config import Keeping
+from deviate.project import Keeping
 
 Capture = Annotated[
     str | None,

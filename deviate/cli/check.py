@@ -18,13 +18,9 @@ from deviate.cli.targets import STDOUT, takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
-from deviate.report import render
+from deviate.report import check_view, render, shielded
 from deviate.report.forms.gate import render_check
-from deviate.report.forms.gate.github import shielded
-from deviate.report.parts.check import check_view
-from deviate.workflows import Judging
-from deviate.workflows.baseline import baseline_of
-from deviate.workflows.check import Gate, check
+from deviate.workflows import Gate, Judging, baseline_of, check
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from deviate import records, replay, workflows
+from deviate import project, records, replay, workflows
 from deviate.cli import options
 from deviate.cli.app import width
 from deviate.cli.carry import Output, carry_out
@@ -16,13 +16,21 @@ from deviate.cli.preview import announcement
 from deviate.cli.run import DEFAULT_RUNS, DEFAULT_VARIANT, thread_limit
 from deviate.errors import InputError
 from deviate.model import Experiment
-from deviate.project import prepare
-from deviate.project.command import default_python, project_root, refuse_unknown_programs
-from deviate.project.prepare import Prepared
+from deviate.project import Prepared, default_python, project_root, refuse_unknown_programs
 from deviate.records import Plan
-from deviate.workflows import Begun, Growth, Judging, Request
-from deviate.workflows.check import Gate, asked_metrics, foresee_check, margins_of
-from deviate.workflows.refs import checked_out, find_reference, prepare_at
+from deviate.workflows import (
+    Begun,
+    Gate,
+    Growth,
+    Judging,
+    Request,
+    asked_metrics,
+    checked_out,
+    find_reference,
+    foresee_check,
+    margins_of,
+    prepare_at,
+)
 
 
 def run_both_sides(
@@ -46,7 +54,7 @@ def run_both_sides(
     output = Output(takes_stdout, is_quiet)
     reference = find_reference(root, ref)
     python = next(iter(options.interpreters([asked.python] if asked.python else None, has_container=False)), None)
-    ours = prepare.prepare(prepare.find_target(words, here, python, default=default_python()))
+    ours = project.prepare(project.find_target(words, here, python, default=default_python()))
     refuse_unknown_programs(ours.target)
     request = _request(asked, ours)
     if told := foresee_check(request.runs, is_paired=judging.is_paired):

@@ -9,7 +9,7 @@ import typer
 from deviate import records, workflows
 from deviate.cli import complete
 from deviate.cli.app import FAILED, Aggregate, Metric, command
-from deviate.report.format import counted, size_text
+from deviate.report import counted, size_text
 
 
 class Keep(enum.StrEnum):

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from deviate.report.format import clean
-from deviate.report.lines import name, padded, widest
+from deviate.report import clean, name, padded, widest
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -26,7 +26,7 @@ from deviate.cli.options import pair
 from deviate.cli.publish import NO_DOCUMENTS, Documents, publish, with_documents
 from deviate.errors import InputError
 from deviate.model import Direction, Experiment
-from deviate.report.format import clean
+from deviate.report import clean
 from deviate.workflows import Judging
 
 Importer = Annotated[

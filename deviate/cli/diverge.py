@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deviate import records, replay, workflows
+from deviate import project, records, replay, workflows
 from deviate.cli import options
 from deviate.cli.app import SOME_RUNS_FAILED, Csv, Html, Json, Latex, Markdown, command, width
 from deviate.cli.carry import Output, carry_out
@@ -16,18 +16,17 @@ from deviate.cli.preview import announcement
 from deviate.cli.run import thread_limit
 from deviate.cli.sheets import publish_sheet
 from deviate.cli.targets import takes_stdout
-from deviate.diverge.source_context import with_lines_around
+from deviate.diverge import with_lines_around
 from deviate.errors import InputError
 from deviate.model import Run, Variant
 from deviate.model.divergence import RUNGS, DivergenceFindings, Rung
-from deviate.project import prepare
-from deviate.project.command import default_python, refuse_unknown_programs, with_interpreter
-from deviate.report.format import clean
+from deviate.project import default_python, refuse_unknown_programs, with_interpreter
+from deviate.report import clean
 from deviate.report.parts.diverge import diverge_sheet
 from deviate.workflows import Begun, Request
 
 if TYPE_CHECKING:
-    from deviate.diverge.requests import Side  # arrays, which no other verb should wait for
+    from deviate.diverge import Side  # arrays, which no other verb should wait for
 
 CONTROL, AS_IS = "control", "as-is"
 TWO_PLACES = 4
@@ -113,9 +112,7 @@ def diverge_command(
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
-    from deviate.diverge.engine import diverge, refuse_varied
-    from deviate.diverge.recorded import compare_recorded, is_of_records
-    from deviate.diverge.requests import Asked, free_base
+    from deviate.diverge import Asked, compare_recorded, diverge, free_base, is_of_records, refuse_varied
 
     wanted = {"html": html, "latex": latex, "markdown": markdown, "json": json_file, "csv": csv_file}
     targets = {form: path for form, path in wanted.items() if path is not None}
@@ -213,7 +210,7 @@ def _publish(
     Raises:
         KeyboardInterrupt: the user has interrupted it, once all is told.
     """
-    from deviate.diverge.requests import ENDED, ending
+    from deviate.diverge import ENDED, ending
 
     found = with_lines_around(found, runs[0][1].folder)
     publish_sheet(diverge_sheet(found), targets, page)
@@ -227,7 +224,7 @@ def _publish(
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
-def _variant(name: str | None, seeds: str | None, first: prepare.Prepared, *, is_warning_only: bool) -> Variant:
+def _variant(name: str | None, seeds: str | None, first: project.Prepared, *, is_warning_only: bool) -> Variant:
     """The variant of both runs. Raises InputError for several, or none of that name."""
     if seeds is not None:
         options.choice(seeds, "--seeds", (AS_IS,))
@@ -248,14 +245,14 @@ def _sides(
     has_container: bool,
 ) -> "tuple[Side, ...]":
     """What both runs are started from: one side for both, or two."""
-    from deviate.diverge.requests import Side
+    from deviate.diverge import Side
 
     pythons = options.interpreters(python, has_container=has_container)
     if len(pythons) > 2:
         raise InputError(f"{len(pythons)} --python: two runs are compared", "name two interpreters at most")
     default = default_python(has_container=has_container)
     chosen: Sequence[str | None] = pythons or (None,)
-    found = [prepare.prepare(prepare.find_target(command, here, it, default=default, then=())) for it in chosen]
+    found = [project.prepare(project.find_target(command, here, it, default=default, then=())) for it in chosen]
     if len(pythons) == 2 and second_env:
         raise InputError("--second-env stands beside two --python", "let the two runs differ in one of them")
     if len(pythons) == 2:

@@ -8,8 +8,8 @@ import typer
 
 from deviate import doctor
 from deviate.cli.app import Form, as_json, command, is_coloured, width
-from deviate.project.command import default_python
-from deviate.report.parts.doctor_text import render_diagnosis
+from deviate.project import default_python
+from deviate.report import render_diagnosis
 
 
 @command(

@@ -9,7 +9,7 @@ from deviate import records, workflows
 from deviate.cli.app import command, nearest
 from deviate.cli.compare import Importer
 from deviate.errors import InputError
-from deviate.report.format import clean
+from deviate.report import clean
 
 
 @command(

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from deviate import replay
-from deviate.base.redaction import split_secrets
+from deviate.base import split_secrets
 from deviate.errors import InputError
 from deviate.model import Settings
 

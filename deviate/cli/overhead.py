@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import records, replay, workflows
+from deviate import project, records, replay, workflows
 from deviate.cli import options
 from deviate.cli.app import (
     SOME_RUNS_FAILED,
@@ -26,12 +26,9 @@ from deviate.cli.sheets import publish_sheet
 from deviate.cli.targets import takes_stdout
 from deviate.errors import InputError
 from deviate.model import Experiment, Settings
-from deviate.project import prepare
-from deviate.project.command import default_python, refuse_unknown_programs, with_interpreter
-from deviate.project.prepare import Prepared
-from deviate.report.parts.overhead import overhead_sheet
-from deviate.workflows import Begun, Request
-from deviate.workflows.overhead import find_cost, modes_of, profiled_name, why_no_profiler, window_for
+from deviate.project import Prepared, default_python, refuse_unknown_programs, with_interpreter
+from deviate.report import overhead_sheet
+from deviate.workflows import Begun, Request, find_cost, modes_of, profiled_name, why_no_profiler, window_for
 
 MODES = "impl,control"
 PROFILED_RUNS = 3
@@ -101,8 +98,8 @@ def overhead_command(
     default = default_python(has_container=bool(container))
     pythons = options.interpreters([python] if python else None, has_container=bool(container))
     here = Path.cwd().resolve()
-    target = prepare.find_target(command or (), here, pythons[0] if pythons else None, default=default, then=())
-    prepared = prepare.prepare(target)
+    target = project.find_target(command or (), here, pythons[0] if pythons else None, default=default, then=())
+    prepared = project.prepare(target)
     chosen = replay.choose_variants(variants.split(","), prepared.variants, is_warning_only=warn_only)
     if options.choice(trackers, "--trackers", ("offline", "as-is")) == "as-is":
         chosen = tuple(dataclasses.replace(variant, are_trackers_offline=False) for variant in chosen)

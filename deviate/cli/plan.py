@@ -11,8 +11,7 @@ from deviate.cli.app import Confidence, Form, Metric, as_json, command
 from deviate.cli.columns import aligned
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
-from deviate.report.forms.json import plain
-from deviate.report.parts.plan_text import plan_lines, plan_notes, plan_table
+from deviate.report import plain, plan_lines, plan_notes, plan_table
 
 
 @command(

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from deviate import analysis, replay
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.model import Analysis
-from deviate.project.prepare import Prepared
-from deviate.report.format import clean, size_text
-from deviate.report.parts.analysis_text import render_analysis
+from deviate.project import Prepared
+from deviate.report import clean, render_analysis, size_text
 from deviate.workflows import Request
 
 INDENT = " " * 9

@@ -15,8 +15,8 @@ from deviate.cli.app import Csv, Html, Json, Latex, Markdown, is_coloured, neare
 from deviate.cli.targets import takes_stdout
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment, Findings
-from deviate.report.form_registry import COLUMN_IN
-from deviate.workflows.paper import refuse_paper_folder, write_paper
+from deviate.report import COLUMN_IN
+from deviate.workflows import refuse_paper_folder, write_paper
 
 FORMS = ("html", "latex", "markdown", "json", "csv")
 Paper = Annotated[
@@ -135,7 +135,7 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
         typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(kept)
     if documents.dl_variance is not None:
-        from deviate.report.data.dl_variance import dl_variance_files
+        from deviate.report import dl_variance_files
 
         write_paper(dl_variance_files(findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)

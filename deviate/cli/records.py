@@ -10,15 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from deviate import records, workflows
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.cli.app import Form, as_json, command
 from deviate.cli.columns import aligned
 from deviate.errors import RecordError
 from deviate.model import Unavailable
-from deviate.records import Plan
-from deviate.records.layout import event_files
-from deviate.report.format import decimals, duration, number, size_text, with_unit
-from deviate.report.lines import name
+from deviate.records import Plan, event_files
+from deviate.report import decimals, duration, name, number, size_text, with_unit
 from deviate.workflows import Mean, RunState
 
 MOST_WORDS = 12

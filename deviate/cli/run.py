@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deviate import analysis, records, replay, workflows
+from deviate import analysis, project, records, replay, workflows
 from deviate.cli import capture_options, options, sweep
 from deviate.cli.app import (
     Aggregate,
@@ -26,9 +26,7 @@ from deviate.cli.preview import announcement
 from deviate.cli.publish import NO_DOCUMENTS, Documents, with_documents
 from deviate.errors import InputError
 from deviate.model import Settings
-from deviate.project import prepare
-from deviate.project.command import default_python, refuse_unknown_programs, with_interpreter
-from deviate.project.prepare import Prepared
+from deviate.project import Prepared, default_python, refuse_unknown_programs, with_interpreter
 from deviate.workflows import Judging, Request
 
 DEFAULT_RUNS = 5
@@ -107,9 +105,7 @@ def run_command(
     here = Path.cwd().resolve()
     folder = named_folder(command or (), here)
     if folder is not None:
-        from deviate.project import entry_scripts
-
-        raise entry_scripts.refuse_folder(analysis.rank_scripts(folder), here, "run")
+        raise project.refuse_folder(analysis.rank_scripts(folder), here, "run")
     container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
     target_of = _finder(here, options.commands(then, "--then"), has_container=bool(container))
     pythons = options.interpreters(python, has_container=bool(container))
@@ -207,7 +203,7 @@ def _finder(
 ) -> Callable[[Sequence[str], str | None], Prepared]:
     def find(words: Sequence[str], python: str | None) -> Prepared:
         default = default_python(has_container=has_container)
-        return prepare.prepare(prepare.find_target(words, here, python, default=default, then=then))
+        return project.prepare(project.find_target(words, here, python, default=default, then=then))
 
     return find
 

@@ -15,7 +15,7 @@ from deviate.cli.app import Confidence, Form, as_json, command, width
 from deviate.cli.show_experiment import experiment_document, experiment_text, look
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
-from deviate.records.layout import log_files
+from deviate.records import log_files
 from deviate.workflows import RunState
 
 PIECE_BYTES = 1 << 20

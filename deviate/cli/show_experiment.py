@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from deviate import records, replay, workflows
-from deviate.base.redaction import redacted_variables, redacted_words
+from deviate.base import redacted_variables, redacted_words
 from deviate.cli.columns import aligned
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Unavailable
-from deviate.records import Plan
-from deviate.records.layout import artifacts_folder
-from deviate.records.manifest import read_manifest
-from deviate.report.format import clean, counted, duration, instant, replicates, size_text
-from deviate.report.lines import filled, name
+from deviate.records import Plan, artifacts_folder, read_manifest
+from deviate.report import clean, counted, duration, filled, instant, name, replicates, size_text
 from deviate.workflows import Mean, RunState
 
 LABEL_WIDTH = 12

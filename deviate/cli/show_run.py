@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate import records, replay, workflows
-from deviate.base.redaction import redacted_variables, redacted_words
+from deviate.base import redacted_variables, redacted_words
 from deviate.cli.columns import aligned
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
@@ -18,10 +18,8 @@ from deviate.cli.show_experiment import (
 )
 from deviate.errors import InputError
 from deviate.model import Spec
-from deviate.records.environment import facts_of
-from deviate.records.layout import artifacts_folder, log_files, runs_folder, spec_file
-from deviate.records.specs import read_spec
-from deviate.report.format import clean, duration, instant, replicates, size_text
+from deviate.records import artifacts_folder, facts_of, log_files, read_spec, runs_folder, spec_file
+from deviate.report import clean, duration, instant, replicates, size_text
 from deviate.workflows import AttemptState, RunState
 
 SHORTEST_ID = 4

@@ -12,7 +12,7 @@ from deviate.errors import InputError
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
     from deviate.cli.publish import Documents
-    from deviate.project.prepare import Prepared
+    from deviate.project import Prepared
     from deviate.workflows import Begun, Growth, Judging, Request
 
 Option = Annotated[
@@ -35,9 +35,8 @@ def points(
     Raises:
         InputError: it is no sweep, or stands beside what has several commands itself.
     """
-    from deviate.workflows.begin import name_of
-    from deviate.workflows.sweep import parse_sweep
-    from deviate.workflows.sweep import points as points_of
+    from deviate.workflows import name_of, parse_sweep
+    from deviate.workflows import points as points_of
 
     refuse_documents(documents)
     if len(asked) > 1 or None not in asked:
@@ -75,7 +74,7 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
         return True
     if len(names) != 1 or _is_experiment(folder, names[0]):
         return False
-    from deviate.workflows.sweep import has_sweep
+    from deviate.workflows import has_sweep
 
     return has_sweep(folder, names[0])
 
@@ -95,8 +94,8 @@ def report(folder: Path, name: str, judging: "Judging", documents: "Documents") 
         InputError: there is no such sweep.
     """
     from deviate.cli.sheets import publish_sheet
-    from deviate.report.parts.sweep import sweep_sheet
-    from deviate.workflows.sweep import judge_sweep, read_sweep
+    from deviate.report import sweep_sheet
+    from deviate.workflows import judge_sweep, read_sweep
 
     refuse_documents(documents)
     found = read_sweep(folder, name)

@@ -2,12 +2,22 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.diverge.compare import compare_traces as compare_traces
+    from deviate.diverge.engine import diverge as diverge
+    from deviate.diverge.engine import refuse_varied as refuse_varied
     from deviate.diverge.growth import growth_of_losses as growth_of_losses
     from deviate.diverge.growth import growth_of_metrics as growth_of_metrics
+    from deviate.diverge.recorded import compare_recorded as compare_recorded
+    from deviate.diverge.recorded import is_of_records as is_of_records
+    from deviate.diverge.requests import ENDED as ENDED
+    from deviate.diverge.requests import Asked as Asked
+    from deviate.diverge.requests import Side as Side
+    from deviate.diverge.requests import ending as ending
+    from deviate.diverge.requests import free_base as free_base
+    from deviate.diverge.source_context import with_lines_around as with_lines_around
     from deviate.diverge.sums import are_within as are_within
     from deviate.diverge.ulps import float_form as float_form
     from deviate.diverge.ulps import ulps as ulps
@@ -17,10 +27,26 @@ load_on_first_use(
     __name__,
     {
         "deviate.diverge.compare": ("compare_traces",),
+        "deviate.diverge.engine": (
+            "diverge",
+            "refuse_varied",
+        ),
         "deviate.diverge.growth": (
             "growth_of_losses",
             "growth_of_metrics",
         ),
+        "deviate.diverge.recorded": (
+            "compare_recorded",
+            "is_of_records",
+        ),
+        "deviate.diverge.requests": (
+            "Asked",
+            "ENDED",
+            "Side",
+            "ending",
+            "free_base",
+        ),
+        "deviate.diverge.source_context": ("with_lines_around",),
         "deviate.diverge.sums": ("are_within",),
         "deviate.diverge.ulps": (
             "float_form",

@@ -46,9 +46,7 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> Ends:
     """
     mine, theirs = pair.runs
     reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
-    from deviate.stats.estimates.proof import (
-        weights_agreement,  # a second of scipy, which no other verb should wait for
-    )
+    from deviate.stats import weights_agreement
 
     found = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
     loss, metric = found.difference, _first_metric(mine, theirs, reported, tolerance=tolerance)

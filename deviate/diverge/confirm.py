@@ -6,8 +6,8 @@ from deviate.diverge.compare_outcomes import compare_ends
 from deviate.diverge.requests import Asked, CarryOut, ending, find_variant, run_pair, traced, with_levels
 from deviate.diverge.windows import Window
 from deviate.model.divergence import Cause, Confirmation, Switch
-from deviate.records.flags import WARNS
-from deviate.report.format import counted
+from deviate.records import WARNS
+from deviate.report import counted
 
 MOST_CONFIRMED = 3
 """Causes that are tried, at most."""

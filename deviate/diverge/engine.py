@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.diverge.causes import Evidence, find_causes, gather_evidence
 from deviate.diverge.compare_outcomes import Ends, compare_ends
 from deviate.diverge.confirm import confirm
@@ -17,9 +17,9 @@ from deviate.errors import InputError
 from deviate.model import Experiment, Run, SelectedMetric, Variant
 from deviate.model.divergence import DivergenceFindings, Rung, RungFindings, Trace
 from deviate.model.traces import columns
-from deviate.replay.variants import STREAMS
-from deviate.report.format import counted
-from deviate.workflows.sources import read
+from deviate.replay import STREAMS
+from deviate.report import counted
+from deviate.workflows import read
 
 FACTS = (
     "CPU",

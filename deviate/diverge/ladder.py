@@ -8,7 +8,7 @@ from deviate.diverge import compare_traces
 from deviate.diverge.requests import SHORTEST_S, Asked, CarryOut, Pair, ending, is_cut, run_pair, traced
 from deviate.diverge.windows import AROUND, LONG_BEFORE, MOST_AGAIN, MOST_EQUAL, Window, next_window, window_around
 from deviate.model.divergence import RUNGS, Rung, RungFindings, Trace
-from deviate.records.read import TAP_FAILED
+from deviate.records import TAP_FAILED
 
 DEAR = 1.5
 """From so many times the time of a step on, a rung is announced before it begins."""

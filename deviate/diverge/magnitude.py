@@ -9,7 +9,7 @@ from deviate.diverge.ladder import Climbed, level_of
 from deviate.diverge.requests import Asked, CarryOut, Pair, run_pair, traced
 from deviate.diverge.windows import Window
 from deviate.model.divergence import Difference, Ulps
-from deviate.records.traces import kept_arrays
+from deviate.records import kept_arrays
 
 WITHOUT_SIZE = frozenset({"state", "loss", "metric"})
 """Kinds whose records have no numbers, or bring them along."""

@@ -16,11 +16,10 @@ from deviate.diverge.requests import Pair, ending
 from deviate.errors import InputError, RecordError
 from deviate.model import Artifact, Experiment, Run, Variant
 from deviate.model.divergence import RUNGS, Difference, DivergenceFindings, RungFindings, Trace
-from deviate.project.command import default_python
-from deviate.records.stored_arrays import names_in, read_array
-from deviate.records.traces import read_traces
-from deviate.replay.variants import STREAMS
-from deviate.workflows.sources import read_variants
+from deviate.project import default_python
+from deviate.records import names_in, read_array, read_traces
+from deviate.replay import STREAMS
+from deviate.workflows import read_variants
 
 SHORTEST_ID = 4
 """Digits of a run id that are enough to name it."""

@@ -13,11 +13,9 @@ from deviate.errors import InputError
 from deviate.model import Run, Snapshot, Variant
 from deviate.model.divergence import Difference, Trace
 from deviate.model.traces import columns
-from deviate.project.prepare import Prepared
-from deviate.records.traces import read_traces
-from deviate.workflows.begin import begin, name_of
-from deviate.workflows.request import Begun, Request
-from deviate.workflows.sources import read
+from deviate.project import Prepared
+from deviate.records import read_traces
+from deviate.workflows import Begun, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
 LONGEST_STEM = 60

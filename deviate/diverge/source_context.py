@@ -5,10 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from deviate.base.redaction import redacted
+from deviate.base import redacted
 from deviate.model.divergence import Cause, Difference, DivergenceFindings, Place, RungFindings
-from deviate.records.layout import snapshot_folder
-from deviate.records.trace_log import Texts
+from deviate.records import Texts, snapshot_folder
 
 AROUND = 4
 """Lines before a place, and as many after it."""

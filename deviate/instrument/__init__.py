@@ -2,13 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.instrument.again import take_over as take_over
     from deviate.instrument.changes import changed_files as changed_files
     from deviate.instrument.prepared import note_prepared as note_prepared
     from deviate.instrument.snapshot import freeze as freeze
+    from deviate.instrument.tree import COPY_BELOW as COPY_BELOW
+    from deviate.instrument.tree import CROWD_ABOVE as CROWD_ABOVE
+    from deviate.instrument.tree import CROWD_BYTES as CROWD_BYTES
+    from deviate.instrument.tree import LEFT_OUT as LEFT_OUT
+    from deviate.instrument.tree import LINK_WHOLE_ABOVE as LINK_WHOLE_ABOVE
+    from deviate.instrument.tree import survey_of as survey_of
 
 load_on_first_use(
     __name__,
@@ -17,5 +23,13 @@ load_on_first_use(
         "deviate.instrument.changes": ("changed_files",),
         "deviate.instrument.prepared": ("note_prepared",),
         "deviate.instrument.snapshot": ("freeze",),
+        "deviate.instrument.tree": (
+            "COPY_BELOW",
+            "CROWD_ABOVE",
+            "CROWD_BYTES",
+            "LEFT_OUT",
+            "LINK_WHOLE_ABOVE",
+            "survey_of",
+        ),
     },
 )

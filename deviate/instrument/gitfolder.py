@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from deviate.base.git import run_git
+from deviate.base import run_git
 
 OF_THE_CHECKOUT = ("HEAD", "index", "ORIG_HEAD")
 OF_THE_REPOSITORY = ("config", "packed-refs", "refs", "reftable", "info", "shallow")

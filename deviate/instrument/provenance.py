@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate.base.git import git_environment, safe_git
+from deviate.base import git_environment, safe_git
 
 LONGEST_DIFF = 1 << 20
 """Bytes of the diff that are kept: more is data or generated, and the snapshot has the sources anyway."""

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 import deviate
-from deviate.base.digests import file_digest, with_digest
+from deviate.base import file_digest, with_digest
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.gitfolder import freeze_git
 from deviate.instrument.provenance import GitState, freeze_provenance

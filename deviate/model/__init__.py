@@ -9,7 +9,7 @@ characters; times are in seconds, points in time in seconds since the epoch (UTC
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.model.analysis import Analysis as Analysis

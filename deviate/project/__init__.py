@@ -1,1 +1,57 @@
 """The user's command and `deviate.toml`: command line, entry scripts, settings, editing, selection, review."""
+
+from typing import TYPE_CHECKING
+
+from deviate.base import load_on_first_use
+
+if TYPE_CHECKING:
+    from deviate.project.command import CONFIG as CONFIG
+    from deviate.project.command import default_python as default_python
+    from deviate.project.command import project_root as project_root
+    from deviate.project.command import refuse_unknown_programs as refuse_unknown_programs
+    from deviate.project.command import with_interpreter as with_interpreter
+    from deviate.project.config import Keeping as Keeping
+    from deviate.project.config import refuse_aggregate as refuse_aggregate
+    from deviate.project.entry_scripts import entries_document as entries_document
+    from deviate.project.entry_scripts import refuse_folder as refuse_folder
+    from deviate.project.entry_scripts import render_entries as render_entries
+    from deviate.project.prepare import Looked as Looked
+    from deviate.project.prepare import Prepared as Prepared
+    from deviate.project.prepare import find_target as find_target
+    from deviate.project.prepare import look as look
+    from deviate.project.prepare import obey as obey
+    from deviate.project.prepare import prepare as prepare
+    from deviate.project.prepare import review as review
+    from deviate.project.prepare import save as save
+
+load_on_first_use(
+    __name__,
+    {
+        "deviate.project.command": (
+            "CONFIG",
+            "default_python",
+            "project_root",
+            "refuse_unknown_programs",
+            "with_interpreter",
+        ),
+        "deviate.project.config": (
+            "Keeping",
+            "refuse_aggregate",
+        ),
+        "deviate.project.entry_scripts": (
+            "entries_document",
+            "refuse_folder",
+            "render_entries",
+        ),
+        "deviate.project.prepare": (
+            "Looked",
+            "Prepared",
+            "find_target",
+            "look",
+            "obey",
+            "prepare",
+            "review",
+            "save",
+        ),
+    },
+)

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base.git import SAFE
-from deviate.base.redaction import redacted_words
+from deviate.base import SAFE, redacted_words
 from deviate.errors import InputError
 
 CONFIG = "deviate.toml"

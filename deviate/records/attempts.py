@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from deviate.base.digests import file_digest
+from deviate.base import file_digest
 from deviate.errors import RecordError
 from deviate.model import Status
 from deviate.records.files import read_json, reading, write_json

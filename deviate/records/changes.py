@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from deviate.base.redaction import redacted
+from deviate.base import redacted
 from deviate.model import InjectedCode, Revision
 from deviate.records.manifest import Commit
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from deviate.base.digests import FIELD, document_digest, with_digest
+from deviate.base import FIELD, document_digest, with_digest
 from deviate.errors import InUseError, RecordError
 from deviate.records.machine import writer_name
 from deviate.records.schema import HAS_DIGEST, SCHEMA, FileFormat, check_schema

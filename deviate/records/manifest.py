@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deviate.base.digests import FIELD, document_digest, file_digest
+from deviate.base import FIELD, document_digest, file_digest
 from deviate.model import Metric, Place
 from deviate.records.files import read_json, reading
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.errors import RecordError
 from deviate.model import (
     Artifact,

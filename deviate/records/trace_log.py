@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deviate.base.redaction import redacted
+from deviate.base import redacted
 from deviate.errors import RecordError
 from deviate.model.divergence import Place, Trace
 from deviate.model.traces import NONE, Records

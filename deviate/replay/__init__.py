@@ -2,10 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.replay.adopt import LEFT_OVER_S as LEFT_OVER_S
+    from deviate.replay.adopt import MAKING as MAKING
+    from deviate.replay.adopt import holder_text as holder_text
+    from deviate.replay.adopt import refuse_living as refuse_living
     from deviate.replay.adopt import settled_attempt as settled_attempt
+    from deviate.replay.adopt import temporary_of as temporary_of
     from deviate.replay.capture_options import DEFAULT_LIMIT as DEFAULT_LIMIT
     from deviate.replay.capture_options import bytes_of as bytes_of
     from deviate.replay.capture_options import is_kept as is_kept
@@ -22,8 +27,15 @@ if TYPE_CHECKING:
     from deviate.replay.execute import work as work
     from deviate.replay.executors.local import LocalExecutor as LocalExecutor
     from deviate.replay.executors.protocol import Executor as Executor
+    from deviate.replay.executors.ray import ray_executor as ray_executor
+    from deviate.replay.executors.slurm import slurm_executor as slurm_executor
+    from deviate.replay.heartbeats import is_here as is_here
+    from deviate.replay.heartbeats import may_live as may_live
+    from deviate.replay.outcomes import SETTLED as SETTLED
     from deviate.replay.plan import plan as plan
     from deviate.replay.prepare import prepare_tree as prepare_tree
+    from deviate.replay.processes import is_alive as is_alive
+    from deviate.replay.progress import Progress as Progress
     from deviate.replay.slots import choose_gpus as choose_gpus
     from deviate.replay.slots import default_jobs as default_jobs
     from deviate.replay.slots import slots as slots
@@ -32,15 +44,33 @@ if TYPE_CHECKING:
     from deviate.replay.updates import Order as Order
     from deviate.replay.updates import Outcome as Outcome
     from deviate.replay.updates import RunUpdate as RunUpdate
+    from deviate.replay.variants import STREAMS as STREAMS
     from deviate.replay.variants import VARIANTS as VARIANTS
     from deviate.replay.variants import choose_variants as choose_variants
     from deviate.replay.variants import find_variant as find_variant
     from deviate.replay.variants import tell as tell
+    from deviate.replay.workcopy import remove_work_copy as remove_work_copy
 
 load_on_first_use(
     __name__,
     {
-        "deviate.replay.adopt": ("settled_attempt",),
+        "deviate.replay.adopt": (
+            "LEFT_OVER_S",
+            "MAKING",
+            "holder_text",
+            "refuse_living",
+            "settled_attempt",
+            "temporary_of",
+        ),
+        "deviate.replay.capture_options": (
+            "DEFAULT_LIMIT",
+            "bytes_of",
+            "is_kept",
+            "is_trace",
+            "keeping",
+            "tell_keeping",
+            "whole_keeping",
+        ),
         "deviate.replay.containers": ("SECRETS",),
         "deviate.replay.definitions": ("define_variant",),
         "deviate.replay.environment": ("current_platform",),
@@ -52,17 +82,17 @@ load_on_first_use(
         ),
         "deviate.replay.executors.local": ("LocalExecutor",),
         "deviate.replay.executors.protocol": ("Executor",),
-        "deviate.replay.capture_options": (
-            "DEFAULT_LIMIT",
-            "bytes_of",
-            "is_kept",
-            "is_trace",
-            "keeping",
-            "tell_keeping",
-            "whole_keeping",
+        "deviate.replay.executors.ray": ("ray_executor",),
+        "deviate.replay.executors.slurm": ("slurm_executor",),
+        "deviate.replay.heartbeats": (
+            "is_here",
+            "may_live",
         ),
+        "deviate.replay.outcomes": ("SETTLED",),
         "deviate.replay.plan": ("plan",),
         "deviate.replay.prepare": ("prepare_tree",),
+        "deviate.replay.processes": ("is_alive",),
+        "deviate.replay.progress": ("Progress",),
         "deviate.replay.slots": (
             "choose_gpus",
             "default_jobs",
@@ -76,10 +106,12 @@ load_on_first_use(
             "RunUpdate",
         ),
         "deviate.replay.variants": (
+            "STREAMS",
             "VARIANTS",
             "choose_variants",
             "find_variant",
             "tell",
         ),
+        "deviate.replay.workcopy": ("remove_work_copy",),
     },
 )

@@ -15,19 +15,26 @@ from pathlib import Path
 
 from deviate.errors import InUseError, RecordError
 from deviate.model import Spec
-from deviate.records.attempts import (
+from deviate.records import (  # fmt: skip
     STALE_S,
     Claim,
     Result,
+    attempt_folder,
+    attempt_number,
+    attempts,
     damaged_files,
+    machine_name,
     read_claim,
     read_result,
+    read_spec,
+    result_file,
+    spec_file,
+    spec_hash,
+    this_machine,
     write_claim,
     write_result,
-)  # fmt: skip
-from deviate.records.layout import attempt_folder, attempt_number, attempts, result_file, spec_file
-from deviate.records.machine import machine_name, this_machine, writer_name
-from deviate.records.specs import read_spec, spec_hash
+    writer_name,
+)
 from deviate.replay.heartbeats import is_here, is_living
 from deviate.replay.outcomes import SETTLED
 from deviate.replay.processes import birth, end_group, end_processes, is_alive, processes_of

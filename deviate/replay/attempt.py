@@ -12,24 +12,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.errors import InUseError, RecordError
 from deviate.eventlog import CUT
 from deviate.model import Settings, Snapshot, Spec
-from deviate.records import log_end
-from deviate.records.attempts import Claim, Result, read_claim, read_intact_result, write_claim, write_result
-from deviate.records.layout import (
+from deviate.records import (
+    Claim,
+    Manifest,
+    Result,
     attempt_folder,
     attempt_number,
     attempts,
+    damaged_sources,
     event_files,
+    keep_spec,
+    log_end,
     log_files,
+    read_claim,
+    read_intact_result,
+    read_manifest,
     result_file,
+    run_id,
     snapshot_folder,
     spec_file,
+    spec_hash,
+    write_claim,
+    write_result,
 )
-from deviate.records.manifest import Manifest, damaged_sources, read_manifest
-from deviate.records.specs import keep_spec, run_id, spec_hash
 from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
 from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch

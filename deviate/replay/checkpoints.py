@@ -4,10 +4,10 @@ import contextlib
 import subprocess
 from pathlib import Path
 
-from deviate.base.git import SAFE
+from deviate.base import SAFE
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, decode
-from deviate.records.layout import event_files
+from deviate.records import event_files
 
 MARK = b'["checkpoint",'
 GIT_S = 10.0

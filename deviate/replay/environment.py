@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import deviate
-from deviate.base.redaction import known_secrets, redacted_variables, redacted_words
+from deviate.base import known_secrets, redacted_variables, redacted_words
 from deviate.eventlog import decode
 from deviate.model import Spec
-from deviate.records.environment import Platform, RunEnvironment, write_environment, write_platform
-from deviate.records.layout import event_files
-from deviate.records.manifest import Commit, Manifest
+from deviate.records import Commit, Manifest, Platform, RunEnvironment, event_files, write_environment, write_platform
 from deviate.replay.hardware import machine_facts
 from deviate.replay.interpreter import CONTAINERS, ask, find_interpreter
 from deviate.replay.workcopy import import_path

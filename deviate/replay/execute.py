@@ -13,8 +13,7 @@ from types import FrameType
 
 from deviate.errors import DeviateError
 from deviate.model import Settings, Snapshot, Spec
-from deviate.records.layout import runs_folder, spec_file
-from deviate.records.specs import keep_spec
+from deviate.records import keep_spec, runs_folder, spec_file
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
 from deviate.replay.executors.local import LocalExecutor

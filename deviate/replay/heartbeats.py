@@ -8,9 +8,7 @@ import contextlib
 import time
 from pathlib import Path
 
-from deviate.records.attempts import STALE_S, Claim
-from deviate.records.layout import claim_file, event_files, log_files
-from deviate.records.machine import this_machine
+from deviate.records import STALE_S, Claim, claim_file, event_files, log_files, this_machine
 from deviate.replay.processes import is_alive
 
 CLOCKS_S = 900.0

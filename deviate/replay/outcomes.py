@@ -15,9 +15,7 @@ from typing import BinaryIO, Literal
 from deviate.errors import RunError
 from deviate.eventlog import decode
 from deviate.model import Status
-from deviate.records import stderr_tail
-from deviate.records.attempts import Cause
-from deviate.records.layout import event_files
+from deviate.records import Cause, event_files, stderr_tail
 
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 """Signals by which somebody, the system or a scheduler ends a run, so that it is run again, unless it sent them to

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.errors import RunError
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import stderr_tail

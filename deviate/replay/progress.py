@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.eventlog import decode, number
-from deviate.records.events import UNKNOWN_MAIN
-from deviate.records.layout import event_files, log_files
-from deviate.records.manifest import Manifest
+from deviate.records import UNKNOWN_MAIN, Manifest, event_files, log_files
 
 TAIL_BYTES = 16_384
 """Looked at per file and time; what was missed in between is of no interest to somebody who watches."""

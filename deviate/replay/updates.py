@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from deviate.model import Spec, Status
-from deviate.records.layout import runs_folder
-from deviate.records.specs import run_id
+from deviate.records import run_id, runs_folder
 
 
 @dataclass(frozen=True, slots=True)

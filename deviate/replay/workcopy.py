@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.model import Snapshot, Spec
-from deviate.records.layout import spec_file
-from deviate.records.manifest import LinkedFile, Manifest
+from deviate.records import LinkedFile, Manifest, spec_file
 
 MOST_SIBLINGS = 1_000
 """Entries beside the project that the copy gets links to; more are a folder like /tmp, which nobody means by `..`."""

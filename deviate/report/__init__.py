@@ -2,27 +2,114 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.report.data.dl_variance import dl_variance_files as dl_variance_files
     from deviate.report.data.tables import TABLES as TABLES
     from deviate.report.data.tables import TableFile as TableFile
     from deviate.report.data.tables import table_files as table_files
+    from deviate.report.figures.pictures import Picture as Picture
+    from deviate.report.figures.pictures import pictures as pictures
+    from deviate.report.form_registry import COLUMN_IN as COLUMN_IN
+    from deviate.report.format import SURROGATE as SURROGATE
+    from deviate.report.format import clean as clean
+    from deviate.report.format import confidence_text as confidence_text
+    from deviate.report.format import counted as counted
+    from deviate.report.format import decimals as decimals
+    from deviate.report.format import duration as duration
+    from deviate.report.format import instant as instant
+    from deviate.report.format import number as number
+    from deviate.report.format import replicates as replicates
+    from deviate.report.format import size_text as size_text
+    from deviate.report.format import with_unit as with_unit
+    from deviate.report.forms.gate.github import shielded as shielded
+    from deviate.report.forms.json import plain as plain
     from deviate.report.forms.registry import RENDERERS as RENDERERS
     from deviate.report.forms.registry import render as render
+    from deviate.report.lines import filled as filled
+    from deviate.report.lines import name as name
+    from deviate.report.lines import padded as padded
+    from deviate.report.lines import widest as widest
+    from deviate.report.parts.analysis_text import render_analysis as render_analysis
     from deviate.report.parts.build import build_view as build_view
+    from deviate.report.parts.check import check_view as check_view
+    from deviate.report.parts.compare import difference_cell as difference_cell
+    from deviate.report.parts.compare import metric_name as metric_name
+    from deviate.report.parts.compare import places_of_difference as places_of_difference
+    from deviate.report.parts.compare import verdict_word as verdict_word
+    from deviate.report.parts.doctor_text import render_diagnosis as render_diagnosis
+    from deviate.report.parts.overhead import overhead_sheet as overhead_sheet
+    from deviate.report.parts.plan_text import plan_lines as plan_lines
+    from deviate.report.parts.plan_text import plan_notes as plan_notes
+    from deviate.report.parts.plan_text import plan_table as plan_table
+    from deviate.report.parts.sweep import sweep_sheet as sweep_sheet
+    from deviate.report.parts.table import ResultTable as ResultTable
+    from deviate.report.parts.table import result_table as result_table
+    from deviate.report.parts.table_cells import TableCell as TableCell
     from deviate.report.view import View as View
 
 load_on_first_use(
     __name__,
     {
-        "deviate.report.parts.build": ("build_view",),
+        "deviate.report.data.dl_variance": ("dl_variance_files",),
         "deviate.report.data.tables": (
             "TABLES",
             "TableFile",
             "table_files",
         ),
-        "deviate.report.forms.registry": ("RENDERERS", "render"),
+        "deviate.report.figures.pictures": (
+            "Picture",
+            "pictures",
+        ),
+        "deviate.report.form_registry": ("COLUMN_IN",),
+        "deviate.report.format": (
+            "SURROGATE",
+            "clean",
+            "confidence_text",
+            "counted",
+            "decimals",
+            "duration",
+            "instant",
+            "number",
+            "replicates",
+            "size_text",
+            "with_unit",
+        ),
+        "deviate.report.forms.gate.github": ("shielded",),
+        "deviate.report.forms.json": ("plain",),
+        "deviate.report.forms.registry": (
+            "RENDERERS",
+            "render",
+        ),
+        "deviate.report.lines": (
+            "filled",
+            "name",
+            "padded",
+            "widest",
+        ),
+        "deviate.report.parts.analysis_text": ("render_analysis",),
+        "deviate.report.parts.build": ("build_view",),
+        "deviate.report.parts.check": ("check_view",),
+        "deviate.report.parts.compare": (
+            "difference_cell",
+            "metric_name",
+            "places_of_difference",
+            "verdict_word",
+        ),
+        "deviate.report.parts.doctor_text": ("render_diagnosis",),
+        "deviate.report.parts.overhead": ("overhead_sheet",),
+        "deviate.report.parts.plan_text": (
+            "plan_lines",
+            "plan_notes",
+            "plan_table",
+        ),
+        "deviate.report.parts.sweep": ("sweep_sheet",),
+        "deviate.report.parts.table": (
+            "ResultTable",
+            "result_table",
+        ),
+        "deviate.report.parts.table_cells": ("TableCell",),
         "deviate.report.view": ("View",),
     },
 )

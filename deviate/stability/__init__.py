@@ -2,9 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.stability.captures import captured_of as captured_of
+    from deviate.stability.captures import stability as stability
 
-load_on_first_use(__name__, {"deviate.stability.captures": ("captured_of",)})
+load_on_first_use(
+    __name__,
+    {
+        "deviate.stability.captures": (
+            "captured_of",
+            "stability",
+        ),
+    },
+)

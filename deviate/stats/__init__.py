@@ -2,9 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.stats.check import check_completion as check_completion
+    from deviate.stats.check import check_control as check_control
+    from deviate.stats.check import check_metrics as check_metrics
     from deviate.stats.compare import compare as compare
     from deviate.stats.describe import describe as describe
     from deviate.stats.describe import named_metric as named_metric
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.bootstrap import median_bootstrap as median_bootstrap
     from deviate.stats.estimates.bootstrap import sd_bootstrap as sd_bootstrap
     from deviate.stats.estimates.bootstrap import sd_ratio_bootstrap as sd_ratio_bootstrap
+    from deviate.stats.estimates.cost import cost as cost
     from deviate.stats.estimates.effect import cliffs_delta as cliffs_delta
     from deviate.stats.estimates.effect import cliffs_delta_interval as cliffs_delta_interval
     from deviate.stats.estimates.effect import cohens_d as cohens_d
@@ -54,12 +58,16 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.effect import sd_ratio_interval as sd_ratio_interval
     from deviate.stats.estimates.effect import superiority as superiority
     from deviate.stats.estimates.effect import superiority_interval as superiority_interval
+    from deviate.stats.estimates.evaluation import cure as cure
+    from deviate.stats.estimates.evaluation import hash_words as hash_words
     from deviate.stats.estimates.intervals import mean_interval as mean_interval
     from deviate.stats.estimates.intervals import sd_interval as sd_interval
     from deviate.stats.estimates.intervals import standard_error as standard_error
     from deviate.stats.estimates.overhead import overhead as overhead
     from deviate.stats.estimates.paired_ratio import paired_sd_ratio_bootstrap as paired_sd_ratio_bootstrap
+    from deviate.stats.estimates.proof import agreement as agreement
     from deviate.stats.estimates.proof import repeatability as repeatability
+    from deviate.stats.estimates.proof import weights_agreement as weights_agreement
     from deviate.stats.estimates.relative import coefficient_of_variation as coefficient_of_variation
     from deviate.stats.estimates.relative import error_variation as error_variation
     from deviate.stats.estimates.relative import variation_interval as variation_interval
@@ -71,7 +79,10 @@ if TYPE_CHECKING:
     from deviate.stats.estimates.robust import quartiles as quartiles
     from deviate.stats.estimates.robust import skewness as skewness
     from deviate.stats.estimates.sample import Summary as Summary
+    from deviate.stats.estimates.sample import moments as moments
+    from deviate.stats.estimates.sampling import is_accuracy as is_accuracy
     from deviate.stats.estimates.sampling import sampling_error as sampling_error
+    from deviate.stats.estimates.sampling import whole_of as whole_of
     from deviate.stats.estimates.spread import brown_forsythe as brown_forsythe
     from deviate.stats.estimates.spread import decide_spread as decide_spread
     from deviate.stats.estimates.spread import f_test as f_test
@@ -101,6 +112,8 @@ if TYPE_CHECKING:
     from deviate.stats.multiple.ranks import nemenyi as nemenyi
     from deviate.stats.multiple.tasks import compare_tasks as compare_tasks
     from deviate.stats.noise import noise as noise
+    from deviate.stats.primary import find_primary as find_primary
+    from deviate.stats.primary import require_metric as require_metric
     from deviate.stats.published import Variability as Variability
     from deviate.stats.published import feasible_sd as feasible_sd
     from deviate.stats.published import is_quotient as is_quotient
@@ -119,6 +132,9 @@ if TYPE_CHECKING:
     from deviate.stats.stability import relative_range as relative_range
     from deviate.stats.stability import spearman as spearman
     from deviate.stats.stability import stability as stability
+    from deviate.stats.stability.figures import mean_of as mean_of
+    from deviate.stats.stability.figures import range_of as range_of
+    from deviate.stats.stability.figures import sd_of as sd_of
     from deviate.stats.stopping_rule import Progress as Progress
     from deviate.stats.stopping_rule import check_target as check_target
     from deviate.stats.stopping_rule import is_settled as is_settled
@@ -161,33 +177,12 @@ if TYPE_CHECKING:
 load_on_first_use(
     __name__,
     {
-        "deviate.stats.estimates.aggregate": (
-            "aggregate_series",
-            "check_aggregate",
-        ),
-        "deviate.stats.tests.attainment": (
-            "attainment",
-            "compare_attainment",
-        ),
-        "deviate.stats.estimates.bootstrap": (
-            "Resamples",
-            "difference_bootstrap",
-            "glass_delta_bootstrap",
-            "mean_bootstrap",
-            "mean_percentile",
-            "median_bootstrap",
-            "sd_bootstrap",
-            "sd_ratio_bootstrap",
-        ),
-        "deviate.stats.tests.both": (
-            "ask_both",
-            "both_interval",
-            "paired_both_interval",
-            "permutation_test",
-            "sign_flip_test",
+        "deviate.stats.check": (
+            "check_completion",
+            "check_control",
+            "check_metrics",
         ),
         "deviate.stats.compare": ("compare",),
-        "deviate.stats.tests.curves": ("compare_curves",),
         "deviate.stats.describe": (
             "describe",
             "named_metric",
@@ -199,79 +194,12 @@ load_on_first_use(
             "inflation",
             "power_of",
         ),
-        "deviate.stats.multiple.dunnett": (
-            "dunnett",
-            "dunnett_critical",
-            "dunnett_intervals",
-        ),
-        "deviate.stats.estimates.effect": (
-            "cliffs_delta",
-            "cliffs_delta_interval",
-            "cohens_d",
-            "cohens_d_unweighted",
-            "glass_delta",
-            "hedges_correction",
-            "hedges_g",
-            "hedges_g_interval",
-            "sd_ratio",
-            "sd_ratio_interval",
-            "superiority",
-            "superiority_interval",
-        ),
-        "deviate.stats.stopping_rule": (
-            "Progress",
-            "check_target",
-            "is_settled",
-            "next_look",
-            "progress",
-        ),
-        "deviate.stats.tests.equivalence": (
-            "equivalence",
-            "paired_equivalence",
-        ),
-        "deviate.stats.tests.failures": (
-            "compare_completion",
-            "completion",
-            "rate_interval",
-            "rate_test",
-            "worst_rank",
-        ),
-        "deviate.stats.multiple.family": ("holm",),
-        "deviate.stats.estimates.intervals": (
-            "mean_interval",
-            "sd_interval",
-            "standard_error",
-        ),
-        "deviate.stats.judge": ("judge",),
         "deviate.stats.design.group_sequential": (
             "Plan",
             "at_look",
             "parse_looks",
             "repeated_p",
         ),
-        "deviate.stats.multiple.many": (
-            "against_baseline",
-            "all_pairs",
-            "benjamini_hochberg",
-            "compare_many",
-            "contrast_all",
-        ),
-        "deviate.stats.noise": ("noise",),
-        "deviate.stats.tests.omnibus": (
-            "anova",
-            "kruskal_wallis",
-            "welch_anova",
-        ),
-        "deviate.stats.estimates.overhead": ("overhead",),
-        "deviate.stats.tests.paired": (
-            "correlation",
-            "mean_difference",
-            "paired_interval",
-            "paired_t",
-            "pairing_warnings",
-            "wilcoxon",
-        ),
-        "deviate.stats.estimates.paired_ratio": ("paired_sd_ratio_bootstrap",),
         "deviate.stats.design.power": (
             "detectable_difference",
             "detectable_effect",
@@ -291,20 +219,50 @@ load_on_first_use(
             "parse_target",
             "reached",
         ),
-        "deviate.stats.estimates.proof": ("repeatability",),
-        "deviate.stats.published": (
-            "Variability",
-            "feasible_sd",
-            "is_quotient",
-            "quotient_range",
-            "variability_reduction",
+        "deviate.stats.estimates.aggregate": (
+            "aggregate_series",
+            "check_aggregate",
         ),
-        "deviate.stats.multiple.ranks": (
-            "cliques",
-            "critical_difference",
-            "friedman",
-            "mean_ranks",
-            "nemenyi",
+        "deviate.stats.estimates.bootstrap": (
+            "Resamples",
+            "difference_bootstrap",
+            "glass_delta_bootstrap",
+            "mean_bootstrap",
+            "mean_percentile",
+            "median_bootstrap",
+            "sd_bootstrap",
+            "sd_ratio_bootstrap",
+        ),
+        "deviate.stats.estimates.cost": ("cost",),
+        "deviate.stats.estimates.effect": (
+            "cliffs_delta",
+            "cliffs_delta_interval",
+            "cohens_d",
+            "cohens_d_unweighted",
+            "glass_delta",
+            "hedges_correction",
+            "hedges_g",
+            "hedges_g_interval",
+            "sd_ratio",
+            "sd_ratio_interval",
+            "superiority",
+            "superiority_interval",
+        ),
+        "deviate.stats.estimates.evaluation": (
+            "cure",
+            "hash_words",
+        ),
+        "deviate.stats.estimates.intervals": (
+            "mean_interval",
+            "sd_interval",
+            "standard_error",
+        ),
+        "deviate.stats.estimates.overhead": ("overhead",),
+        "deviate.stats.estimates.paired_ratio": ("paired_sd_ratio_bootstrap",),
+        "deviate.stats.estimates.proof": (
+            "agreement",
+            "repeatability",
+            "weights_agreement",
         ),
         "deviate.stats.estimates.relative": (
             "coefficient_of_variation",
@@ -320,13 +278,66 @@ load_on_first_use(
             "quartiles",
             "skewness",
         ),
-        "deviate.stats.estimates.sample": ("Summary",),
-        "deviate.stats.estimates.sampling": ("sampling_error",),
+        "deviate.stats.estimates.sample": (
+            "Summary",
+            "moments",
+        ),
+        "deviate.stats.estimates.sampling": (
+            "is_accuracy",
+            "sampling_error",
+            "whole_of",
+        ),
         "deviate.stats.estimates.spread": (
             "brown_forsythe",
             "decide_spread",
             "f_test",
             "levene",
+        ),
+        "deviate.stats.estimates.stratified": (
+            "interquartile_mean",
+            "interquartile_mean_interval",
+        ),
+        "deviate.stats.estimates.variance": (
+            "mean_ratio",
+            "mean_ratio_interval",
+            "variance_excess",
+            "variance_excess_interval",
+            "variance_share",
+            "variance_share_interval",
+        ),
+        "deviate.stats.judge": ("judge",),
+        "deviate.stats.multiple.dunnett": (
+            "dunnett",
+            "dunnett_critical",
+            "dunnett_intervals",
+        ),
+        "deviate.stats.multiple.family": ("holm",),
+        "deviate.stats.multiple.many": (
+            "against_baseline",
+            "all_pairs",
+            "benjamini_hochberg",
+            "compare_many",
+            "contrast_all",
+        ),
+        "deviate.stats.multiple.ranks": (
+            "cliques",
+            "critical_difference",
+            "friedman",
+            "mean_ranks",
+            "nemenyi",
+        ),
+        "deviate.stats.multiple.tasks": ("compare_tasks",),
+        "deviate.stats.noise": ("noise",),
+        "deviate.stats.primary": (
+            "find_primary",
+            "require_metric",
+        ),
+        "deviate.stats.published": (
+            "Variability",
+            "feasible_sd",
+            "is_quotient",
+            "quotient_range",
+            "variability_reduction",
         ),
         "deviate.stats.stability": (
             "calibration_error",
@@ -343,9 +354,53 @@ load_on_first_use(
             "spearman",
             "stability",
         ),
-        "deviate.stats.estimates.stratified": (
-            "interquartile_mean",
-            "interquartile_mean_interval",
+        "deviate.stats.stability.figures": (
+            "mean_of",
+            "range_of",
+            "sd_of",
+        ),
+        "deviate.stats.stopping_rule": (
+            "Progress",
+            "check_target",
+            "is_settled",
+            "next_look",
+            "progress",
+        ),
+        "deviate.stats.tests.attainment": (
+            "attainment",
+            "compare_attainment",
+        ),
+        "deviate.stats.tests.both": (
+            "ask_both",
+            "both_interval",
+            "paired_both_interval",
+            "permutation_test",
+            "sign_flip_test",
+        ),
+        "deviate.stats.tests.curves": ("compare_curves",),
+        "deviate.stats.tests.equivalence": (
+            "equivalence",
+            "paired_equivalence",
+        ),
+        "deviate.stats.tests.failures": (
+            "compare_completion",
+            "completion",
+            "rate_interval",
+            "rate_test",
+            "worst_rank",
+        ),
+        "deviate.stats.tests.omnibus": (
+            "anova",
+            "kruskal_wallis",
+            "welch_anova",
+        ),
+        "deviate.stats.tests.paired": (
+            "correlation",
+            "mean_difference",
+            "paired_interval",
+            "paired_t",
+            "pairing_warnings",
+            "wilcoxon",
         ),
         "deviate.stats.tests.survival": (
             "kaplan_meier",
@@ -353,21 +408,12 @@ load_on_first_use(
             "survival_median",
             "survival_median_interval",
         ),
-        "deviate.stats.multiple.tasks": ("compare_tasks",),
         "deviate.stats.tests.two_sample": (
             "kolmogorov_smirnov",
             "mann_whitney",
             "student",
             "welch",
             "welch_interval",
-        ),
-        "deviate.stats.estimates.variance": (
-            "mean_ratio",
-            "mean_ratio_interval",
-            "variance_excess",
-            "variance_excess_interval",
-            "variance_share",
-            "variance_share_interval",
         ),
     },
 )

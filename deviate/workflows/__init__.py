@@ -2,13 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
+    from deviate.workflows.baseline import baseline_of as baseline_of
     from deviate.workflows.begin import begin as begin
     from deviate.workflows.begin import keep_settings as keep_settings
+    from deviate.workflows.begin import name_of as name_of
     from deviate.workflows.begin import refuse_misfit as refuse_misfit
     from deviate.workflows.begin import resume_notes as resume_notes
+    from deviate.workflows.check import Gate as Gate
+    from deviate.workflows.check import asked_metrics as asked_metrics
+    from deviate.workflows.check import check as check
+    from deviate.workflows.check import foresee_check as foresee_check
+    from deviate.workflows.check import margins_of as margins_of
     from deviate.workflows.cleanup import Tidied as Tidied
     from deviate.workflows.cleanup import size as size
     from deviate.workflows.cleanup import tidy as tidy
@@ -31,8 +38,18 @@ if TYPE_CHECKING:
     from deviate.workflows.live_estimates import Mean as Mean
     from deviate.workflows.live_estimates import Scores as Scores
     from deviate.workflows.live_estimates import Standing as Standing
+    from deviate.workflows.overhead import find_cost as find_cost
+    from deviate.workflows.overhead import modes_of as modes_of
+    from deviate.workflows.overhead import profiled_name as profiled_name
+    from deviate.workflows.overhead import why_no_profiler as why_no_profiler
+    from deviate.workflows.overhead import window_for as window_for
+    from deviate.workflows.paper import refuse_paper_folder as refuse_paper_folder
+    from deviate.workflows.paper import write_paper as write_paper
     from deviate.workflows.plan import design as design
     from deviate.workflows.plan import pilot as pilot
+    from deviate.workflows.refs import checked_out as checked_out
+    from deviate.workflows.refs import find_reference as find_reference
+    from deviate.workflows.refs import prepare_at as prepare_at
     from deviate.workflows.report_files import write_tables as write_tables
     from deviate.workflows.request import Begun as Begun
     from deviate.workflows.request import Growth as Growth
@@ -58,17 +75,37 @@ if TYPE_CHECKING:
     from deviate.workflows.states import runs_on_record as runs_on_record
     from deviate.workflows.stopping_rule import Further as Further
     from deviate.workflows.stopping_rule import declare as declare
+    from deviate.workflows.sweep import has_sweep as has_sweep
+    from deviate.workflows.sweep import judge_sweep as judge_sweep
+    from deviate.workflows.sweep import parse_sweep as parse_sweep
+    from deviate.workflows.sweep import points as points
+    from deviate.workflows.sweep import read_sweep as read_sweep
 
 load_on_first_use(
     __name__,
     {
+        "deviate.workflows.baseline": ("baseline_of",),
         "deviate.workflows.begin": (
             "begin",
             "keep_settings",
+            "name_of",
             "refuse_misfit",
             "resume_notes",
         ),
-        "deviate.workflows.report_files": ("write_tables",),
+        "deviate.workflows.check": (
+            "Gate",
+            "asked_metrics",
+            "check",
+            "foresee_check",
+            "margins_of",
+        ),
+        "deviate.workflows.cleanup": (
+            "Tidied",
+            "size",
+            "tidy",
+            "tidy_cache",
+        ),
+        "deviate.workflows.columns_apart": ("columns_apart",),
         "deviate.workflows.execute": (
             "carry_out",
             "fair_order",
@@ -80,11 +117,6 @@ load_on_first_use(
             "tell_reported",
             "work",
         ),
-        "deviate.workflows.columns_apart": ("columns_apart",),
-        "deviate.workflows.stopping_rule": (
-            "Further",
-            "declare",
-        ),
         "deviate.workflows.judge": (
             "Judging",
             "describe",
@@ -92,15 +124,38 @@ load_on_first_use(
             "judge",
             "write",
         ),
+        "deviate.workflows.live_estimates": (
+            "Mean",
+            "Scores",
+            "Standing",
+        ),
+        "deviate.workflows.overhead": (
+            "find_cost",
+            "modes_of",
+            "profiled_name",
+            "why_no_profiler",
+            "window_for",
+        ),
+        "deviate.workflows.paper": (
+            "refuse_paper_folder",
+            "write_paper",
+        ),
         "deviate.workflows.plan": (
             "design",
             "pilot",
         ),
+        "deviate.workflows.refs": (
+            "checked_out",
+            "find_reference",
+            "prepare_at",
+        ),
+        "deviate.workflows.report_files": ("write_tables",),
         "deviate.workflows.request": (
             "Begun",
             "Growth",
             "Request",
         ),
+        "deviate.workflows.same_data": ("SameData",),
         "deviate.workflows.sources": (
             "published_table",
             "read",
@@ -110,12 +165,6 @@ load_on_first_use(
             "records_folder",
             "report_folder",
             "report_path",
-        ),
-        "deviate.workflows.same_data": ("SameData",),
-        "deviate.workflows.live_estimates": (
-            "Mean",
-            "Scores",
-            "Standing",
         ),
         "deviate.workflows.states": (
             "AttemptState",
@@ -129,11 +178,16 @@ load_on_first_use(
             "rung_of",
             "runs_on_record",
         ),
-        "deviate.workflows.cleanup": (
-            "Tidied",
-            "size",
-            "tidy",
-            "tidy_cache",
+        "deviate.workflows.stopping_rule": (
+            "Further",
+            "declare",
+        ),
+        "deviate.workflows.sweep": (
+            "has_sweep",
+            "judge_sweep",
+            "parse_sweep",
+            "points",
+            "read_sweep",
         ),
     },
 )

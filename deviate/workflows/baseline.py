@@ -6,12 +6,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from deviate import __version__, records
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.errors import InputError
 from deviate.model import IMPORTED_AS, Experiment
-from deviate.records.environment import ALWAYS_TOLD, PACKAGES, SHOWN_ONLY, VARIABLE
-from deviate.records.importers.baseline import Baseline, BaselineRun, baseline_text
-from deviate.records.manifest import read_manifest
+from deviate.records import (
+    ALWAYS_TOLD,
+    PACKAGES,
+    SHOWN_ONLY,
+    VARIABLE,
+    Baseline,
+    BaselineRun,
+    baseline_text,
+    read_manifest,
+)
 from deviate.workflows.judge import Judging, judge_scores
 
 FORM = "baseline"

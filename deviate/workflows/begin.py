@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deviate import analysis, instrument, records, replay
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.errors import InputError
 from deviate.model import Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.project.prepare import Prepared
+from deviate.project import Prepared
 from deviate.records import Plan, VariantPlan
 from deviate.workflows.execute import specs_of
 from deviate.workflows.request import Begun, Request

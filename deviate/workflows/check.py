@@ -61,7 +61,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
             meant cannot be told.
     """
     # Half a second of scipy, which no verb but those that judge should wait for.
-    from deviate.stats.check import check_completion, check_control, check_metrics
+    from deviate.stats import check_completion, check_control, check_metrics
 
     declared = _declared(experiments, judging.matches)
     names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", judging.directions)
@@ -100,7 +100,7 @@ def asked_metrics(
     Raises:
         InputError: there is no such metric, or which one decides cannot be told.
     """
-    from deviate.stats.primary import find_primary, require_metric
+    from deviate.stats import find_primary, require_metric
 
     known = [it.name for it in metrics]
     for name in (*gate.metrics, *filter(None, gate.margins)):

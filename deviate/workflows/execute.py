@@ -140,11 +140,11 @@ def make_executor(settings: Settings) -> Executor:
     if settings.executor == "local":
         return replay.LocalExecutor(settings)
     if settings.executor == "slurm":
-        from deviate.replay.executors.slurm import slurm_executor
+        from deviate.replay import slurm_executor
 
         return slurm_executor(settings.options)
     if settings.executor == "ray":
-        from deviate.replay.executors.ray import ray_executor
+        from deviate.replay import ray_executor
 
         return ray_executor(settings.options)
     raise InputError(f"there is no executor {settings.executor!r}", "there are: local, slurm, ray")

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from deviate import records
+from deviate import project, records
 from deviate.errors import InputError, RecordError
 from deviate.model import Analysis, Direction, Experiment, Findings, Metric
-from deviate.project import config
-from deviate.project.command import CONFIG
-from deviate.records.items import CONTAINERS
-from deviate.stability.captures import stability
+from deviate.project import CONFIG
+from deviate.records import CONTAINERS
+from deviate.stability import stability
 from deviate.workflows.request import Growth
 
 if TYPE_CHECKING:
-    from deviate.project.prepare import Prepared
+    from deviate.project import Prepared
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
 """Names of containers that are names of single values far more often."""
@@ -62,7 +61,7 @@ def foresee(prepared: "Prepared", judging: Judging, growth: Growth) -> tuple[str
         InputError: no run can report such a metric, or there is no such aggregate.
     """
     if judging.aggregate is not None:
-        config.refuse_aggregate(judging.aggregate, "--aggregate")
+        project.refuse_aggregate(judging.aggregate, "--aggregate")
     asked = {"--metric": judging.metric}
     if growth.precision:
         from deviate import stats

@@ -9,12 +9,18 @@ from pathlib import Path
 
 from deviate import records
 from deviate.model import NOT_ASKED, Estimate, SelectedMetric, Spec, Unavailable
-from deviate.records import Plan
-from deviate.records.attempts import continued, damaged_files
-from deviate.records.events import read_events
-from deviate.records.layout import event_files, result_file
-from deviate.records.manifest import Manifest, read_manifest
-from deviate.records.measure import Catalog, measure
+from deviate.records import (
+    Catalog,
+    Manifest,
+    Plan,
+    continued,
+    damaged_files,
+    event_files,
+    measure,
+    read_events,
+    read_manifest,
+    result_file,
+)
 from deviate.workflows.states import attempt_states, runs_on_record
 
 MOST_METRICS = 3
@@ -105,7 +111,7 @@ class Scores:
 
     def quality(self) -> list[SelectedMetric]:
         """The metrics of quality, the primary one first."""
-        from deviate.stats.primary import find_primary
+        from deviate.stats import find_primary
 
         metrics = [it for it in self._catalog.metrics if it.role == "quality"]
         primary = self.metric or find_primary(self._catalog.metrics)[0]
@@ -113,7 +119,7 @@ class Scores:
 
     def primary(self) -> str | None:
         """Name of the metric that decides; None where nobody has said which of several it is."""
-        from deviate.stats.primary import find_primary
+        from deviate.stats import find_primary
 
         return self.metric or find_primary(self._catalog.metrics)[0]
 
@@ -194,7 +200,7 @@ class Standing:
 
 
 def _mean(experiment: str, variant: str, metric: SelectedMetric, values: Sequence[float], confidence: float) -> Mean:
-    from deviate.stats.estimates.sample import moments
+    from deviate.stats import moments
 
     sample = moments(values)
     return Mean(

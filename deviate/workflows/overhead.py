@@ -8,8 +8,7 @@ from deviate import records
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment, Run, Variant
 from deviate.model.cost import CostFindings, Pace, Profile
-from deviate.records.manifest import read_manifest
-from deviate.records.profiles import pace_of, profile_of
+from deviate.records import pace_of, profile_of, read_manifest
 
 MOST_STEPS = 100
 """Of the main loop in a window. Source: Zhuang et al. (2022) profile 100 steps."""
@@ -87,7 +86,7 @@ def find_cost(
     Raises:
         RecordError: the snapshot of the runs is damaged.
     """
-    from deviate.stats.estimates.cost import cost  # half a second of scipy
+    from deviate.stats import cost  # half a second of scipy
 
     free, held = _sides(timed, modes)
     sides = _sides(profiled, modes) if profiled else None

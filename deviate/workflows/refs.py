@@ -14,20 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate import records
-from deviate.base.git import only_there
+from deviate import project, records
+from deviate.base import only_there
 from deviate.errors import InputError, RecordError
-from deviate.instrument.tree import (
-    COPY_BELOW,
-    CROWD_ABOVE,
-    CROWD_BYTES,
-    LEFT_OUT,
-    LINK_WHOLE_ABOVE,
-    survey_of,
-)
-from deviate.project import prepare
-from deviate.project.command import CONFIG, default_python, with_interpreter
-from deviate.project.prepare import Prepared
+from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
+from deviate.project import CONFIG, Prepared, default_python, with_interpreter
 
 QUIETLY = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 MOST_LETTERS = 40
@@ -139,7 +130,7 @@ def prepare_at(
         raise InputError(f"{at}: there is no folder {here.relative_to(root)}", "name a commit that has it")
     there = [str(place / Path(it).relative_to(root)) if Path(it).is_relative_to(root) else it for it in words]
     try:
-        found = prepare.prepare(prepare.find_target(there, folder, python, default=default_python(), then=then))
+        found = project.prepare(project.find_target(there, folder, python, default=default_python(), then=then))
     except InputError as error:
         raise InputError(f"{at}: {error.message.replace(str(place), str(root))}", error.hint) from error
     own = python or default_python()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.errors import RecordError
-from deviate.report.data.tables import TABLES, TableFile
+from deviate.report import TABLES, TableFile
 
 
 def write_tables(tables: Sequence[TableFile], folder: Path) -> None:

@@ -52,8 +52,7 @@ class SameData:
 def _sentence(
     variant: Variant, evaluations: Sequence[Sequence[EvaluationData]], drawn: Sequence[DrawEvent]
 ) -> str | None:
-    from deviate.stats.estimates.evaluation import cure, hash_words  # numpy, which the report loads in any case
-    from deviate.stats.estimates.proof import agreement
+    from deviate.stats import agreement, cure, hash_words  # numpy, which the report loads in any case
 
     if agreement(evaluations) != "differ":
         return None

@@ -12,8 +12,8 @@ from pathlib import Path
 from deviate import records
 from deviate.errors import InputError
 from deviate.model import Experiment
-from deviate.project.command import project_root
-from deviate.records.importers.registry import Imported
+from deviate.project import project_root
+from deviate.records import Imported
 
 LONGEST_FOLDER = 200
 """Bytes of a folder's name; file systems take 255."""

@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING, Literal
 
 from deviate.errors import RecordError
 from deviate.model import Spec, Status
-from deviate.records import Plan, read_plan, snapshot_folder
-from deviate.records.attempts import Claim, Result, read_claim, read_result
-from deviate.records.layout import attempt_number, attempts, runs_folder, spec_file
-from deviate.records.manifest import Manifest, read_manifest
-from deviate.records.specs import read_spec
-from deviate.replay.adopt import holder_text
-from deviate.replay.heartbeats import is_here, may_live
-from deviate.replay.outcomes import SETTLED
-from deviate.replay.processes import is_alive
-from deviate.replay.progress import Progress
+from deviate.records import (
+    Claim,
+    Manifest,
+    Plan,
+    Result,
+    attempt_number,
+    attempts,
+    read_claim,
+    read_manifest,
+    read_plan,
+    read_result,
+    read_spec,
+    runs_folder,
+    snapshot_folder,
+    spec_file,
+)
+from deviate.replay import SETTLED, Progress, holder_text, is_alive, is_here, may_live
 
 if TYPE_CHECKING:
     from deviate.model.divergence import Rung

@@ -11,7 +11,7 @@ from deviate.errors import InputError
 from deviate.model import Experiment, ExperimentFindings, Findings
 from deviate.model.plan import SweptValue
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
-from deviate.project.prepare import Prepared
+from deviate.project import Prepared
 from deviate.workflows.judge import Judging, describe
 from deviate.workflows.request import Request
 from deviate.workflows.sources import read_variants

@@ -18,8 +18,7 @@ from deviate.analysis.resolve.identifier_words import words
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_key, positional, walk
 from deviate.analysis.resolve.values import PLAIN, Given, Item, Scene, Starred, Stars, Value
-from deviate.sinks import FormatTemplate, Message, Record, Row, Scalar, Table, Template
-from deviate.sinks.registry import Carried
+from deviate.sinks import Carried, FormatTemplate, Message, Record, Row, Scalar, Table, Template
 
 UNTOLD = "nothing marks it"
 IGNORE = re.compile(r"#\s*deviate:\s*ignore\b")

@@ -12,8 +12,7 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted, keywords, last_name, positional, walk
 from deviate.analysis.resolve.values import Starred
 from deviate.model.metric_vocabulary import listed
-from deviate.sinks import Message, Record, find_sink
-from deviate.sinks.registry import Carried, Sink
+from deviate.sinks import Carried, Message, Record, Sink, find_sink
 
 SHOWING = listed("suffix comment desc postfix message msg text title status description caption")
 """Attributes of progress bars and widgets that show what is assigned to them."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deviate.base.git import SAFE, git_environment
+from deviate.base import SAFE, git_environment
 from deviate.model.metric_vocabulary import listed
 
 LEFT = listed("venv env node_modules site-packages dist-packages __pycache__ wandb mlruns lightning_logs")

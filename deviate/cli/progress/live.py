@@ -8,8 +8,8 @@ from rich.text import Text
 from deviate.cli.progress.means import mean_text, place_text
 from deviate.cli.progress.tally import Tally
 from deviate.replay import RunUpdate
-from deviate.report.format import clean, duration
-from deviate.workflows.live_estimates import Mean
+from deviate.report import clean, duration
+from deviate.workflows import Mean
 
 FEWEST_ROWS = 3
 BAR_WIDTH = 12

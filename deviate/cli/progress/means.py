@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 
 from deviate.model import Unavailable
-from deviate.report.format import clean, confidence_text, counted, decimals, number, with_unit
-from deviate.report.lines import name
-from deviate.workflows.live_estimates import Mean
+from deviate.report import clean, confidence_text, counted, decimals, name, number, with_unit
+from deviate.workflows import Mean
 
 
 def mean_text(mean: Mean) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from deviate.replay import RunUpdate
-from deviate.report.format import clean, duration
-from deviate.workflows.states import Expected
+from deviate.report import clean, duration
+from deviate.workflows import Expected
 
 
 @dataclass(slots=True)

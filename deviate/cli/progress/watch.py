@@ -17,8 +17,7 @@ from deviate.cli.progress.live import LiveTable
 from deviate.cli.progress.tally import Tally
 from deviate.errors import DeviateError
 from deviate.replay import RunUpdate
-from deviate.workflows.live_estimates import Mean
-from deviate.workflows.states import Expected
+from deviate.workflows import Expected, Mean
 
 QUIET_S = 60.0
 """Without a terminal, how things stand is told when nothing was said for so long."""

@@ -8,7 +8,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from deviate.base.redaction import redacted_variables
+from deviate.base import redacted_variables
 from deviate.errors import InputError
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.registry import Imported, importer

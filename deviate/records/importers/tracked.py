@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from deviate.base.redaction import redacted_variables
+from deviate.base import redacted_variables
 from deviate.model import Series
 from deviate.records.columns import NO_STEP, series_of
 

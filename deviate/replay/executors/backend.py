@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from deviate.errors import InputError
-from deviate.records.specs import run_id
+from deviate.records import run_id
 from deviate.replay.updates import Order
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deviate.errors import RecordError, RunError
 from deviate.model import Settings, Status
-from deviate.records.attempts import HEARTBEAT_S, Result
+from deviate.records import HEARTBEAT_S, Result
 from deviate.replay.adopt import give_back, settled_attempt
 from deviate.replay.attempt import (
     Attempt,

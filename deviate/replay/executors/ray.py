@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RunError
-from deviate.records.specs import run_id
+from deviate.records import run_id
 from deviate.replay.executors.backend import load, log_folder, worker_command
 from deviate.replay.executors.workers import LATE_S, WorkersExecutor
 from deviate.replay.updates import Order

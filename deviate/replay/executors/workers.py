@@ -14,19 +14,23 @@ from typing import Literal
 
 from deviate.errors import RecordError, RunError
 from deviate.model import Status
-from deviate.records import snapshot_folder
-from deviate.records.attempts import (
+from deviate.records import (  # fmt: skip
     HEARTBEAT_S,
     Claim,
+    Manifest,
     Result,
+    attempts,
     damaged_files,
+    keep_spec,
     read_claim,
+    read_manifest,
     read_result,
+    run_id,
+    snapshot_folder,
+    spec_file,
+    spec_hash,
     write_result,
-)  # fmt: skip
-from deviate.records.layout import attempts, spec_file
-from deviate.records.manifest import Manifest, read_manifest
-from deviate.records.specs import keep_spec, run_id, spec_hash
+)
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.executors.backend import Backend
 from deviate.replay.heartbeats import is_here, is_living

@@ -23,8 +23,7 @@ from deviate.model import (
     Unavailable,
 )
 from deviate.report.data.scores import plain_text
-from deviate.stats.estimates.sampling import is_accuracy, whole_of
-from deviate.stats.stability.figures import mean_of, range_of, relative_range, sd_of
+from deviate.stats import is_accuracy, mean_of, range_of, relative_range, sd_of, whole_of
 
 SET = ("backend", "backend_version", "cuda_version", "cudnn_version", "network", "random_seed", "stopping_type")
 RESULT = (

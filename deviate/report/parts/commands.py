@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.report.format import clean
 
 CONTROL = "control"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.report.format import between, clean, confidence_text, counted, name_text, number, percentage, ratio

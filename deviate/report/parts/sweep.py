@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, percentage, with_unit

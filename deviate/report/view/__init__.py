@@ -6,7 +6,7 @@ figure is drawn from them, and in `findings`, for the formats that machines read
 
 from typing import TYPE_CHECKING
 
-from deviate.base.lazy import load_on_first_use
+from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.report.view.figures import CurveGroup as CurveGroup

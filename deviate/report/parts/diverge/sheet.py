@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 
-from deviate.base.redaction import redacted_words
+from deviate.base import redacted_words
 from deviate.model.divergence import DivergenceFindings
 from deviate.report.format import clean, name_text
 from deviate.report.parts.diverge.answer import answer_of, paste_text
