@@ -21,7 +21,7 @@ from pathlib import Path
 
 from deviate import records, replay, workflows
 from deviate.model import Settings
-from deviate.project import prepare
+from deviate.project import Prepared, find_target, prepare
 from deviate.records.layout import log_files
 from deviate.replay import Listeners
 from deviate.workflows import Begun, Request
@@ -73,8 +73,8 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
     os.chdir(folder)
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     words = ["train.py", "--epochs", str(options.epochs), "--workers", str(options.workers)]
-    target = prepare.find_target(words, folder, sys.executable, default=None, then=())
-    prepared = prepare.prepare(target)
+    target = find_target(words, folder, sys.executable, default=None, then=())
+    prepared = prepare(target)
     settings = Settings(jobs=1)
     begun = {level: begin(prepared, level, settings, options.rounds) for level in KINDS}
     found = []
@@ -88,7 +88,7 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
     return found
 
 
-def begin(prepared: prepare.Prepared, level: int, settings: Settings, runs: int) -> Begun:
+def begin(prepared: Prepared, level: int, settings: Settings, runs: int) -> Begun:
     """An experiment whose runs are traced at this level from their first step to their last."""
     request = Request(
         runs=runs,
