@@ -8,6 +8,7 @@ expected differences does not name.
 """
 
 import argparse
+import hashlib
 import os
 import queue
 import re
@@ -22,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.sameness.commands import Scene, scenes
-from scripts.sameness.environments import ROOT, Side, install, write_checkout, write_commit
-from scripts.sameness.inputs import make_inputs
+from scripts.sameness.environments import ROOT, Side, install, run_git, write_checkout, write_commit
+from scripts.sameness.inputs import make_inputs, scripts_of
 from scripts.sameness.outcomes import Outcome, differences
 from scripts.sameness.sides import Forked, played
 
@@ -108,6 +109,28 @@ def both_sides(options: argparse.Namespace, scratch: Path) -> tuple[Side, Side]:
     return old, new
 
 
+def kept_inputs(commit: str) -> Path:
+    """Where inputs of a commit are kept: recorded once, they are used until what records them changes."""
+    digest = hashlib.sha256(run_git("rev-parse", f"{commit}^{{commit}}"))
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        if path.name == "inputs.py" or path.parent.name == "fixtures":
+            digest.update(path.read_bytes())
+    return ROOT / "build/same_as" / digest.hexdigest()[:12]
+
+
+def chosen_scenes(
+    options: argparse.Namespace, inputs: Path, old: Side, environment: dict[str, str], corpus: Path | None
+) -> Iterator[Scene]:
+    """Scenes with a command that the pattern of `--only` names."""
+    listed = ["records", "examples", "package", "snippets", *(["corpus"] if corpus else [])]
+    make_inputs(inputs, listed, old, environment, corpus)
+    samples = sorted(it.name for it in (inputs / "records/.deviate/experiments").iterdir())
+    scripts = {name: scripts_of(inputs / name) for name in listed[1:]}
+    for it in scenes(scripts, samples, with_runs=options.runs, with_examples=options.examples):
+        if any(re.search(options.only, it.named(line)) for line in it.lines):
+            yield it
+
+
 def compared(chosen: list[Scene], inputs: Path, scratch: Path, sides: tuple[Side, Side], environment: dict[str, str]
              ) -> Iterator[Compared]:  # fmt: skip
     """Both outcomes of every command, in the order of the scenes."""
@@ -174,11 +197,11 @@ def main(arguments: list[str]) -> int:
             print(f"{error}", file=sys.stderr)
             return 2
         environment = environment_of(scratch)
-        inputs = (options.inputs or scratch / "inputs").resolve()
-        make_inputs(inputs, sides[0], environment, options.corpus, with_examples=options.examples)
+        inputs = (options.inputs or kept_inputs(options.commit)).resolve()
+        corpus = options.corpus.resolve() if options.corpus else None
+        chosen = list(chosen_scenes(options, inputs, sides[0], environment, corpus))
+        make_inputs(inputs, {it.project for it in chosen}, sides[0], environment, corpus)
         print(f"Environments and inputs are made, after {time.monotonic() - begun:.0f} s", flush=True)
-        every = scenes(inputs, with_runs=options.runs)
-        chosen = [it for it in every if any(re.search(options.only, it.named(line)) for line in it.lines)]
         if options.keep:
             shutil.rmtree(options.keep, ignore_errors=True)
         for it in compared(chosen, inputs, scratch, sides, environment):

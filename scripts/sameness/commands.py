@@ -3,9 +3,8 @@
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-from scripts.sameness.inputs import EXAMPLES, scripts_of
+from scripts.sameness.inputs import EXAMPLES
 
 BATCH = 25
 """Scripts that are analysed in one process: more would share what the analysis remembers."""
@@ -35,17 +34,26 @@ class Scene:
         return f"[{self.project}] deviate {line}"
 
 
-def scenes(inputs: Path, *, with_runs: bool) -> Iterator[Scene]:
-    """All scenes, those first that take longest."""
+def scenes(
+    scripts: dict[str, list[str]], samples: list[str], *, with_runs: bool, with_examples: bool
+) -> Iterator[Scene]:
+    """All scenes, those first that take longest.
+
+    Args:
+        scripts: paths of scripts to analyse, by project.
+        samples: names of the stored records.
+    """
     if with_runs:
         yield from _with_runs()
-    yield from _recorded(inputs)
+    yield from _recorded()
+    if with_examples:
+        yield from (Scene("trained", (f"report {it} {FORMS} {PAPER}", f"show {it}")) for it in EXAMPLES)
+    yield from _stored(samples)
     yield from _imported()
     yield from _planned()
     yield from _cold()
-    for name in ("examples", "package", "corpus", "snippets"):
-        if (inputs / name).is_dir():
-            yield from _analysed(name, scripts_of(inputs / name))
+    for name, paths in scripts.items():
+        yield from _analysed(name, paths)
 
 
 def _analysed(project: str, scripts: list[str]) -> Iterator[Scene]:
@@ -57,11 +65,7 @@ def _analysed(project: str, scripts: list[str]) -> Iterator[Scene]:
         yield Scene(project, ("analyze .",))
 
 
-def _reports(project: str, names: str) -> Iterator[Scene]:
-    yield Scene(project, (f"report {names} {FORMS} {PAPER}",))
-
-
-def _recorded(inputs: Path) -> Iterator[Scene]:
+def _recorded() -> Iterator[Scene]:
     for name in ("base", "fast", "failing", "looks", "tiny"):
         yield Scene("runs", (f"report {name} {FORMS} {PAPER}",))
     yield Scene("runs", (f"report swept --sweep {FORMS}",))
@@ -100,15 +104,14 @@ def _recorded(inputs: Path) -> Iterator[Scene]:
     yield Scene("networks", ("clean --captured --dry-run", "clean net --captured", "report net"))
     yield from _diverged("networks", ("noisy:0 noisy:1",))
     yield Scene("costs", (f"report costly {FORMS}", "show costly", "list"))
-    samples = sorted(it.name for it in (inputs / "records/.deviate/experiments").iterdir())
+
+
+def _stored(samples: list[str]) -> Iterator[Scene]:
     for name in samples:
         yield Scene("records", (f"report {name} {FORMS} {PAPER}",))
         yield Scene("records", (f"show {name}", f"show {name} --format json", f"show {name} --run 0 --log"))
     yield Scene("records", (f"compare s1 s3 s6 {FORMS}", "compare s2 old", "check s1 s3"))
     yield Scene("records", ("list", "list --size", "list --format json", "clean --dry-run"))
-    if (inputs / "trained").is_dir():
-        for name in EXAMPLES:
-            yield Scene("trained", (f"report {name} {FORMS} {PAPER}", f"show {name}"))
 
 
 def _checked() -> Iterator[Scene]:

@@ -34,6 +34,15 @@ class Side:
         return self.prefix / "bin/deviate"
 
 
+def run_git(*words: str) -> bytes:
+    """What git prints.
+
+    Raises:
+        subprocess.CalledProcessError: git refuses.
+    """
+    return subprocess.run(["git", *words], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+
+
 def write_commit(commit: str, folder: Path) -> None:
     """The files of a commit.
 
@@ -41,14 +50,12 @@ def write_commit(commit: str, folder: Path) -> None:
         subprocess.CalledProcessError: git has no such commit.
     """
     folder.mkdir(parents=True)
-    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
-    subprocess.run(["tar", "-x"], cwd=folder, input=archive, check=True)
+    subprocess.run(["tar", "-x"], cwd=folder, input=run_git("archive", commit), check=True)
 
 
 def write_checkout(folder: Path) -> None:
     """The files of the checkout as they are: what git ignores is left out."""
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard").decode()
     for name in filter(None, names.split("\0")):
         path = ROOT / name
         if path.is_file():  # a file that was removed and not committed is still listed
@@ -64,16 +71,21 @@ def install(name: str, source: Path, scratch: Path, *, is_fresh: bool) -> Side:
     """
     side = Side(name, source, scratch / "environments" / name)
     venv.create(side.prefix, symlinks=True, with_pip=False)
-    command = [sys.executable, "-m", "pip", "--python", str(side.python), "install", "--quiet", "--no-input"]
-    command += ["--disable-pip-version-check", "--no-warn-script-location"]
-    own = Path(sysconfig.get_path("purelib", vars={"base": str(side.prefix), "platbase": str(side.prefix)}))
+    quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip"]
+    into = [*pip, "--python", str(side.python), "install", *quiet]
     if is_fresh:
-        subprocess.run([*command, str(source)], check=True)
+        subprocess.run([*into, str(source)], check=True)
+        check_origin(side)
         return side
-    lines = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
     # Built by the hatchling of the present environment: nothing is fetched.
-    build = [*command, "--no-deps", "--no-build-isolation", str(source)]
-    subprocess.run(build, env={**os.environ, "PYTHONPATH": ""}, check=True)
+    wheels = scratch / "wheels" / name
+    build = [*pip, "wheel", *quiet, "--no-deps", "--no-build-isolation", "--wheel-dir", str(wheels), str(source)]
+    subprocess.run(build, check=True)
+    subprocess.run([*into, "--no-deps", "--no-index", *map(str, wheels.iterdir())], check=True)
+    variables = {"base": str(side.prefix), "platbase": str(side.prefix)}
+    lines = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    own = Path(sysconfig.get_path("purelib", vars=variables))
     (own / "shown_after.pth").write_text("\n".join(lines) + "\n", encoding="utf-8")
     check_origin(side)
     return side

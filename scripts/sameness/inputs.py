@@ -1,6 +1,7 @@
 """Projects over which the commands of both sides run: made once, and copied for each of them."""
 
 import ast
+import functools
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +17,14 @@ from scripts.sameness.environments import Side
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CLOCKS = {"wide.csv": 0.0, "new.csv": 0.4}
+EXAMPLES = {
+    "digits_torch": "--epochs 2",
+    "factors_torch": "--epochs 2",
+    "factors_jax": "--epochs 2",
+    "digits_keras": "--epochs 1",
+    "fgsm_digits": "--epochs 1",
+}
+"""Examples that need a framework, with arguments that make them short."""
 RECORDED: dict[str, tuple[str, ...]] = {
     "runs": (
         "run train.py --runs 4 --name base --variants algo+impl,algo,impl,control",
@@ -23,7 +32,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "run train.py --runs 4 --name third -- --rate 0.02",
         "run train.py --runs 4 --name failing -- --fails",
         "run train.py --runs 2 --name swept --sweep --batch-size=2,8,20",
-        "run train.py --runs 5 --name looks --looks 2,5",
+        "run train.py --runs 6 --name looks --looks 5,6",
         "diverge part.py --name apart -- part",
         "diverge part.py --name same",
         "run tiny.py --runs 3 --name tiny -- --epochs 3",
@@ -33,25 +42,18 @@ RECORDED: dict[str, tuple[str, ...]] = {
         "run net.py --runs 3 --name shuffled --variants shuffle --capture predictions",
         "diverge noisy.py --name noisy --seeds as-is",
     ),
+    "trained": tuple(f"run {name}/train.py --runs 2 --name {name} -- {words}" for name, words in EXAMPLES.items()),
     "costs": ("overhead costly.py --runs 2 --profiled-runs 2 --name costly",),
 }
 """Commands of the old side that leave records, by project; a project is recorded from top to bottom."""
-EXAMPLES = {
-    "digits_torch": "--epochs 2",
-    "factors_torch": "--epochs 2",
-    "factors_jax": "--epochs 2",
-    "digits_keras": "--epochs 1",
-    "fgsm_digits": "--epochs 1",
-}
-"""Examples that need a framework, with arguments that make them short."""
 
 
 def make_inputs(
-    place: Path, old: Side, environment: dict[str, str], corpus: Path | None, *, with_examples: bool
+    place: Path, wanted: Collection[str], old: Side, environment: dict[str, str], corpus: Path | None
 ) -> None:
-    """Make every project under a folder; what is there already is kept."""
+    """Make the projects that are wanted under a folder; what is there already is kept."""
     tree = old.source
-    makers = {
+    makers: dict[str, Callable[[Path], object]] = {
         "records": lambda folder: _records(tree, folder),
         "files": lambda folder: _files(tree, folder),
         "fresh": lambda folder: _fresh(tree, folder),
@@ -59,44 +61,35 @@ def make_inputs(
         "snippets": lambda folder: _snippets(tree, folder),
         "package": lambda folder: _package(tree, folder),
         **({"corpus": lambda folder: _scripts(corpus, folder)} if corpus else {}),
+        **{name: functools.partial(_record, RECORDED[name], old, environment) for name in RECORDED},
     }
-    for name, make in makers.items():
-        if not (place / name).exists():
-            folder = place / f"{name}.making"
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            make(folder)
-            folder.rename(place / name)
-    recorded = dict(RECORDED)
-    if with_examples:
-        recorded["trained"] = tuple(
-            f"run {name}/train.py --runs 2 --name {name} -- {words}" for name, words in EXAMPLES.items()
-        )
-    missing = {name: lines for name, lines in recorded.items() if not (place / name).exists()}
+    missing = [name for name in makers if name in wanted and not (place / name).exists()]
+
+    def make(name: str) -> None:
+        # Under another name until it is whole: what is interrupted is made anew.
+        folder = place / f"{name}.making"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        makers[name](folder)
+        folder.rename(place / name)
+
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda it: _record(place / it[0], it[1], old, environment), missing.items()))
+        list(pool.map(make, sorted(missing, key=lambda it: it not in RECORDED)))
 
 
-def _record(folder: Path, lines: Sequence[str], old: Side, environment: dict[str, str]) -> None:
+def _record(lines: Sequence[str], old: Side, environment: dict[str, str], folder: Path) -> None:
     """Record experiments with the old side. A run may fail, as some are made to; a command that is refused may not."""
-    making = folder.with_name(f"{folder.name}.making")
-    shutil.rmtree(making, ignore_errors=True)
-    shutil.copytree(FIXTURES, making)
-    shutil.copytree(old.source / "examples", making, dirs_exist_ok=True)
+    shutil.copytree(FIXTURES, folder, dirs_exist_ok=True)
+    shutil.copy(old.source / "examples/tiny.py", folder)
+    for name in EXAMPLES:
+        shutil.copytree(old.source / "examples" / name, folder / name)
     for line in lines:
         verb, *words = line.split()
         flags = ["--quiet"] if verb == "diverge" else ["--quiet", "--jobs", "1"]
-        done = subprocess.run(
-            [old.deviate, verb, *flags, *words],
-            cwd=making,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [str(old.deviate), verb, *flags, *words]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         if done.returncode not in {0, 3}:
             raise RuntimeError(f"deviate {line} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-    making.rename(folder)
 
 
 def _records(tree: Path, folder: Path) -> None:
