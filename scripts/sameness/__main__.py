@@ -25,7 +25,7 @@ from pathlib import Path
 from scripts.sameness.commands import Scene, scenes
 from scripts.sameness.environments import ROOT, Side, install, run_git, write_checkout, write_commit
 from scripts.sameness.inputs import make_inputs, scripts_of
-from scripts.sameness.outcomes import Outcome, differences
+from scripts.sameness.outcomes import Folder, Outcome, differences
 from scripts.sameness.sides import Forked, played
 
 EXPECTED = ROOT / "scripts/same_as_expected.txt"
@@ -137,17 +137,21 @@ def compared(chosen: list[Scene], inputs: Path, scratch: Path, sides: tuple[Side
     moment = float(int(time.time()))
     pairs: queue.SimpleQueue[tuple[Path, tuple[Forked, Forked]]] = queue.SimpleQueue()
     everyone: list[Forked] = []
+    folders: dict[tuple[Path, str], Folder] = {}
     for index in range(AT_A_TIME):
         pair = (Forked(sides[0], environment, moment), Forked(sides[1], environment, moment))
         everyone += pair
-        pairs.put((scratch / f"place-{index}/project", pair))
+        pairs.put((scratch / f"place-{index}", pair))
 
     def play(scene: Scene) -> list[Compared]:
-        folder, pair = pairs.get()
+        place, pair = pairs.get()
         try:
-            outcomes = played(scene, inputs, folder, pair)
+            folder = folders.get((place, scene.project))
+            if folder is None:
+                folder = folders[place, scene.project] = Folder(inputs / scene.project, place / scene.project)
+            outcomes = played(scene, folder, pair)
         finally:
-            pairs.put((folder, pair))
+            pairs.put((place, pair))
         return [
             Compared(scene.named(line), old, new, tuple(differences(old, new)))
             for line, (old, new) in zip(scene.lines, outcomes, strict=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scripts.sameness.inputs import EXAMPLES
 
-BATCH = 25
+BATCH = 60
 """Scripts that are analysed in one process: more would share what the analysis remembers."""
 VERBS = (
     "analyze", "run", "resume", "worker", "compare", "check", "diverge", "report", "list", "show", "clean", "doctor",
@@ -177,7 +177,7 @@ def _planned() -> Iterator[Scene]:
         "run train.py --runs 3 --variants algo+impl,algo,impl,control,init+shuffle,one-bit,config",
         "run net.py --runs 2 --capture predictions,weights --capture-every 2 --name kept",
         "run train.py --runs 2 --sweep --batch-size=2,8 --name swept",
-        "run tiny.py --runs 2 --env A=1 --prepare true --then true --timeout 20m --retries 2 -- --epochs 2",
+        "run tiny.py --runs 2 --env A=1 --prepare true --then true --timeout 20m --retries 2",
     ):
         yield Scene("fresh", (f"{line} --dry-run",))
         yield Scene("fresh", (f"{line} --plan-only", "list", "list --format json"))
@@ -189,7 +189,7 @@ def _cold() -> Iterator[Scene]:
     yield Scene("fresh", ("--version", "--help", "", "nonsense"), is_cold=True)
     yield Scene("fresh", tuple(f"{verb} --help" for verb in VERBS))
     yield Scene("fresh", ("analyze train.py", "plan --effect 0.5"), is_cold=True)
-    yield Scene("files", ("compare wide.csv new.csv --html a.html --csv a.csv", "import wide.csv"), is_cold=True)
+    yield Scene("files", ("compare wide.csv new.csv --html a.html --csv a.csv", "report long.csv"), is_cold=True)
 
 
 def _with_runs() -> Iterator[Scene]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from scripts.sameness.environments import Side
 
 FIXTURES = Path(__file__).parent / "fixtures"
-CLOCKS = {"wide.csv": 0.0, "new.csv": 0.4}
+SHIFTS = {"wide.csv": 0.0, "new.csv": 0.4}
 EXAMPLES = {
     "digits_torch": "--epochs 2",
     "factors_torch": "--epochs 2",
@@ -108,7 +108,7 @@ def _records(tree: Path, folder: Path) -> None:
 def _files(tree: Path, folder: Path) -> None:
     """Results from elsewhere: files of the importers' tests, tables, JSON, and what trackers write."""
     shutil.copytree(tree / "tests/records/importers/data", folder, dirs_exist_ok=True)
-    for name, shift in CLOCKS.items():
+    for name, shift in SHIFTS.items():
         rows = [f"{seed},{_score(seed, shift)},{_score(seed + 7, -shift / 10)}" for seed in range(8)]
         (folder / name).write_text("seed,acc,loss\n" + "\n".join(rows) + "\n", encoding="utf-8")
     rows = [
@@ -152,7 +152,7 @@ def _fresh(tree: Path, folder: Path) -> None:
 
 
 def _snippets(tree: Path, folder: Path) -> None:
-    """Every text in a test that is a script of Python with a loop or two lines at least, as a file of its own."""
+    """Every text of three lines or more in a test that is a script of Python, as a file of its own."""
     texts: dict[str, None] = {}
     for path in sorted((tree / "tests").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

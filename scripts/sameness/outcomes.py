@@ -6,7 +6,10 @@ words of figures and how many elements draw them, descriptions, and data. Of pic
 
 import difflib
 import hashlib
+import os
 import re
+import shutil
+import stat
 import struct
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +25,11 @@ VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "l
 SIDE = re.compile(r"environments/(?:old|new)\b")
 FRAME = re.compile(r'(?m)^(\s+File "[^"\n]*", line )\d+(, in )')
 """Code that moved has other line numbers; that a traceback has other functions is a difference."""
+TOKEN = re.compile(r"(?m)^(::(?:stop-commands::)?)[0-9a-f]{32}\b")
+"""A word that nobody can guess, between which GitHub reads no commands."""
+Stamp = tuple[bool, int, int, int]
+"""Whether it is a folder; of a file when it was written, how large it is, and its number."""
+FOLDER: Stamp = (True, 0, 0, 0)
 STREAMS = ("exit code", "stdout", "stderr")
 
 
@@ -88,7 +96,7 @@ class Shown(HTMLParser):
 
 def masked(text: str) -> str:
     """Without what two equal programs at two places print differently."""
-    return FRAME.sub(r"\1N\2", SIDE.sub("environments/SIDE", text))
+    return FRAME.sub(r"\1N\2", TOKEN.sub(r"\1TOKEN", SIDE.sub("environments/SIDE", text)))
 
 
 def lines_of(name: str, data: bytes) -> list[str]:
@@ -109,25 +117,56 @@ def lines_of(name: str, data: bytes) -> list[str]:
 
 
 class Folder:
-    """What changes in a folder, from one look to the next."""
+    """A copy of a project: what changes in it, from one look to the next, and how it becomes as it was.
 
-    def __init__(self, path: Path) -> None:
+    Records have thousands of files, so that one copy is mended again and again instead of being made anew.
+    """
+
+    def __init__(self, origin: Path, path: Path) -> None:
+        self.origin = origin
         self.path = path
-        self.stamps = self._stamps()
+        shutil.copytree(origin, path, symlinks=True)
+        self.stamps = self.whole = self._stamps()
 
-    def _stamps(self) -> dict[str, tuple[int, int, int]]:
-        found = {}
-        for path in self.path.rglob("*"):
-            if path.is_file() or path.is_symlink():
-                status = path.lstat()
-                found[str(path.relative_to(self.path))] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    def _stamps(self) -> dict[str, Stamp]:
+        found: dict[str, Stamp] = {}
+        for root, folders, files in os.walk(self.path):
+            for name in (*files, *folders):
+                path = f"{root}/{name}"
+                status = os.lstat(path)
+                is_folder = stat.S_ISDIR(status.st_mode)
+                stamp = (0, 0, 0) if is_folder else (status.st_mtime_ns, status.st_size, status.st_ino)
+                found[os.path.relpath(path, self.path)] = (is_folder, *stamp)
         return found
 
     def changes(self) -> dict[str, bytes | None]:
         """Files written since the last look, by path; None for one that was removed."""
         before, self.stamps = self.stamps, self._stamps()
-        names = sorted(name for name in before | self.stamps if before.get(name) != self.stamps.get(name))
-        return {name: _content(self.path / name) if name in self.stamps else None for name in names}
+        names = _changed(before, self.stamps)
+        return {
+            name: _content(self.path / name) if name in self.stamps else None
+            for name in names
+            if not self.stamps.get(name, before.get(name, FOLDER))[0]
+        }
+
+    def mend(self) -> None:
+        """Bring back the files that were changed or removed, and remove those that came."""
+        stamps = self._stamps()
+        changed = _changed(self.whole, stamps)
+        for name in reversed(changed):  # what is in a folder before the folder
+            if name in stamps:
+                path = self.path / name
+                path.rmdir() if stamps[name][0] else path.unlink()
+        for name in changed:
+            if name in self.whole:
+                origin, path = self.origin / name, self.path / name
+                path.mkdir() if self.whole[name][0] else shutil.copy2(origin, path, follow_symlinks=False)
+        self.stamps = self.whole = self._stamps()
+
+
+def _changed(before: dict[str, Stamp], after: dict[str, Stamp]) -> list[str]:
+    """Names that are not in both with the same stamp, a folder before what is in it."""
+    return sorted(name for name in before | after if before.get(name) != after.get(name))
 
 
 def _content(path: Path) -> bytes:

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -31,16 +30,15 @@ class Forked:
             [side.python, SERVER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def play(self, scene: Scene, folder: Path) -> list[Outcome]:
+    def play(self, scene: Scene, folder: Folder) -> list[Outcome]:
         """What each line of a scene left, in a folder that holds its project."""
-        looked = Folder(folder)
         groups = [scene.lines] if scene.is_batch else [(line,) for line in scene.lines]
         outcomes = []
         for lines in groups:
             with tempfile.TemporaryDirectory() as streams:
                 calls = [_call(line, Path(streams), index) for index, line in enumerate(lines)]
-                ended = self._cold(calls, folder) if scene.is_cold else self._forked(calls, folder)
-                changes = looked.changes()
+                ended = self._cold(calls, folder.path) if scene.is_cold else self._forked(calls, folder.path)
+                changes = folder.changes()
                 for index, it in enumerate(calls):
                     code = _read(it["code"]).decode() or f"none: its process ended with {ended}"
                     is_last = index == len(calls) - 1
@@ -90,13 +88,11 @@ def _read(path: str) -> bytes:
     return Path(path).read_bytes() if Path(path).exists() else b""
 
 
-def played(scene: Scene, inputs: Path, folder: Path, sides: tuple[Forked, Forked]) -> list[tuple[Outcome, Outcome]]:
-    """What both sides left of each line: one after the other at the same path, so that paths that are told are equal."""
+def played(scene: Scene, folder: Folder, sides: tuple[Forked, Forked]) -> list[tuple[Outcome, Outcome]]:
+    """What both sides left of each line: one after the other at the same path, for paths are printed."""
     found = []
     for side in sides:
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(inputs / scene.project, folder, symlinks=True)
         found.append(side.play(scene, folder))
-    shutil.rmtree(folder)
+        folder.mend()
     old, new = found
     return list(zip(old, new, strict=True))
