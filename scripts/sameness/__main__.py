@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -192,6 +193,7 @@ def main(arguments: list[str]) -> int:
     patterns = patterns_of(options.expect)
     begun = time.monotonic()
     n_equal = n_expected = n_different = n_files = 0
+    codes: Counter[str] = Counter()
     # The resolved path: commands print that one, too.
     with tempfile.TemporaryDirectory(prefix="same_as-") as name:
         scratch = Path(name).resolve()
@@ -210,6 +212,7 @@ def main(arguments: list[str]) -> int:
             shutil.rmtree(options.keep, ignore_errors=True)
         for it in compared(chosen, inputs, scratch, sides, environment):
             n_files += it.old.n_files
+            codes.update(it.old.parts["exit code"])
             if not it.diffs:
                 n_equal += 1
                 continue
@@ -220,7 +223,8 @@ def main(arguments: list[str]) -> int:
             if options.keep:
                 keep(it, options.keep / f"{n_expected + n_different:03}")
     also = f", {n_expected} as expected" if n_expected else ""
-    print(f"{n_files} files compared, in {time.monotonic() - begun:.0f} s")
+    ended = ", ".join(f"{code} of {n}" for code, n in sorted(codes.items()))
+    print(f"{n_files} files compared, in {time.monotonic() - begun:.0f} s; exit codes: {ended}")
     print(f"{n_equal} commands equal, {n_different} differ{also}")
     return int(n_different > 0)
 

@@ -73,8 +73,8 @@ def _recorded() -> Iterator[Scene]:
     yield Scene("runs", (f"compare base fast third failing --margin 0.5 --metric test_acc {FORMS} --paper paper",))
     yield Scene("runs", (f"compare base fast --paired --spread-ratio 1.5 --target test_acc=80 {FORMS}",))
     for flags in (
-        "--html -", "--latex - --siunitx", "--markdown -", "--json -", "--csv -", "--confidence 0.9", "--aggregate best",
-        "--aggregate at:2 --weak-below test_acc=90",
+        "--html -", "--latex - --siunitx", "--markdown -", "--json -", "--csv -", "--confidence 0.9",
+        "--aggregate best", "--aggregate at:2 --weak-below test_acc=90",
     ):  # fmt: skip
         yield Scene("runs", (f"report base {flags}",))
     for flags in ("--match loss=train_loss", "--direction test_acc=min", "--baseline fast", "--metric nothing"):
@@ -155,7 +155,7 @@ def _imported() -> Iterator[Scene]:
     yield Scene("files", ("import wide.csv --name wide", "show wide", "show wide --run 2", "show wide --format json"))
     yield Scene("files", (f"compare wide.csv new.csv {FORMS} {PAPER}", "check wide.csv new.csv --margin acc=0.2"))
     yield Scene("files", (f"compare long.csv:sgd long.csv:adam long.csv:adamw {FORMS}",))
-    yield Scene("files", (f"report tasks.csv --json a.json --html a.html", "compare tasks.csv --tasks '*/acc'"))
+    yield Scene("files", ("report tasks.csv --json a.json --html a.html", "compare tasks.csv --tasks '*/acc'"))
     tasks = "tasks.csv:sgd tasks.csv:adam tasks.csv:adamw --tasks '*/acc'"
     yield Scene("files", (f"compare {tasks} {FORMS} --paper paper",))
     yield Scene("files", ("plan --pilot wide.csv --difference 0.2", "plan --pilot wide.csv --metric loss --runs 9"))

@@ -94,12 +94,9 @@ def install(name: str, source: Path, scratch: Path, *, is_fresh: bool) -> Side:
 def check_origin(side: Side) -> None:
     """Raises RuntimeError where the environment would run another deviate than its own."""
     question = "import deviate; print(deviate.__file__)"
-    answer = subprocess.run(
-        [side.python, "-c", question],
-        cwd=side.prefix,
-        env={"PATH": os.environ["PATH"]},
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout.strip()
+    command = [str(side.python), "-c", question]
+    environment = {"PATH": os.environ["PATH"]}  # neither a PYTHONPATH nor the folder of the caller counts
+    done = subprocess.run(command, cwd=side.prefix, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    answer = done.stdout.strip()
     if not Path(answer).is_relative_to(side.prefix):
         raise RuntimeError(f"the environment {side.prefix} runs the deviate of {answer}")

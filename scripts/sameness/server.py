@@ -78,9 +78,9 @@ def become(asked: dict[str, Any]) -> None:
             os.dup2(stream, place)
             os.close(stream)
         code = call(it["words"])
-        for stream in (sys.stdout, sys.stderr):
+        for file in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError):
-                stream.flush()
+                file.flush()
         Path(it["code"]).write_text(str(code), encoding="utf-8")
 
 
