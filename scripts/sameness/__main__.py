@@ -139,7 +139,7 @@ def compared(chosen: list[Scene], inputs: Path, scratch: Path, sides: tuple[Side
     pairs: queue.SimpleQueue[tuple[Path, tuple[Forked, Forked]]] = queue.SimpleQueue()
     everyone: list[Forked] = []
     folders: dict[tuple[Path, str], Folder] = {}
-    for index in range(AT_A_TIME):
+    for index in range(min(AT_A_TIME, len(chosen))):
         pair = (Forked(sides[0], environment, moment), Forked(sides[1], environment, moment))
         everyone += pair
         pairs.put((scratch / f"place-{index}", pair))
