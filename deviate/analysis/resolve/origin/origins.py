@@ -150,7 +150,7 @@ class Origins:
             return None
         items = [
             (value, where)
-            for value, where in self.resolver.containers.items(node, function)
+            for value, where in self.resolver.items(node, function)
             if isinstance(value, cst.BaseExpression)
         ]
         return self.strongest(items, depth) if items else None
@@ -258,7 +258,7 @@ class Origins:
             return UNKNOWN
         found = [
             (value, function)
-            for value, function in self.resolver.containers.iterated(iterable, way, scope)
+            for value, function in self.resolver.loop_items(iterable, way, scope)
             if isinstance(value, cst.BaseExpression)
         ]
         if found:
