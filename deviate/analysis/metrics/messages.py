@@ -13,7 +13,7 @@ from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.meters import Meters
-from deviate.analysis.resolve.origin import Origins
+from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.tree import constant_number, constant_text, last_name, positional, walk
 from deviate.analysis.resolve.values import PLAIN, Item, Scene, Stars, Value
 from deviate.model.metric_vocabulary import listed
