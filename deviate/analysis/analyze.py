@@ -25,7 +25,7 @@ from deviate.analysis.metrics.titles import wanted
 from deviate.analysis.resolve.calls import CallGraph, Way
 from deviate.analysis.resolve.identifier_words import direction_of, words
 from deviate.analysis.resolve.index import LoopNode
-from deviate.analysis.resolve.origin import Origins
+from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import read_source

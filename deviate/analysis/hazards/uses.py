@@ -3,8 +3,7 @@
 import libcst as cst
 
 from deviate.analysis.resolve.identifier_words import words
-from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.index import Function, Nodes
 from deviate.analysis.resolve.tree import keywords, last_name, walk
 from deviate.model.metric_vocabulary import listed
 

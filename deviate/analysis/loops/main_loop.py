@@ -11,8 +11,7 @@ from deviate.analysis.loops.managed import Framework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.resolve.calls import CallGraph, Frame
 from deviate.analysis.resolve.identifier_words import all_words, words
-from deviate.analysis.resolve.index import Function, LoopNode
-from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.index import Function, LoopNode, Nodes
 from deviate.analysis.resolve.tree import identifiers, keywords
 from deviate.model import Loop
 from deviate.model.metric_vocabulary import listed

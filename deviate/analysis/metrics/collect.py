@@ -9,7 +9,7 @@ import libcst as cst
 from deviate.analysis.metrics.container_contents import Holdings
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge
 from deviate.analysis.metrics.labels import graph_tag, is_key, label_of, mapping_of
-from deviate.analysis.metrics.messages import Taker
+from deviate.analysis.metrics.messages import MessageParser
 from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.abstract_values import Edge
@@ -43,9 +43,9 @@ class Collector:
         self.graph = graph
         self.nodes = graph.nodes
         self.judge = judge
-        self.taker = Taker(graph, judge.origins)
-        self.reports = Reports(self.graph, self.taker.texts)
-        self.holdings = Holdings(self.taker.displays, self.taker.meters)
+        self.parser = MessageParser(graph, judge.origins)
+        self.reports = Reports(self.graph, self.parser.texts)
+        self.holdings = Holdings(self.parser.displays, self.parser.meters)
         self.left = MOST_READINGS
         self.found: dict[tuple[cst.CSTNode, object], Judged] = {}
         self._judged: set[tuple[str, tuple[Item, ...]]] = set()
@@ -62,7 +62,7 @@ class Collector:
 
     def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[Item]]:
         """The messages of one report: those of each call where the function around it writes what it is given."""
-        flows, node, function = self.taker.flows, report.node, report.function
+        flows, node, function = self.parser.flows, report.node, report.function
         if depth == DEEPEST:
             self.left = MOST_READINGS
         readings = [scene]
@@ -72,9 +72,9 @@ class Collector:
             self.left -= 1
             if self.left < 0:  # loops over tables in functions of functions: what was found so far must do
                 return
-            self.taker.open.clear()
+            self.parser.open.clear()
             messages = list(self._taken(report, one))
-            opened = dict(self.taker.open)
+            opened = dict(self.parser.open)
             scenes = self._scenes(opened, messages, one) if opened and depth else []
             if not scenes:
                 yield from self._turned(report, messages) if one is PLAIN else messages
@@ -85,7 +85,7 @@ class Collector:
         """The same messages, with what a loop over a container written down beside them takes out of it."""
         values = [item.node for message in messages for item in message if isinstance(item, Value)]
         reported = {node.value for node in values if isinstance(node, cst.Name)}
-        scenes = self.taker.flows.turns_of_displays(report.node, report.function, reported) if reported else []
+        scenes = self.parser.flows.turns_of_displays(report.node, report.function, reported) if reported else []
         return [message for scene in scenes[:MOST_SCENES] for message in self._taken(report, scene)] or messages
 
     def _taken(self, report: Report, scene: Scene) -> Iterator[list[Item]]:
@@ -108,31 +108,31 @@ class Collector:
     def _shown(self, part: Message | Template | FormatTemplate, function: Function, scene: Scene) -> list[Item]:
         match part:
             case Message():
-                return self.taker.take(part.value, function, scene)
+                return self.parser.take(part.value, function, scene)
             case Template():
-                return self.taker.template(part.template, list(part.arguments), function, scene)
+                return self.parser.template(part.template, list(part.arguments), function, scene)
             case FormatTemplate():
                 given = list(part.arguments), dict(part.named)
-                return self.taker.format_template(part.template, *given, function, scene)
+                return self.parser.format_template(part.template, *given, function, scene)
 
     def _held(self, part: Carried, report: Report, scene: Scene) -> Iterator[list[Item]]:
-        function, taker = report.function, self.taker
+        function, parser = report.function, self.parser
         match part:
             case Scalar():
                 named = self._named(part.name, part.prefix, function, scene)
-                values = taker.scalar(part.value, function, scene)
+                values = parser.scalar(part.value, function, scene)
                 if report.sink == GRAPH_SUMMARY:
                     tag = graph_tag(named, report.node, self.nodes)
                     values = [replace(it, name=tag) if isinstance(it, Value) else it for it in values]
                 yield [*named, *values]
             case Record():
                 prefix = self._named(None, part.prefix, function, scene)
-                for items in taker.record(part.mapping, function, scene):
+                for items in parser.record(part.mapping, function, scene):
                     yield [*prefix, *items]
             case Row():
-                yield from taker.row(part.values, function, scene)
+                yield from parser.row(part.values, function, scene)
             case Table():
-                yield from taker.table(part.rows, function, scene)
+                yield from parser.table(part.rows, function, scene)
 
     def _starred(self, report: Report, number: int, scene: Scene) -> list[Item]:
         """What the part of that number unpacks; the guest asks the sink for that part, or for all that follow it."""
@@ -153,7 +153,7 @@ class Collector:
         behind = len(report.carried) - number - 1
         wanted = f"{number}:{-behind if behind else ''}" if isinstance(part, Message) else str(number)
         fields = (report.key, wanted)
-        return self.taker.starred(starred.node, report.node.func, fields, report.function, scene)
+        return self.parser.starred(starred.node, report.node.func, fields, report.function, scene)
 
     def _named(self, name: object, prefix: object, function: Function, scene: Scene) -> list[Item]:
         items: list[Item] = []
@@ -161,7 +161,7 @@ class Collector:
             if isinstance(part, str):
                 items += [part, behind]
             elif isinstance(part, cst.BaseExpression):
-                told = self.taker.take(part, function, scene)
+                told = self.parser.take(part, function, scene)
                 items += [replace(item, style="name") if isinstance(item, Value) else item for item in told]
                 items.append(behind)
         return items
@@ -178,12 +178,12 @@ class Collector:
         mine = [name for function, name in opened if function is scope]
         passed = {scope, *(function for function, _ in scene.known)}  # what calls itself would never end
         edges = [edge for edge in self.graph.edges_into(scope) if not (edge.is_handed or edge.caller in passed)]
-        given = [self.taker.flows.given(edge) for edge in edges]
+        given = [self.parser.flows.given(edge) for edge in edges]
         items = [item for message in messages for item in message]
         values = [item for item in items if isinstance(item, Value)]
         keyed = {name for value in values if value.function is scope for name in _keyed_in(value.node)}
         whole = [name for name in mine if name not in keyed]  # what is taken by a constant key is named here
-        if any(_is_built(one.get((scope, name)), self.taker) for one in given for name in whole):
+        if any(_is_built(one.get((scope, name)), self.parser) for one in given for name in whole):
             return self._extended(scene, edges, given)
         is_value = any(value.function is scope and _names_in(value.node) & {*mine} for value in values)
         texts = [item for item in items if isinstance(item, str)]
@@ -195,7 +195,7 @@ class Collector:
         for edge, one in zip(edges, given, strict=True):
             inner = scene.through(edge.node, edge.caller, one)
             handed = {it[0].value for it in one.values() if isinstance(it, tuple) and isinstance(it[0], cst.Name)}
-            turns = self.taker.flows.turns_of_displays(edge.node, edge.caller, handed)
+            turns = self.parser.flows.turns_of_displays(edge.node, edge.caller, handed)
             found += [inner.extended(turn.known) for turn in turns] or [inner]
         return found
 
@@ -256,7 +256,7 @@ class Collector:
         told = [mapping, *(positional(mapping) if isinstance(mapping, cst.Call) else ())]  # `vars(args)`
         if any(self.judge.origins.of(node, candidate.value.function).kind == "setting" for node in told):
             return False
-        known = self.taker.displays.display(mapping, candidate.value.function) or ()
+        known = self.parser.displays.display(mapping, candidate.value.function) or ()
         return decision.reason.startswith(UNTOLD) or any(key is None for key, _, _ in known)
 
     def _is_ignored(self, line: int, value: Value) -> bool:
@@ -270,7 +270,7 @@ class Collector:
         return order[value.function.module.file], judged.candidate.line, where.line, where.column
 
 
-def _is_built(given: object, taker: Taker) -> bool:
+def _is_built(given: object, parser: MessageParser) -> bool:
     """Whether an argument is built for being reported: a text with values, a list or a dict, or an unpacked one."""
     if isinstance(given, Stars):
         return bool(given.named or given.given)
@@ -279,11 +279,11 @@ def _is_built(given: object, taker: Taker) -> bool:
     node, function = given
     if not isinstance(node, cst.BaseExpression):
         return False
-    if taker.texts.is_text(node, function):
+    if parser.texts.is_text(node, function):
         return holds_values(node)
     if isinstance(node, cst.DictComp):
         return True
-    return taker.displays.display(node, function) is not None or taker.displays.listed(node, function) is not None
+    return parser.displays.display(node, function) is not None or parser.displays.listed(node, function) is not None
 
 
 def _keyed_in(node: cst.CSTNode) -> set[str]:

@@ -75,7 +75,7 @@ class Holdings:
             elif is_value_of_item or (binding.how == "assign" and not binding.way):
                 yield from self.of(value, where, depth)
             elif binding.how == "assign":
-                for part, inside in self.resolver.containers.part(value, binding.way, where):
+                for part, inside in self.resolver.unpacked_items(value, binding.way, where):
                     yield from self.of(part, inside, depth)
 
     def _returned(self, call: cst.Call, function: Function, depth: int) -> Iterator[Holding]:

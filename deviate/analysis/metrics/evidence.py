@@ -18,7 +18,7 @@ from deviate.analysis.resolve.identifier_words import (
     TUNED,
     words,
 )
-from deviate.analysis.resolve.origin import Origin
+from deviate.analysis.resolve.origins import Origin
 from deviate.analysis.resolve.templates import is_integer_spec
 from deviate.analysis.resolve.tree import dotted, last_name
 from deviate.analysis.resolve.values import Value

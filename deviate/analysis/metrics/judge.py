@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.metrics.evidence import EVIDENCE, Evidence, View
 from deviate.analysis.metrics.phrases import tag_words
 from deviate.analysis.resolve.identifier_words import SPEEDS, all_words, clause, direction_of, unit_after, words
-from deviate.analysis.resolve.origin import Origin, Origins
+from deviate.analysis.resolve.origins import Origin, Origins
 from deviate.analysis.resolve.templates import decimals
 from deviate.analysis.resolve.tree import identifiers
 from deviate.analysis.resolve.values import Value

@@ -7,8 +7,7 @@ import libcst as cst
 from deviate.analysis.metrics.judge import Candidate, Judge
 from deviate.analysis.resolve.abstract_values import Argument
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.index import Binding, Function
-from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.index import Binding, Function, Nodes
 from deviate.analysis.resolve.tree import constant_text, last_name, walk
 from deviate.analysis.resolve.values import Item, Value
 

@@ -7,7 +7,7 @@ import libcst as cst
 
 from deviate.analysis.loops.main_loop import loop_value
 from deviate.analysis.resolve.calls import CallGraph
-from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import Source, read_source
 from deviate.analysis.resolve.statements import normalised

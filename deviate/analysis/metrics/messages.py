@@ -5,23 +5,28 @@ from dataclasses import replace
 
 import libcst as cst
 
-from deviate.analysis.metrics import filling, format_exprs
 from deviate.analysis.metrics.flows import Flows
-from deviate.analysis.metrics.texts import DEEPEST, Texts, holds_values
+from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
 from deviate.analysis.resolve.abstract_values import Argument, Instance
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.displays import Displays
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.meters import Meters
-from deviate.analysis.resolve.origin import Origins
-from deviate.analysis.resolve.tree import constant_number, constant_text, last_name, positional, walk
+from deviate.analysis.resolve.origins import Origins
+from deviate.analysis.resolve.templates import Field, format_fields, percent_fields
+from deviate.analysis.resolve.tree import constant_number, constant_text, dotted, keywords, last_name, positional, walk
 from deviate.analysis.resolve.values import PLAIN, Item, Scene, Stars, Value
 from deviate.model.metric_vocabulary import listed
 
 ARRAYS = listed("array asarray tensor Tensor FloatTensor")
+ROUNDING = frozenset(
+    {"builtins.round", "builtins.format", "builtins.str", "builtins.repr", "numpy.round", "numpy.around"}
+)
+CLOCKWORK = ("time.gmtime", "time.localtime", "datetime.timedelta")
+"""They take a number of seconds; what they give is text soon after."""
 
 
-class Taker:
+class MessageParser:
     """Takes expressions apart into text and values.
 
     Attributes:
@@ -71,8 +76,8 @@ class Taker:
         if not arguments or told is None:
             parts = [self.take(value, function, scene) for value in (text, *arguments)]
             return [item for part in parts for item in part]
-        mapping = filling.text_keys(arguments[0]) if len(arguments) == 1 else None
-        return filling.percent(self, told, arguments, mapping, function, scene)
+        mapping = _text_keys(arguments[0]) if len(arguments) == 1 else None
+        return self._percent_template(told, arguments, mapping, function, scene)
 
     def format_template(
         self,
@@ -86,7 +91,7 @@ class Taker:
         told = self.texts.template(text, function)
         if told is None or not (arguments or named):
             return self.take(text, function, scene)
-        return filling.format_call(self, told, text, (arguments, named, {}), function, scene)
+        return self._format_template(told, text, (arguments, named, {}), function, scene)
 
     def scalar(self, node: cst.BaseExpression, function: Function, scene: Scene) -> list[Item]:
         """A value that is handed to a tracker: whole, as the script spells it."""
@@ -194,17 +199,17 @@ class Taker:
         is_text = self.texts.is_text
         match node:
             case cst.FormattedString():
-                return filling.formatted(self, node, function, scene)
+                return self._f_string(node, function, scene)
             case cst.ConcatenatedString():
                 return self.take(node.left, function, scene) + self.take(node.right, function, scene)
             case cst.BinaryOperation():
-                return format_exprs.operation(self, node, function, scene)
+                return self._operation(node, function, scene)
             case cst.IfExp() if is_text(node.body, function) or is_text(node.orelse, function):
                 return self.take(node.body, function, scene) + self.take(node.orelse, function, scene)
             case cst.BooleanOperation() if is_text(node.right, function):
                 return self.take(node.left, function, scene) + self.take(node.right, function, scene)
             case cst.Call():
-                return format_exprs.call(self, node, function, scene)
+                return self._call(node, function, scene)
             case cst.Name():
                 return self._variable(node, function, scene)
             case cst.Attribute():
@@ -305,6 +310,273 @@ class Taker:
                 return self.meters.fed(node, function) or None
         return None
 
+    # ------------------------------------------------------------ templates
+
+    def _f_string(self, node: cst.FormattedString, function: Function, scene: Scene) -> list[Item]:
+        """Items of an f-string."""
+        items: list[Item] = []
+        for part in node.parts:
+            if isinstance(part, cst.FormattedStringText):
+                items.append(part.value.replace("{{", "{").replace("}}", "}").replace("\\n", "\n").replace("\\t", "\t"))
+                continue
+            if not isinstance(part, cst.FormattedStringExpression):
+                continue
+            spec = _spec_text(part.format_spec)
+            if part.equal is not None:
+                spelled = self.nodes.code(part.expression)
+                items.append(spelled + "=")
+                items.append(Value(part.expression, part.expression, function, spelled, spec, "f-string", "shown"))
+            else:
+                items += _styled(self.take(part.expression, function, scene), "f-string", spec)
+        return items
+
+    def _percent_template(
+        self,
+        text: str,
+        arguments: list[cst.BaseExpression],
+        mapping: dict[str, cst.BaseExpression] | None,
+        function: Function,
+        scene: Scene,
+    ) -> list[Item]:
+        """Items of a `%` template; `mapping` where the right side is a dict display."""
+        parts = percent_fields(text)
+        places = [
+            place for place, part in enumerate(parts) if isinstance(part, Field) and isinstance(part.argument, int)
+        ]
+        if len(arguments) == 1 and len(places) > 1:
+            texts = [[part for part in side if isinstance(part, str)] for side in _around(parts, places)]
+            return [*texts[0], self._of_several_fields(arguments[0], function), *texts[1]]
+        items: list[Item] = []
+        for part in parts:
+            if isinstance(part, str):
+                items.append(part)
+            elif isinstance(part.argument, int) and part.argument < len(arguments):
+                items += _styled(self.take(arguments[part.argument], function, scene), "% template", part.spec)
+            elif mapping is not None and part.argument in mapping:
+                items += _styled(self.take(mapping[str(part.argument)], function, scene), "% template", part.spec)
+            elif isinstance(part.argument, str) and arguments:
+                items.append(self._of_mapping(arguments[0], part, function))
+        return items
+
+    def _format_map_template(self, text: str, mapping: cst.BaseExpression, function: Function) -> list[Item]:
+        """Items of `template.format_map(mapping)`."""
+        return [
+            part if isinstance(part, str) else self._of_mapping(mapping, part, function, "str.format")
+            for part in format_fields(text)
+        ]
+
+    def _format_template(
+        self,
+        text: str,
+        callee: cst.BaseExpression,
+        arguments: tuple[list[cst.BaseExpression], dict[str, cst.BaseExpression], dict[str, cst.BaseExpression]],
+        function: Function,
+        scene: Scene,
+    ) -> list[Item]:
+        """Items of a `str.format` template.
+
+        Args:
+            callee: what is called, for values that only the template itself takes out of its arguments.
+            arguments: positional, named, and starred ones by their stars.
+        """
+        given, named, stars = arguments
+        items: list[Item] = []
+        for part in format_fields(text):
+            if isinstance(part, str):
+                items.append(part)
+                continue
+            is_counted = isinstance(part.argument, int)
+            argument: cst.BaseExpression | None
+            if isinstance(part.argument, int):
+                argument = given[part.argument] if part.argument < len(given) else None
+            else:
+                argument = named.get(part.argument)
+            name = f"{part.argument}{part.path}"
+            if argument is None:
+                container = stars.get("*" if is_counted else "**")
+                if container is None:
+                    continue
+                spelled = f"{self.nodes.code(container)}[{part.argument!r}]{part.path}"
+                path = part.path
+            elif part.path:
+                container, spelled, path = (
+                    argument,
+                    _attributed(self.nodes.code(argument), argument, part.path),
+                    part.path,
+                )
+            else:
+                items += _styled(self.take(argument, function, scene), "str.format", part.spec)
+                continue
+            items.append(
+                Value(
+                    callee, container, function, spelled, part.spec, "str.format", "format", (name,), path or f".{name}"
+                )
+            )
+        return items
+
+    def _of_several_fields(self, node: cst.BaseExpression, function: Function) -> Value:
+        """One value that fills several fields: recorded item by item, or as the duration that a call takes apart."""
+        if isinstance(node, cst.Call) and dotted(node.func) in ("tuple", "list") and len(node.args) == 1:
+            node = node.args[0].value
+        spelled = self.nodes.code(node)
+        if isinstance(node, cst.Call) and len(node.args) == 1:
+            given = node.args[0].value
+            if self.origins.of(given, function).kind == "duration":
+                return Value(given, given, function, spelled, style="% template")
+        return Value(node, node, function, spelled, style="% template")
+
+    def _of_mapping(
+        self, container: cst.BaseExpression, part: Field, function: Function, style: str = "% template"
+    ) -> Value:
+        """A value that a template takes out of a mapping by itself: no expression of the file stands for it."""
+        is_scope = isinstance(container, cst.Call) and dotted(container.func) in ("locals", "vars", "globals")
+        key = str(part.argument)
+        spelled = key if is_scope else _attributed(self.nodes.code(container), container, f"[{key!r}]")
+        source = cst.Name(key) if is_scope else container
+        path = "" if is_scope else f".{key}"
+        return Value(container, source, function, spelled, part.spec, style, "mapping", (key,), path)
+
+    # ------------------------------------------------------------ operations and calls
+
+    def _operation(self, node: cst.BinaryOperation, function: Function, scene: Scene) -> list[Item] | None:
+        """Items of `template % values`, of a sum of texts, and of a repeated text."""
+        if isinstance(node.operator, cst.Modulo):
+            text = self.texts.template(node.left, function)
+            if text is None:
+                return None
+            values = self._percent_values(node.right, function)
+            mapping = _text_keys(node.right)
+            return self._percent_template(text, [] if mapping else values, mapping, function, scene)
+        if isinstance(node.operator, cst.Add) and self.texts.is_text(node, function):
+            return self.take(node.left, function, scene) + self.take(node.right, function, scene)
+        if isinstance(node.operator, cst.Multiply) and (constant_text(node.left) or constant_text(node.right)):
+            return [constant_text(node.left) or constant_text(node.right) or ""]
+        return None
+
+    def _percent_values(self, node: cst.BaseExpression, function: Function) -> list[cst.BaseExpression]:
+        """The values at the right side of `%`; one whose items are not known stands for all of them."""
+        if not isinstance(node, cst.Tuple):
+            return [node]
+        found: list[cst.BaseExpression] = []
+        for item in node.elements:
+            known = self.displays.listed(item.value, function) if isinstance(item, cst.StarredElement) else None
+            if known is not None and all(where is function for _, where in known):
+                found += [value for value, _ in known if isinstance(value, cst.BaseExpression)]
+            else:
+                found.append(item.value)
+        return found
+
+    def _call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
+        """Items of a call whose result is shown."""
+        arguments = positional(node)
+        if isinstance(node.func, cst.Attribute):
+            method, base = node.func.attr.value, node.func.value
+            if method in ("format", "format_map"):
+                return self._format_call(node, base, function, scene)
+            if method == "join" and arguments and self.texts.is_text(node, function):
+                return self._join(arguments[0], constant_text(base) or " ", function, scene)
+            if method in TEXT_METHODS and self.texts.is_text(base, function):
+                return self.take(base, function, scene)
+        name = self.resolver.qualified(node.func, function)
+        seconds = self._seconds(node, function)
+        if seconds is not None:
+            return [Value(seconds, seconds, function, self.nodes.code(node), style=f"{last_name(node.func)}()")]
+        if arguments and name in ROUNDING:
+            short = (name or "").split(".")[-1]
+            spec = (constant_text(arguments[1]) or "") if short == "format" and len(arguments) > 1 else ""
+            if short in ("round", "around") and len(arguments) > 1 and isinstance(arguments[1], cst.Integer):
+                spec = f".{arguments[1].value}f"
+            return _styled(self.take(arguments[0], function, scene), f"{short}()", spec)
+        if arguments and name in DUMPING:
+            rows = self.table(arguments[0], function, scene) or self.row(arguments[0], function, scene)
+            return self.joined(rows)
+        return self._text_of_project(node, function, scene)
+
+    def _seconds(self, node: cst.Call, function: Function) -> cst.BaseExpression | None:
+        """The number in a call of the standard library that shows a duration: `timedelta(seconds=x)`, `gmtime(x)`."""
+        name = self.resolver.qualified(node.func, function)
+        if name == "time.strftime" and len(node.args) == 2 and isinstance(node.args[1].value, cst.Call):
+            return self._seconds(node.args[1].value, function)
+        if name not in CLOCKWORK or len(node.args) != 1:
+            return None
+        return node.args[0].value
+
+    def _format_call(
+        self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
+    ) -> list[Item] | None:
+        given, named = positional(node), keywords(node)
+        if last_name(node.func) == "format_map" and given:
+            text = self.texts.template(base, function)
+            known = _text_keys(given[0])
+            if text is None or known is None:
+                return None if text is None else self._format_map_template(text, given[0], function)
+            given, named = [], known
+        if dotted(base) == "str" and given:  # str.format("…", x)
+            base, given = given[0], given[1:]
+        text = self.texts.template(base, function)
+        if text is None:
+            return self._unknown_template(node, base, function, scene)
+        return self._format_template(text, node.func, (given, named, _starred_arguments(node)), function, scene)
+
+    def _unknown_template(
+        self, node: cst.Call, base: cst.BaseExpression, function: Function, scene: Scene
+    ) -> list[Item] | None:
+        """The arguments of a template that is not known: each may be shown, the named ones under their names."""
+        if self.resolver.functions(node.func, function) or not isinstance(base, cst.Name | cst.Attribute):
+            return None
+        found: list[Item] = []
+        for value in positional(node):
+            found += [*self.take(value, function, scene), " "]
+        for name, value in keywords(node).items():
+            found += [f" {name}: ", *self.take(value, function, scene)]
+        return found or None
+
+    def _join(self, values: cst.BaseExpression, glue: str, function: Function, scene: Scene) -> list[Item] | None:
+        if isinstance(values, cst.Call) and dotted(values.func) == "map" and len(values.args) == 2:
+            values = values.args[1].value
+            if self.displays.listed(values, function) is None:
+                return self.take(values, function, scene)
+        given = self.given(values.value, function, scene) if isinstance(values, cst.Name) else None
+        if isinstance(given, tuple) and isinstance(given[0], cst.BaseExpression):
+            values, function = given[0], given[1]
+        items = self.displays.listed(values, function)
+        if items is None:
+            return None
+        found: list[Item] = []
+        for value, where in items:
+            if isinstance(value, cst.BaseExpression):
+                found += [*self.take(value, where, scene), glue]
+        return found
+
+    def _text_of_project(self, node: cst.Call, function: Function, scene: Scene) -> list[Item] | None:
+        """What a function of the project puts into the text that it returns."""
+        for callee in self.resolver.functions(node.func, function):
+            inner = callee.function
+            returned = [value for value in inner.returns if self.texts.is_text(value, inner)]
+            if inner.name == "__init__" or not returned:
+                continue
+            if self.texts.reads_clock(inner):
+                return [self.plain(node, function)]
+            if self.texts.is_formatter(inner):
+                return self._formatter_call(node, function, scene)
+            edge = next((edge for edge in self.graph.edges_into(inner) if edge.node is node), None)
+            inside = scene.extended(self.flows.given(edge)) if edge is not None else scene
+            return [item for value in returned for item in self.take(value, inner, inside)]
+        return None
+
+    def _formatter_call(self, node: cst.Call, function: Function, scene: Scene) -> list[Item]:
+        """A call of a function that formats its argument: the argument is what can be read; the result is a text."""
+        given = [argument.value for argument in node.args if constant_text(argument.value) is None]
+        texts = [value for value in given if self.texts.is_text(value, function)]
+        if texts:
+            return [item for value in texts if holds_values(value) for item in self.take(value, function, scene)]
+        spelled = self.nodes.code(node)
+        if not given:
+            return [spelled]
+        if isinstance(given[0], cst.Name) and self.given(given[0].value, function, scene) is not None:
+            return self.take(given[0], function, scene)
+        return [Value(given[0], given[0], function, spelled, style=f"{last_name(node.func)}()")]
+
 
 def _is_constant(node: cst.CSTNode) -> bool:
     return constant_text(node) is not None or constant_number(node) is not None
@@ -317,3 +589,46 @@ def _alone(node: cst.BaseExpression) -> cst.BaseExpression | None:
         if isinstance(inner, cst.List) and len(inner.elements) == 1:
             return inner.elements[0].value
     return None
+
+
+def _starred_arguments(call: cst.Call) -> dict[str, cst.BaseExpression]:
+    return {argument.star: argument.value for argument in call.args if argument.star}
+
+
+def _styled(items: list[Item], style: str, spec: str) -> list[Item]:
+    """Give a lone value the style and spec of what shows it, unless something inside was more telling."""
+    return [
+        replace(item, style=style, spec=spec or item.spec)
+        if isinstance(item, Value) and (len(items) == 1 and (item.style == "plain argument" or not item.spec))
+        else item
+        for item in items
+    ]
+
+
+def _text_keys(node: cst.BaseExpression) -> dict[str, cst.BaseExpression] | None:
+    """The items of a dict display or `dict(a=…)` with constant keys; None for anything else."""
+    if isinstance(node, cst.Dict):
+        found = {constant_text(item.key): item.value for item in node.elements if isinstance(item, cst.DictElement)}
+        return {key: value for key, value in found.items() if key is not None}
+    if isinstance(node, cst.Call) and dotted(node.func) == "dict" and not positional(node):
+        return keywords(node)
+    return None
+
+
+def _attributed(code: str, argument: cst.BaseExpression, path: str) -> str:
+    """An argument with what a template takes of it, spelled as Python would."""
+    simple = isinstance(argument, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
+    inside = [piece.split("]")[0] for piece in path.split("[")[1:]]
+    if not all(piece.isdigit() or piece[:1] in "'\"" for piece in inside) and "'" not in path:
+        path = path.replace("[", "['").replace("]", "']")
+    return (code if simple else f"({code})") + path
+
+
+def _spec_text(spec: object) -> str:
+    if not isinstance(spec, tuple | list):
+        return ""
+    return "".join(part.value if isinstance(part, cst.FormattedStringText) else "{}" for part in spec)
+
+
+def _around(parts: list[str | Field], places: list[int]) -> tuple[list[str | Field], list[str | Field]]:
+    return parts[: places[0]], parts[places[-1] + 1 :]

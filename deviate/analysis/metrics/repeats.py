@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.metrics.collect import Judged
 from deviate.analysis.metrics.contexts import Context
 from deviate.analysis.metrics.naming import Wanted
-from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.tree import dotted, walk
 
 LOOPS = (cst.For, cst.While)

@@ -174,7 +174,7 @@ class EdgeFinder:
 
     def _mains(self, call: cst.Call, function: Function, names: list[str]) -> Iterator[Edge]:
         for name in names:
-            for thing in self.resolver.bindings.in_module(function.module, name):
+            for thing in self.resolver.in_module(function.module, name):
                 if isinstance(thing, Routine):
                     yield Edge(call, function, thing.function, "handed")
 
@@ -182,7 +182,7 @@ class EdgeFinder:
         if type(value) in TELLING:
             for thing in self.resolver.of(value, function):
                 if isinstance(thing, Container):
-                    for item in self.resolver.containers.items(value, function):
+                    for item in self.resolver.items(value, function):
                         yield from self.resolver.item(item)
                 else:
                     yield thing

@@ -109,7 +109,7 @@ class Meters:
             return
         if isinstance(node, cst.Subscript):
             yield from self._homes(node.value, function, depth - 1)
-            for thing_node, where in self.resolver.containers.items(node.value, function):
+            for thing_node, where in self.resolver.items(node.value, function):
                 yield from self._homes(thing_node, where, depth - 1)
         elif isinstance(node, cst.Attribute):
             for thing in self.resolver.of(node.value, function):
@@ -143,7 +143,7 @@ class Meters:
             elif not isinstance(value, cst.BaseExpression):
                 continue
             elif binding.how == "for":
-                for item, where in self.resolver.containers.iterated(value, binding.way, scope):
+                for item, where in self.resolver.loop_items(value, binding.way, scope):
                     yield from self._homes(item, where, depth - 1)
             elif binding.how == "assign" and isinstance(value, cst.Name | cst.Attribute | cst.Subscript):
                 yield from self._homes(value, scope, depth - 1)

@@ -3,7 +3,7 @@
 import libcst as cst
 
 from deviate.analysis.resolve.calls import Frame
-from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.tree import dotted, last_name
 from deviate.model.metric_vocabulary import listed
 

@@ -5,8 +5,7 @@ import posixpath
 from collections.abc import Callable
 from pathlib import Path
 
-from deviate.analysis.resolve.index import Module
-from deviate.analysis.resolve.nodes import Nodes
+from deviate.analysis.resolve.index import Module, Nodes
 from deviate.analysis.resolve.parsed import ParsedFiles
 from deviate.analysis.resolve.paths import path_changes
 from deviate.analysis.resolve.source import Source, read_source

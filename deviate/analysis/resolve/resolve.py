@@ -1,5 +1,6 @@
 """Names resolved over files: which function, class, instance, module or library object an expression stands for."""
 
+import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -17,11 +18,10 @@ from deviate.analysis.resolve.abstract_values import (
     Thing,
     Type,
 )
-from deviate.analysis.resolve.bindings import Bindings
-from deviate.analysis.resolve.containers import Containers
-from deviate.analysis.resolve.index import Binding, Class, Function
+from deviate.analysis.resolve.index import Binding, Class, Function, Module
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.results import Results
+from deviate.analysis.resolve.tree import constant_key, constant_text, element, keywords, last_name, positional
+from deviate.model.metric_vocabulary import listed
 
 DEEPEST = 48
 MOST_THINGS = 12
@@ -33,6 +33,17 @@ DISPLAYS = frozenset(
     {cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.DictComp, cst.SetComp, cst.GeneratorExp}
 )
 TEXTS = frozenset(kind for kind in vars(cst).values() if isinstance(kind, type) and issubclass(kind, cst.BaseString))
+
+FLUENT = listed("to cuda cpu eval train double half float bfloat16 requires_grad_ share_memory compile unwrap bind")
+PARTIALS = ("functools.partial", "functools.partialmethod", "jax.tree_util.Partial", "toolz.curry")
+COPIES = ("copy.copy", "copy.deepcopy")
+WRAPPED = ("model", "module", "fn", "func", "f", "fun", "function")
+CONTAINERS = listed(
+    "builtins.list builtins.tuple builtins.dict builtins.set collections.OrderedDict collections.defaultdict "
+    "collections.deque torch.nn.ModuleList torch.nn.ModuleDict builtins.sorted builtins.reversed"
+)
+SAME_ITEMS = listed("list tuple set sorted reversed iter tqdm trange track prefetch_to_device cycle islice chain copy")
+ADDING = {"append": 0, "add": 0, "insert": 1, "setdefault": 1, "appendleft": 0}
 
 
 class Resolver:
@@ -48,9 +59,6 @@ class Resolver:
         self.project = project
         self.edges: dict[Function, list[Edge]] = {}
         self.made: dict[Class, None] = {}
-        self.bindings = Bindings(self)
-        self.results = Results(self)
-        self.containers = Containers(self)
         self._known: dict[cst.CSTNode, tuple[Thing, ...]] = {}
         self._before: dict[cst.CSTNode, tuple[Thing, ...]] = {}
         self.active: dict[object, None] = {}
@@ -60,6 +68,9 @@ class Resolver:
         self._n_ordering = 0
         self._answers: dict[object, tuple[Any, list[Question]]] = {}
         self._log: list[Question] | None = None
+        self._added: dict[str, list[Argument]] = {}
+        self._read: set[str] = set()
+        self._open_containers: dict[cst.CSTNode, None] = {}
 
     def forget(self) -> None:
         """Begin a round: new edges may have changed the answers."""
@@ -96,7 +107,7 @@ class Resolver:
     def _is_as_before(self, log: Sequence[Question]) -> bool:
         outer, self._log = self._log, None
         is_same = True
-        marks = [(marked, len(marked)) for marked in (self.active, self.containers.active)]
+        marks = [(marked, len(marked)) for marked in (self.active, self._open_containers)]
         answers = self._known
         for function, arguments, before in log:
             if function is None:
@@ -240,16 +251,16 @@ class Resolver:
         if kind in TEXTS:
             return (Outside("builtins.str()"),)
         if type(node) is cst.Name:
-            return self.bindings.named(node.value, function)
+            return self._of_name(node.value, function)
         if type(node) is cst.Attribute:
             name = node.attr.value
             return [found for thing in self.of(node.value, function) for found in self.attribute(thing, name)]
         if type(node) is cst.Call:
-            return self.results.of_call(node, function)
+            return self._of_call(node, function)
         if type(node) is cst.FunctionDef:
             return (Routine(self.project.nodes.functions[node]),)
         if type(node) is cst.Subscript:
-            return self.containers.taken(node, function)
+            return self._of_subscript(node, function)
         if type(node) is cst.IfExp:
             return (*self.of(node.body, function), *self.of(node.orelse, function))
         if type(node) is cst.BooleanOperation:
@@ -269,7 +280,7 @@ class Resolver:
                 file = self.project.within(thing.file, name)
                 return (Namespace(file, self.project.load(file)),) if file is not None else ()
             case Namespace():
-                return self.bindings.in_module(thing.module, name) if thing.module is not None else ()
+                return self.in_module(thing.module, name) if thing.module is not None else ()
             case Instance() | Type():
                 return self._member(thing.cls, name, self.order(thing.cls)[0], is_bound=isinstance(thing, Instance))
             case Parent():
@@ -283,13 +294,426 @@ class Resolver:
             if name in base.methods:
                 method = base.methods[name]
                 if {"property", "cached_property", "functools.cached_property"} & set(method.marks):
-                    return self.results.returned(method)
+                    return self._returned(method)
                 is_unbound = "staticmethod" in method.marks or not (is_bound or "classmethod" in method.marks)
-                return self.results.decorated(Routine(method, None if is_unbound else cls))
+                return self._after_decorators(Routine(method, None if is_unbound else cls))
             if name in base.attributes:
                 return [
                     thing
                     for binding, function in base.attributes[name]
-                    for thing in self.bindings.bound(name, function, [binding])
+                    for thing in self._of_bindings(name, function, [binding])
                 ]
         return [Outside(f"{base}().{name}") for base in self.order(cls)[1]]
+
+    # ------------------------------------------------------------ names
+
+    def in_module(self, module: Module, name: str) -> tuple[Thing, ...]:
+        """What a name of a module's top level stands for; submodules and star imports included."""
+        key = (module, name)
+        if not self.ask(self.enter, key):
+            return ()
+        try:
+            if name in module.top.bindings:
+                return tuple(self._of_bindings(name, module.top, module.top.bindings[name]))
+            file = self.project.within(module.file, name)
+            if file is not None:
+                return (Namespace(file, self.project.load(file)),)
+            return tuple(self._star_imported(module, name))
+        finally:
+            self.ask(self.leave, key)
+
+    def _of_name(self, name: str, function: Function) -> Iterable[Thing]:
+        scope, bindings = self.find(name, function)
+        if bindings:
+            return self._of_bindings(name, scope, bindings)
+        if name in ("None", "True", "False"):
+            return ()
+        if name == "super" or (hasattr(builtins, name) and not function.module.stars):
+            return (Outside(f"builtins.{name}"),)
+        found = tuple(self._star_imported(function.module, name))
+        return found or ((Outside(f"builtins.{name}"),) if hasattr(builtins, name) else ())
+
+    def _of_bindings(self, name: str, scope: Function, bindings: list[Binding]) -> Iterator[Thing]:
+        declared = None
+        for binding in bindings:
+            yield from self._of_binding(name, binding, scope)
+            declared = declared or binding.annotation
+        if declared is not None:
+            yield from self._of_annotation(declared, scope)
+
+    def _star_imported(self, module: Module, name: str) -> Iterator[Thing]:
+        outside = []
+        for star in module.stars:
+            place = self.ask(self.project.resolve, star, module)
+            loaded = self.project.load(place[0]) if place is not None and not place[1] else None
+            if loaded is None:
+                outside.append(star)
+                continue
+            found = self.in_module(loaded, name)
+            if found:
+                yield from found
+                return
+        if len(outside) == 1 and not hasattr(builtins, name):
+            yield Outside(f"{outside[0].lstrip('.')}.{name}")
+
+    def _of_binding(self, name: str, binding: Binding, scope: Function) -> Iterable[Thing]:
+        value = binding.value
+        if binding.how == "import":
+            return self._of_import(binding.target, scope.module)
+        if binding.how == "define":
+            return self._of_definition(binding.node, scope)
+        if binding.how == "parameter":
+            return self._of_parameter(name, binding, scope)
+        if binding.how == "stars" and isinstance(binding.node, cst.Param):
+            return (Container(binding.node, scope),)
+        if not isinstance(value, cst.BaseExpression):
+            return ()
+        where = self.project.nodes.function_of(value)
+        if binding.how == "for":
+            return self._of_items(self.loop_items(value, binding.way, where))
+        if binding.how == "assign":
+            return self._of_assignment(value, binding.way, where)
+        if binding.how == "with":
+            return self._of_context(value, where)
+        return ()
+
+    def _of_assignment(self, value: cst.BaseExpression, way: tuple[int, ...], function: Function) -> Iterable[Thing]:
+        if not way:
+            return self.of(value, function)
+        return self._of_items(self.unpacked_items(value, way, function))
+
+    def _of_items(self, items: Iterable[Argument]) -> Iterable[Thing]:
+        return [thing for item in items for thing in self.item(item)]
+
+    def _of_context(self, value: cst.BaseExpression, function: Function) -> Iterator[Thing]:
+        for thing in self.of(value, function):
+            enter = self.method(thing.cls, "__enter__") if isinstance(thing, Instance) else None
+            given = self._returned(enter) if enter is not None else ()
+            yield from given or (thing,)
+
+    def _of_import(self, target: str, module: Module) -> Iterable[Thing]:
+        place = self.ask(self.project.resolve, target, module)
+        if place is None:
+            return (Outside(target.lstrip(".")),)
+        file, rest = place
+        package = self.project.package_of(file) if not rest else None
+        if package is not None and package is not module:  # `from .monitor import monitor` in it hides the submodule
+            name = target.rpartition(".")[2]
+            hiding = [
+                it for it in package.top.bindings.get(name, ()) if it.target.count(name) > 1 or it.how != "import"
+            ]
+            if hiding:
+                return self.in_module(package, name)
+        loaded = self.project.load(file)
+        if loaded is None and not file.endswith("/"):
+            return (Outside(target.lstrip(".")),)
+        found: Iterable[Thing] = (Namespace(file, loaded),)
+        for part in rest.split(".") if rest else ():
+            found = [inner for thing in found for inner in self.attribute(thing, part)]
+        return found
+
+    def _of_definition(self, node: cst.CSTNode, scope: Function) -> Iterable[Thing]:
+        if isinstance(node, cst.ClassDef):
+            return (Type(scope.module.classes[node]),)
+        if isinstance(node, cst.FunctionDef):
+            return self._after_decorators(Routine(self.project.nodes.functions[node]))
+        return ()
+
+    def _of_parameter(self, name: str, binding: Binding, function: Function) -> Iterator[Thing]:
+        if name == function.receiver and function.owner is not None:
+            is_class = "classmethod" in function.marks
+            for cls in self.derived(function.owner):
+                yield Type(cls) if is_class else Instance(cls)
+            return
+        for edge in self.ask(self.ways_into, function):
+            argument = edge.argument(name)
+            if argument is not None:
+                yield from self.item(argument)
+        if isinstance(binding.value, cst.BaseExpression):
+            yield from self.of(binding.value, function.parent or function)
+
+    def _of_annotation(self, annotation: cst.BaseExpression, scope: Function) -> Iterator[Thing]:
+        text = constant_text(annotation)
+        if text is not None:
+            node: cst.BaseExpression = cst.Name(text) if text.isidentifier() else annotation
+        else:
+            node = annotation.left if isinstance(annotation, cst.BinaryOperation) else annotation
+        if not isinstance(node, cst.Name | cst.Attribute):
+            return
+        key = ("declared", scope, node.value) if isinstance(node, cst.Name) else None
+        if not self.ask(self.enter, key):  # `step: step`
+            return
+        things = tuple(self._of_name(node.value, scope) if isinstance(node, cst.Name) else self.of(node, scope))
+        self.ask(self.leave, key)
+        for thing in things:
+            if isinstance(thing, Type):
+                yield Instance(thing.cls)
+            elif isinstance(thing, Outside) and not thing.name.startswith("builtins."):
+                yield Outside(f"{thing.name}()")
+
+    # ------------------------------------------------------------ calls
+
+    def _of_call(self, call: cst.Call, function: Function) -> Iterator[Thing]:
+        for thing in self.of(call.func, function):
+            if isinstance(thing, Type):
+                yield Instance(thing.cls)
+            elif isinstance(thing, Routine):
+                yield from self._returned(thing.function)
+            elif isinstance(thing, Outside):
+                yield from self._of_external_call(thing.name, call, function)
+            elif isinstance(thing, Instance):
+                for callee in self.called(thing):
+                    yield from self._returned(callee.function)
+        if isinstance(call.func, cst.Attribute) and call.func.attr.value in FLUENT:
+            yield from (thing for thing in self.of(call.func.value, function) if isinstance(thing, Instance))
+
+    def _returned(self, function: Function) -> tuple[Thing, ...]:
+        if not self.ask(self.enter, function):
+            return ()
+        found = tuple(thing for value in function.returns for thing in self.of(value, function))
+        self.ask(self.leave, function)
+        return found
+
+    def _after_decorators(self, thing: Routine) -> Iterable[Thing]:
+        """What a function is after its decorators: what those of the project return, else itself."""
+        node = thing.function.node
+        decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
+        found: Iterable[Thing] = (thing,)
+        for decorator in reversed(decorators):
+            around = thing.function.parent or thing.function.module.top
+            made = [
+                given
+                for callee in self.functions(decorator.decorator, around)
+                if callee.function is not thing.function
+                for given in self._returned(callee.function)
+            ]
+            wrappers = [it for it in made if isinstance(it, Routine)]
+            if wrappers:
+                found = [Routine(it.function, thing.receiver) for it in wrappers]
+        return found
+
+    def _of_external_call(self, name: str, call: cst.Call, function: Function) -> Iterator[Thing]:
+        given = positional(call)
+        if name == "builtins.super":
+            yield from self._of_super(function)
+            return
+        if name in CONTAINERS:
+            yield Container(call, function)
+            return
+        if name == "builtins.getattr" and len(given) > 1:
+            text = constant_text(given[1])
+            if text is not None:
+                yield from (it for thing in self.of(given[0], function) for it in self.attribute(thing, text))
+            return
+        if name in PARTIALS and given:
+            more = tuple((value, function) for value in given[1:])
+            named = tuple((key, (value, function)) for key, value in keywords(call).items())
+            for callee in self.functions(given[0], function):
+                yield Routine(callee.function, callee.receiver, (*callee.given, *more), (*callee.named, *named))
+            return
+        if name in COPIES and given:
+            yield from self.of(given[0], function)
+            return
+        yield Outside(f"{name}()")
+        if not name.startswith("builtins.") and name != "functools.wraps":
+            yield from self._inside_wrapper(call, function)
+
+    def _inside_wrapper(self, call: cst.Call, function: Function) -> Iterator[Thing]:
+        """What a library gives back for a function or object of the project: most often the same with a coat."""
+        named = keywords(call)
+        inner = [*positional(call)[:1], *(named[name] for name in WRAPPED if name in named)]
+        for value in inner:
+            if isinstance(value, cst.Name | cst.Attribute | cst.Call):
+                yield from (it for it in self.of(value, function) if isinstance(it, Routine | Instance))
+
+    def _of_super(self, function: Function) -> Iterator[Thing]:
+        scope: Function | None = function
+        while scope is not None and scope.owner is None:
+            scope = scope.parent
+        if scope is not None and scope.owner is not None:
+            yield from (Parent(cls, scope.owner) for cls in self.derived(scope.owner))
+            yield from (Outside(f"{base}()") for base in self.order(scope.owner)[1])
+
+    # ------------------------------------------------------------ items of containers
+
+    def items(self, node: cst.BaseExpression, function: Function) -> list[Argument]:
+        """Expressions of the items of a container."""
+        found: list[Argument] = []
+        for thing in self.of(node, function):
+            if isinstance(thing, Container) and self.ask(self._enter_container, thing.node):  # `parts = list(parts)`
+                found += self._container_items(thing)
+                self.ask(self._leave_container, thing.node)
+        if isinstance(node, cst.Name | cst.Attribute):
+            found += self._added_items(node, function)
+        return list(dict.fromkeys(found))
+
+    def _of_subscript(self, node: cst.Subscript, function: Function) -> Iterator[Thing]:
+        """What an item of a container, or of a library object, can stand for."""
+        for thing in self.of(node.value, function):
+            if isinstance(thing, Outside):
+                yield Outside(f"{thing.name}[]")
+            elif isinstance(thing, Container):
+                yield from self._default_value(thing)
+        key = constant_key(node)
+        for item in self._items_with_key(node.value, key, function):
+            yield from self.item(item)
+
+    def loop_items(self, node: cst.BaseExpression, way: tuple[int, ...], function: Function) -> list[Argument]:
+        """What the target of a loop over a container stands for."""
+        if isinstance(node, cst.Call):
+            name, given = last_name(node.func), positional(node)
+            if name == "enumerate" and given:
+                return self.loop_items(given[0], way[1:], function) if way[:1] == (1,) else []
+            if name == "zip" and way and way[0] < len(given):
+                return self.loop_items(given[way[0]], way[1:], function)
+            if name in SAME_ITEMS and given:
+                return self.loop_items(given[0], way, function)
+            if name in ("items", "values") and isinstance(node.func, cst.Attribute) and not given:
+                if name == "items" and way[:1] != (1,):
+                    return []
+                inside = self.items(node.func.value, function)
+                return self._unpack_each(inside, way[1:] if name == "items" else way)
+        return self._unpack_each(self.items(node, function), way)
+
+    def unpacked_items(self, value: cst.BaseExpression, way: tuple[int, ...], function: Function) -> list[Argument]:
+        """The part of a value that an unpacking target takes."""
+        item = element(value, way[0])
+        if item is not None:
+            return self.unpacked_items(item, way[1:], function) if way[1:] else [(item, function)]
+        if not isinstance(value, cst.Call):
+            return self._unpack_each(self.items(value, function)[way[0] :][:1], way[1:])
+        found: list[Argument] = []
+        for callee in self.functions(value.func, function):
+            for returned in callee.function.returns:
+                found += self.unpacked_items(returned, way, callee.function) if isinstance(returned, cst.Tuple) else []
+        given = positional(value)
+        if not found and way[0] < len(given) and len(given) > 1 and self.qualified(value.func, function):
+            return [(given[way[0]], function)]  # accelerator.prepare(model, optimizer) and the like
+        return found
+
+    def _enter_container(self, node: cst.CSTNode) -> bool:
+        if node in self._open_containers:
+            return False
+        self._open_containers[node] = None
+        return True
+
+    def _leave_container(self, node: cst.CSTNode) -> None:
+        del self._open_containers[node]
+
+    def _unpack_each(self, items: list[Argument], way: tuple[int, ...]) -> list[Argument]:
+        if not way:
+            return items
+        return [
+            part
+            for node, function in items
+            if isinstance(node, cst.BaseExpression)
+            for part in self.unpacked_items(node, way, function)
+        ]
+
+    def _container_items(self, container: Container) -> list[Argument]:
+        node, function = container.node, container.function
+        match node:
+            case cst.Param():
+                return self._star_parameter_items(node, function)
+            case cst.List() | cst.Tuple() | cst.Set():
+                return [
+                    inner
+                    for item in node.elements
+                    for inner in (
+                        self.items(item.value, function)
+                        if isinstance(item, cst.StarredElement)
+                        else [(item.value, function)]
+                    )
+                ]
+            case cst.Dict():
+                return [(item.value, function) for item in node.elements]
+            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
+                return [(node.elt, function)]
+            case cst.DictComp():
+                return [(node.value, function)]
+            case cst.Call():
+                inner = [item for value in positional(node) for item in self.items(value, function)]
+                return inner + [(value, function) for value in keywords(node).values()]
+        return []
+
+    def _star_parameter_items(self, node: cst.Param, function: Function) -> list[Argument]:
+        """What the calls of a function give to its `*values` or `**options`."""
+        found: list[Argument] = []
+        for edge in self.ask(self.ways_into, function):
+            if node.star == "*":
+                found += edge.given[max(0, len(function.parameters) - edge.skipped) :]
+            else:
+                found += [given for name, given in edge.named if name not in function.parameters]
+        return found
+
+    def _default_value(self, container: Container) -> Iterator[Thing]:
+        """`defaultdict(Meter)[key]` is a Meter."""
+        node = container.node
+        if not isinstance(node, cst.Call) or last_name(node.func) != "defaultdict" or not node.args:
+            return
+        factory = node.args[0].value
+        if isinstance(factory, cst.Lambda):
+            yield from self.of(factory.body, container.function)
+            return
+        for thing in self.of(factory, container.function):
+            if isinstance(thing, Type):
+                yield Instance(thing.cls)
+            elif isinstance(thing, Routine):
+                for value in thing.function.returns:
+                    yield from self.of(value, thing.function)
+
+    def _items_with_key(self, node: cst.BaseExpression, key: str | None, function: Function) -> list[Argument]:
+        """The items with a constant key, or all of them when the key is computed or none has it."""
+        items = self.items(node, function)
+        if key is None:
+            return items
+        keyed: list[Argument] = [
+            (item.value, thing.function)
+            for thing in self.of(node, function)
+            if isinstance(thing, Container) and isinstance(thing.node, cst.Dict)
+            for item in thing.node.elements
+            if isinstance(item, cst.DictElement) and constant_text(item.key) == key
+        ]
+        return keyed or items
+
+    def _added_items(self, node: cst.Name | cst.Attribute, function: Function) -> list[Argument]:
+        """What `append`, `setdefault`, item assignments and the like put into a container of that name."""
+        name = last_name(node)
+        added = list(self.ask(self._additions_to, name))
+        if isinstance(node, cst.Name):
+            added = [item for item in added if item[1].module is function.module]
+            _, bindings = self.find(name, function)
+            added = added + [
+                (binding.value, function)
+                for binding in bindings
+                if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
+            ]
+        return added
+
+    def _additions_to(self, name: str) -> tuple[Argument, ...]:
+        if len(self._read) != len(self.project.modules):
+            self._collect_additions()
+        return tuple(self._added.get(name, ()))
+
+    def _collect_additions(self) -> None:
+        for file, module in list(self.project.modules.items()):
+            if file in self._read:
+                continue
+            self._read.add(file)
+            for scope in module.scopes:
+                for call in scope.calls:
+                    self._note_addition(call, scope)
+            for cls in module.classes.values():
+                for name, bound in cls.attributes.items():
+                    self._added.setdefault(name, []).extend(
+                        (binding.value, where)
+                        for binding, where in bound
+                        if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
+                    )
+
+    def _note_addition(self, call: cst.Call, scope: Function) -> None:
+        if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in ADDING:
+            return
+        given, place = positional(call), ADDING[call.func.attr.value]
+        if place < len(given) and isinstance(call.func.value, cst.Name | cst.Attribute):
+            self._added.setdefault(last_name(call.func.value), []).append((given[place], scope))

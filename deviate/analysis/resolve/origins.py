@@ -1,0 +1,705 @@
+"""Where a value comes from: its origin, found by following names, calls and operations backwards."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from deviate.analysis.resolve.abstract_values import Argument, Container, Instance, Routine, Type
+from deviate.analysis.resolve.callables import (
+    CLOCK_NAMES,
+    CLOCKS,
+    ENUMERATIONS,
+    JOINING,
+    MEASURES,
+    MEMORY_CALLS,
+    NUMBERS,
+    PARSERS,
+    PASSING,
+    RATE_CALLS,
+    SETTINGS,
+    SIZE_PARTS,
+    SIZES,
+    STOPWATCHES,
+    TEXT_PARTS,
+    TEXTS,
+    WRAPPINGS,
+    WRITING,
+)
+from deviate.analysis.resolve.calls import CallGraph
+from deviate.analysis.resolve.identifier_words import COUNTERS, NEUTRAL, QUALITY, RATES, all_words, words
+from deviate.analysis.resolve.index import Binding, Class, Function, Module
+from deviate.analysis.resolve.meters import FEEDS, Meters
+from deviate.analysis.resolve.templates import format_fields, percent_fields
+from deviate.analysis.resolve.tree import (
+    constant_key,
+    constant_number,
+    constant_text,
+    dotted,
+    element,
+    identifiers,
+    keywords,
+    last_name,
+    positional,
+    walk,
+)
+from deviate.analysis.resolve.values import Value
+from deviate.model.metric_vocabulary import listed
+
+DEEPEST = 14
+MOST_CALLS = 16
+MOST_ITEMS = 16
+MOST_STEPS = 3000
+"""Expressions that one answer may depend on: functions that all call each other depend on each other in every order."""
+COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.GeneratorExp, cst.DictComp)
+LISTS = ("list", "deque", "dict", "OrderedDict", "defaultdict")
+SHARED = ("setting", "rate", "memory", "quality", "computed")
+"""Kinds of origin that an item has when what is known of its mapping has them; of others it has one of its own."""
+FRAMES = ("pandas.DataFrame", "pandas.Series", "pandas.concat")
+"""Tables: they are what is put into them."""
+MEASURING = (QUALITY - NEUTRAL) | {"evaluate", "validate"}
+UNITS = listed("d day days h hr hrs hour hours m min mins minute minutes s sec secs second seconds ms us")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a value is.
+
+    Attributes:
+        kind: `counter`, `size`, `setting`, `rate` (learning rate), `clock`, `duration`, `speed`, `memory`, `text`,
+            `constant`, `object`, `quality`, `computed`, `cycle` (the value it had before), `unknown`.
+        reason: the telling step, for the user.
+    """
+
+    kind: str
+    reason: str = ""
+
+
+UNKNOWN = Origin("unknown")
+WEIGHT = (
+    *("quality", "duration", "speed", "computed", "memory", "rate", "clock", "counter", "size"),
+    *("unknown", "setting", "text", "object", "constant", "cycle"),
+)
+"""Kinds of origin, the most telling first."""
+
+
+def strongest(origins: Iterable[Origin]) -> Origin:
+    """The origin that decides where several meet."""
+    return min(origins, key=lambda origin: WEIGHT.index(origin.kind), default=UNKNOWN)
+
+
+TEXT = Origin("text", "a text")
+
+
+class Origins:
+    """Answers where expressions come from."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self.graph = graph
+        self.nodes = graph.nodes
+        self.resolver = graph.resolver
+        self.meters = Meters(graph)
+        self.active: set[object] = set()
+        self.met: set[object] = set()
+        self.known: dict[object, Origin] = {}
+        self.steps = 0
+        self._stored: dict[Module, dict[str, list[Argument]]] = {}
+
+    def of(self, node: cst.CSTNode, function: Function, depth: int = DEEPEST) -> Origin:
+        """The origin of an expression, seen from a function."""
+        self.steps = self.steps + 1 if self.active else 0
+        if depth == 0 or self.steps > MOST_STEPS:
+            return UNKNOWN
+        if constant_number(node) is not None:
+            return Origin("constant", "a constant")
+        depth -= 1
+        text = self._of_text(node, function, depth)
+        if text is not None:
+            return text
+        match node:
+            case cst.Name():
+                return self._of_name(node, function, depth)
+            case cst.Attribute():
+                return self._of_attribute(node, function, depth)
+            case cst.Subscript():
+                return self._of_subscript(node, function, depth)
+            case cst.Call():
+                return self._of_call(node, function, depth)
+            case cst.BinaryOperation():
+                left, right = self.of(node.left, function, depth), self.of(node.right, function, depth)
+                return combined(node.operator, left, right, constant_number(node.right))
+        return self._of_other(node, function, depth)
+
+    def strongest(self, arguments: Iterable[Argument], depth: int) -> Origin:
+        """The origin that decides among several expressions."""
+        return strongest(self.of(*argument, depth) for argument in list(arguments)[:MOST_ITEMS])
+
+    def changing_line(self, node: cst.CSTNode, function: Function) -> int | None:
+        """Line of the innermost loop, around what gives a name of an expression its value, that sets it anew."""
+        for part in walk(node):
+            if isinstance(part, cst.Name):
+                _, bindings = self.resolver.find(part.value, function)
+                for binding in bindings:
+                    loops = self.nodes.loops_around(binding.node) if binding.how in ("assign", "add") else []
+                    if loops:
+                        return self.nodes.line(loops[-1])
+        return None
+
+    def _of_other(self, node: cst.CSTNode, function: Function, depth: int) -> Origin:
+        match node:
+            case cst.UnaryOperation() | cst.Await():
+                return self.of(node.expression, function, depth)
+            case cst.NamedExpr():
+                return self.of(node.value, function, depth)
+            case cst.IfExp():
+                return strongest([self.of(node.body, function, depth), self.of(node.orelse, function, depth)])
+            case cst.BooleanOperation():
+                return strongest([self.of(node.left, function, depth), self.of(node.right, function, depth)])
+            case cst.Comparison():
+                return Origin("computed", "counted from a comparison")
+            case cst.ListComp() | cst.SetComp() | cst.GeneratorExp():
+                return self.of(node.elt, function, depth)
+            case cst.List() | cst.Tuple() | cst.Set() if node.elements:
+                return self.strongest([(value, function) for value in _items(node)], depth)
+            case cst.Lambda():
+                return Origin("object", "a function")
+        return UNKNOWN
+
+    # ------------------------------------------------------------ names
+
+    def _of_name(self, node: cst.Name, function: Function, depth: int) -> Origin:
+        name = node.value
+        if name in ("True", "False", "None", "__name__", "__file__"):
+            return Origin("constant", "a constant")
+        if name.lower() in SETTINGS:
+            return Origin("setting", f"setting: the program's options ({name})")
+        scope, bindings = self.resolver.find(name, function)
+        inner = self._in_comprehension(node, bindings)
+        if inner is not None:
+            scope, bindings = function, [inner]
+        key = (scope, name, inner)
+        if key in self.known:
+            return self.known[key]
+        if key in self.active:
+            self.met.add(key)
+            return Origin("cycle")
+        self.active.add(key)
+        found = self._of_bindings(name, scope, bindings, depth)
+        if found.kind in ("unknown", "constant"):
+            found = self._of_fillings(node, function, bindings, depth) or found
+        self.active.discard(key)
+        self.met.discard(key)
+        if not self.met:  # else the answer holds only inside the cycle
+            self.known[key] = found
+        return found
+
+    def _in_comprehension(self, node: cst.Name, bindings: list[Binding]) -> Binding | None:
+        """The binding by the comprehension that a name stands in: other loops may use the same name."""
+        inner: dict[cst.CSTNode, Binding] = {
+            binding.node: binding for binding in bindings if isinstance(binding.node, cst.CompFor)
+        }
+        if not inner:
+            return None
+        for parent in self.nodes.ancestors(node):
+            if isinstance(parent, cst.BaseSmallStatement | cst.BaseCompoundStatement):
+                return None
+            if isinstance(parent, COMPREHENSIONS):
+                for part in walk(parent.for_in):
+                    if part in inner:
+                        return inner[part]
+        return None
+
+    def _of_fillings(self, node: cst.Name, function: Function, bindings: list[Binding], depth: int) -> Origin | None:
+        """The origin of what the list or dict of a variable is filled with."""
+        if not any(binding.how == "assign" and _is_list(binding) for binding in bindings):
+            return None
+        items = [
+            (value, where)
+            for value, where in self.resolver.items(node, function)
+            if isinstance(value, cst.BaseExpression)
+        ]
+        return self.strongest(items, depth) if items else None
+
+    def _of_bindings(self, name: str, scope: Function, bindings: list[Binding], depth: int) -> Origin:
+        counting = [binding for binding in bindings if binding.how not in ("item", "declared")]
+        outer = [binding for binding in counting if not isinstance(binding.node, cst.CompFor)] or counting
+        found = [self._of_binding(name, binding, scope, depth) for binding in outer]
+        known = [origin for origin in found if origin.kind not in ("constant", "cycle")]
+        if known:
+            return strongest(known)
+        if not found:
+            return UNKNOWN
+        line = self.nodes.line(outer[0].node)
+        if (scope.is_module and name.isupper()) or len(outer) == 1:
+            return Origin("setting", f"setting: constant since line {line}")
+        return Origin("constant", f"only constants are assigned (line {line})")
+
+    def _of_binding(self, name: str, binding: Binding, scope: Function, depth: int) -> Origin:
+        """The origin of what one binding gives to a name."""
+        value, where = binding.value, self.nodes.line(binding.node)
+        if binding.how == "parameter":
+            return self._of_parameter(name, binding, scope, depth)
+        if binding.how == "define":
+            return Origin("object", f"defined at line {where}")
+        if value is None:
+            return UNKNOWN
+        if binding.how == "for":
+            return self._of_loop_target(value, binding, scope, depth, where)
+        if binding.how == "add":
+            return self._of_addition(name, binding, value, scope, depth, where)
+        if binding.how == "assign":
+            return self._of_assignment(value, binding.way, scope, depth)
+        return UNKNOWN
+
+    def _of_assignment(self, value: cst.CSTNode, way: tuple[int, ...], scope: Function, depth: int) -> Origin:
+        while way and isinstance(value, cst.BaseExpression):
+            part = element(value, way[0])
+            if part is None:
+                break
+            value, way = part, way[1:]
+        if way and isinstance(value, cst.Call):
+            returned = self._of_returned(value, scope, depth, way[0])
+            if returned is not None:
+                return returned
+        return self.of(value, scope, depth)
+
+    def _of_addition(
+        self, name: str, binding: Binding, value: cst.CSTNode, scope: Function, depth: int, where: int
+    ) -> Origin:
+        operator = binding.node.operator if isinstance(binding.node, cst.AugAssign) else None
+        if operator is not None and not isinstance(operator, cst.AddAssign | cst.SubtractAssign):
+            return Origin("computed", f"changed at line {where}")
+        number = constant_number(value)
+        if number is not None and not number.is_integer():
+            return Origin("computed", f"changed at line {where}")
+        if number is not None:
+            is_conditional = any(isinstance(parent, cst.If) for parent in self.nodes.ancestors(binding.node))
+            is_telling = is_conditional and QUALITY.intersection(words(name))
+            if is_conditional and not is_telling and not COUNTERS.intersection(words(name)):
+                return Origin("counter", f"{CONDITIONAL} at line {where}")
+            return Origin("quality" if is_telling else "counter", f"counted up at line {where}")
+        added = self.of(value, scope, depth)
+        if added.kind in ("setting", "size", "counter"):
+            return Origin("counter", f"adds up sizes at line {where}")
+        return added
+
+    def _of_parameter(self, name: str, binding: Binding, function: Function, depth: int) -> Origin:
+        if name not in function.parameters:
+            return UNKNOWN
+        found = []
+        for edge in self.graph.edges_into(function)[:MOST_CALLS]:
+            given = edge.argument(name)
+            if given is not None:
+                found.append(self.of(*given, depth))
+            elif edge.how in ("handed", "named"):
+                found.append(UNKNOWN)
+        if not found and binding.value is not None:
+            return self.of(binding.value, function, depth)
+        return strongest(found)
+
+    # ------------------------------------------------------------ loops
+
+    def _of_loop_target(
+        self, iterable: cst.CSTNode, binding: Binding, scope: Function, depth: int, where: int
+    ) -> Origin:
+        way = binding.way
+        while isinstance(iterable, cst.Call) and last_name(iterable.func) in WRAPPINGS and iterable.args:
+            iterable = iterable.args[0].value
+        if isinstance(iterable, cst.Call):
+            called = last_name(iterable.func)
+            is_first = not way or way[0] == 0
+            if called in ENUMERATIONS and is_first:
+                return Origin("counter", f"counter of the loop at line {where}")
+            if called in ("items", "keys") and isinstance(iterable.func, cst.Attribute) and is_first:
+                return Origin("text", f"key of a dict (line {where})")
+            if called in ("items", "values") and isinstance(iterable.func, cst.Attribute):
+                inner = self.of(iterable.func.value, scope, depth)
+                return inner if inner.kind in (*SHARED, "duration", "speed") else UNKNOWN
+        if isinstance(iterable, cst.Tuple | cst.List):
+            items = [item.value for item in iterable.elements if isinstance(item, cst.Element)]
+            if items and all(constant_text(item) is not None for item in items):
+                return Origin("text", f"one of the texts at line {where}")
+            if items and all(constant_number(item) is not None for item in items):
+                return Origin("counter", f"counter of the loop at line {where}")
+        if not isinstance(iterable, cst.BaseExpression):
+            return UNKNOWN
+        found = [
+            (value, function)
+            for value, function in self.resolver.loop_items(iterable, way, scope)
+            if isinstance(value, cst.BaseExpression)
+        ]
+        if found:
+            return self.strongest(found, depth)
+        if isinstance(iterable, cst.Name | cst.Attribute | cst.Call) and not way:
+            whole = self.of(iterable, scope, depth)
+            return whole if whole.kind in ("rate", "setting", "duration") else UNKNOWN
+        return UNKNOWN
+
+    # ------------------------------------------------------------ attributes
+
+    def _of_attribute(self, node: cst.Attribute, function: Function, depth: int) -> Origin:
+        """The origin of `base.name`."""
+        name = node.attr.value
+        if name in SIZE_PARTS:
+            return Origin("size", "size: a shape or number of examples")
+        if name in TEXT_PARTS:
+            return Origin("text", "a name or text")
+        if name.lower() in SETTINGS:
+            return Origin("setting", f"setting: the program's options ({dotted(node)})")
+        fed = self._of_fed(node.value, name, function, depth)
+        if fed is not None:
+            return fed
+        classes = [thing.cls for thing in self.resolver.of(node.value, function) if isinstance(thing, Instance)]
+        if classes:
+            return self._of_attribute_bindings(classes, name, depth)
+        base = self.of(node.value, function, depth)
+        if base.kind == "setting":
+            return Origin("setting", f"setting: read from {dotted(node.value)}")
+        if base.kind in ("quality", "size", "memory", "clock", "text"):
+            return base
+        if name in STOPWATCHES:
+            return Origin("duration", f"time: {dotted(node)}")
+        return UNKNOWN
+
+    def _of_fed(self, node: cst.BaseExpression, name: str, function: Function, depth: int) -> Origin | None:
+        """The origin of what an object of the project says of the values it was fed; None for other objects."""
+        if name in FEEDS or not isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
+            return None
+        things = self.resolver.of(node, function)
+        if not any(isinstance(thing, Instance) and self._is_fed(thing.cls) for thing in things):
+            return None
+        key = (node, "fed")
+        if key in self.active:
+            return None
+        self.active.add(key)
+        sources = [item for item in self.meters.fed(node, function) if isinstance(item, Value)]
+        found = [self.of(value.source, value.function, depth) for value in sources]
+        self.active.discard(key)
+        if not found:
+            return None
+        if COUNTERS.intersection(words(name)):
+            return Origin("counter", f"counter: number of values in {dotted(node)}")
+        result = strongest(found)
+        return result if result.kind != "constant" else None
+
+    def _is_fed(self, cls: Class) -> bool:
+        return any(name in FEEDS for base in self.resolver.order(cls)[0] for name in base.methods)
+
+    def _of_attribute_bindings(self, classes: list[Class], name: str, depth: int) -> Origin:
+        """The origin of what the methods of a class assign to `self.name`, or of what a property computes."""
+        found: list[Origin] = []
+        is_fixed = True
+        for base in dict.fromkeys(base for cls in classes for base in self.resolver.order(cls)[0]):
+            if (base, name) in self.active:
+                found.append(Origin("cycle"))
+                continue
+            self.active.add((base, name))
+            for binding, where in base.attributes.get(name, ()):
+                if binding.how not in ("item", "declared"):
+                    found.append(self._of_binding(name, binding, where, depth))
+            method = base.methods.get(name)
+            if method is not None:
+                found += [self.of(value, method, depth) for value in method.returns]
+                is_fixed = False
+            self.active.discard((base, name))
+        moving = [origin for origin in found if origin.kind not in ("constant", "cycle")]
+        if moving:
+            return strongest(moving)
+        if len(found) == 1 and found[0].kind == "constant" and is_fixed and not self._is_set_outside(name):
+            return Origin("setting", f"setting: {name} is set to a constant")
+        return UNKNOWN
+
+    def _is_set_outside(self, name: str) -> bool:
+        """Whether an attribute of that name is assigned anywhere but once."""
+        targets = [
+            target for function in self.graph.functions for target, _ in function.assigned if target.attr.value == name
+        ]
+        return len(targets) > 1
+
+    # ------------------------------------------------------------ items
+
+    def _of_subscript(self, node: cst.Subscript, function: Function, depth: int) -> Origin:
+        """The origin of `base[key]`."""
+        path = dotted(node)
+        if "param_groups" in path:
+            if RATES.intersection(words(" ".join(identifiers(node)))):
+                return Origin("rate", "setting: learning rate, read from the optimizer")
+            return Origin("setting", "setting: read from the optimizer")
+        if path.startswith(("os.environ", "sys.argv")):
+            return Origin("setting", "setting: read from the environment")
+        key = constant_key(node)
+        assigned = self._assigned_to_item(node, function) if key is not None else []
+        told = self.strongest(assigned, depth) if assigned else UNKNOWN
+        if told.kind not in ("unknown", "constant", "cycle"):
+            return told
+        if key is not None:
+            found = self._under_key(node.value, key, function)
+            if found:
+                told = self.strongest(found, depth)
+                if told.kind != "constant":
+                    return told
+                base = self.of(node.value, function, depth)
+                return base if base.kind == "setting" else UNKNOWN  # set anew by whoever holds the mapping
+        base = self.of(node.value, function, depth)
+        return base if key is None or base.kind in SHARED else UNKNOWN
+
+    def _assigned_to_item(self, node: cst.Subscript, function: Function) -> list[Argument]:
+        """What is assigned, anywhere in the file, to the item that is spelled so: `args["best"]["loss"] = loss`."""
+        nodes = self.nodes
+        if function.module not in self._stored:
+            stored: dict[str, list[Argument]] = {}
+            self._stored[function.module] = stored
+            for scope in function.module.scopes:
+                for place, value in scope.stored:
+                    stored.setdefault(nodes.code(place), []).append((value, scope))
+        return self._stored[function.module].get(nodes.code(node), [])
+
+    def _under_key(
+        self, node: cst.BaseExpression, key: str, function: Function
+    ) -> list[tuple[cst.BaseExpression, Function]]:
+        """What stands under a constant key: in the display of a dict, or assigned to it later."""
+        found = [
+            (item.value, thing.function)
+            for thing in self.resolver.of(node, function)
+            if isinstance(thing, Container) and isinstance(thing.node, cst.Dict)
+            for item in thing.node.elements
+            if isinstance(item, cst.DictElement) and constant_text(item.key) == key
+        ]
+        if isinstance(node, cst.Name):
+            scope, bindings = self.resolver.find(node.value, function)
+            found += [
+                (binding.value, scope)
+                for binding in bindings
+                if binding.how == "item" and isinstance(binding.value, cst.BaseExpression)
+                if binding.key is not None and constant_text(binding.key) == key
+            ]
+        return found
+
+    # ------------------------------------------------------------ calls
+
+    def _of_call(self, node: cst.Call, function: Function, depth: int) -> Origin:
+        """The origin of what a call gives."""
+        qualified = self.resolver.qualified(node.func, function) or ""
+        name = last_name(node.func)
+        if qualified in FRAMES and node.args:
+            held = self.of(node.args[0].value, function, depth)
+            return held if held.kind in ("quality", "duration", "speed") else UNKNOWN
+        told = self._by_callee_name(node, qualified, name) or self._of_writing(node, qualified, function, depth)
+        if told is not None:
+            return told
+        told = self._of_returned(node, function, depth)
+        if isinstance(node.func, cst.Attribute) and (told is None or told.kind not in ("text", "duration")):
+            told = self._of_fed(node.func.value, name, function, depth) or told
+        if told is not None:
+            return told
+        if name in PASSING or name in NUMBERS:
+            inner = strongest(self.of(value, function, depth) for value in self._passed_on(node, function))
+            open_kinds = {"unknown", "object", "text"} if name in NUMBERS else {"unknown", "object"}
+            return Origin("computed", f"computed by {name}()") if inner.kind in open_kinds else inner
+        if MEASURING.intersection(words(name)) or MEASURING.intersection(words(qualified.rpartition(".")[2])):
+            return Origin("quality", f"result of {dotted(node.func)}()")
+        return UNKNOWN
+
+    def _by_callee_name(self, node: cst.Call, qualified: str, name: str) -> Origin | None:
+        """The origin that the name of a callee tells."""
+        spelled = f"{dotted(node.func)}()"
+        if qualified in CLOCKS or name in CLOCK_NAMES:
+            return Origin("clock", f"clock reading: {spelled}")
+        if qualified in SIZES or name in SIZE_PARTS:
+            return Origin("size", f"size: {self.nodes.code(node)}")
+        if qualified in TEXTS or qualified.startswith("os.path."):
+            return Origin("text", "a name or text")
+        if name in PARSERS:
+            return Origin("setting", f"setting: read by {spelled}")
+        if name in RATE_CALLS:
+            return Origin("rate", "setting: learning rate, read from the scheduler")
+        if name in MEMORY_CALLS:
+            return Origin("memory", f"memory: {spelled}")
+        if name in STOPWATCHES and not self._is_of_project(node):
+            return Origin("duration", f"time: {spelled}")
+        if qualified.startswith(MEASURES):
+            return Origin("quality", f"result of {spelled}, from {qualified.partition('.')[0]}")
+        if name[:1].isupper() and not name.isupper() and name not in NUMBERS and not self._is_of_project(node):
+            return Origin("object", f"object: made by {spelled}")
+        return None
+
+    def _is_of_project(self, node: cst.Call) -> bool:
+        things = self.resolver.of(node.func, self.nodes.function_of(node))
+        return any(isinstance(thing, Type | Routine | Instance) for thing in things)
+
+    def _of_writing(self, node: cst.Call, qualified: str, function: Function, depth: int) -> Origin | None:
+        """The origin of a text that a library makes: that of a duration stays one."""
+        name = last_name(node.func)
+        given = positional(node)
+        if qualified in WRITING or name in WRITING:
+            values = [*given, *keywords(node).values()]
+            found = [self.of(value, function, depth) for value in values]
+            duration = next((origin for origin in found if origin.kind == "duration"), None)
+            return duration or Origin("text", "a text")
+        if name == "format" and isinstance(node.func, cst.Attribute):
+            template = constant_text(node.func.value)
+            if template is not None:
+                return self._of_format(template, [*given, *keywords(node).values()], function, depth)
+        return Origin("text", "a name or text") if name in TEXT_PARTS else None
+
+    def _passed_on(self, node: cst.Call, function: Function) -> list[cst.BaseExpression]:
+        """The expressions whose kind the result of a call has."""
+        arguments, name = positional(node), last_name(node.func)
+        if isinstance(node.func, cst.Attribute) and not self._is_module(node.func.value, function):
+            return [node.func.value]
+        return arguments if name in JOINING else arguments[:1]
+
+    def _is_module(self, node: cst.BaseExpression, function: Function) -> bool:
+        if not isinstance(node, cst.Name | cst.Attribute):
+            return False
+        root: cst.BaseExpression = node
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        if not isinstance(root, cst.Name):
+            return False
+        _, bindings = self.resolver.find(root.value, function)
+        return bool(bindings) and bindings[0].how == "import"
+
+    def _of_returned(self, call: cst.Call, function: Function, depth: int, item: int | None = None) -> Origin | None:
+        """The origin of what a function of the project returns (or of one item of it); None for any other."""
+        callee = next((it.function for it in self.resolver.functions(call.func, function)), None)
+        if callee is None or callee.name == "__init__" or depth <= 0 or callee in self.active:
+            return None
+        if callee.name in FEEDS and not callee.returns:
+            return None
+        self.active.add(callee)
+        found = []
+        for value in callee.returns:
+            part = element(value, item) if item is not None else value
+            found.append(self.of(part, callee, depth) if part is not None else UNKNOWN)
+        self.active.discard(callee)
+        result = strongest(found)
+        if result.kind == "constant" and len(found) > 1:
+            result = Origin("computed", f"one of several results of {callee.name}()")
+        if result.kind in {"unknown", "computed"} and item is None:
+            told = all_words([callee.name, *(name for value in callee.returns for name in identifiers(value))])
+            if MEASURING.intersection(told):
+                return Origin("quality", f"result of {callee.name}()")
+        return result if found else None
+
+    # ------------------------------------------------------------ texts
+
+    def _of_text(self, node: cst.CSTNode, function: Function, depth: int) -> Origin | None:
+        """The origin of a literal, of a filled `%` template or of texts put together; None for anything else."""
+        match node:
+            case cst.FormattedString():
+                said = [part.value for part in node.parts if isinstance(part, cst.FormattedStringText)]
+                shown = [part.expression for part in node.parts if isinstance(part, cst.FormattedStringExpression)]
+                return self._of_shown(shown, " ".join(said), function, depth)
+            case cst.BaseString():
+                return TEXT
+            case cst.BinaryOperation(operator=cst.Modulo(), left=cst.BaseString()):
+                values = _items(node.right) if isinstance(node.right, cst.Tuple) else [node.right]
+                return self._of_shown(values, _said(percent_fields(constant_text(node.left) or "")), function, depth)
+            case cst.BinaryOperation(operator=cst.Add()) if _is_text(node):
+                return self._of_shown([node.left, node.right], "", function, depth)
+        return None
+
+    def _of_format(self, template: str, values: Sequence[cst.BaseExpression], function: Function, depth: int) -> Origin:
+        """The origin of a filled `str.format` template."""
+        return self._of_shown(values, _said(format_fields(template)), function, depth)
+
+    def _of_shown(self, values: Sequence[cst.BaseExpression], said: str, function: Function, depth: int) -> Origin:
+        """The origin of a text that shows some values among some words."""
+        said += " ".join(constant_text(value) or "" for value in values)
+        if not set(words(said)) <= UNITS:
+            return TEXT
+        found = [self.of(value, function, depth) for value in values if constant_text(value) is None]
+        shown = [origin for origin in found if origin.kind not in ("text", "constant", "cycle")]
+        kinds = {origin.kind for origin in shown}
+        return shown[0] if kinds == {"duration"} or (kinds and kinds <= {"setting", "rate"}) else TEXT
+
+
+def _items(node: cst.Tuple | cst.List | cst.Set) -> list[cst.BaseExpression]:
+    return [item.value for item in node.elements if isinstance(item, cst.Element)]
+
+
+def _is_list(binding: Binding) -> bool:
+    value = binding.value
+    for number in binding.way:
+        value = element(value, number) if isinstance(value, cst.BaseExpression) else None
+    is_made = isinstance(value, cst.Call) and last_name(value.func) in LISTS
+    return is_made or isinstance(value, cst.List | cst.Dict)
+
+
+def _said(parts: Sequence[object]) -> str:
+    return " ".join(part for part in parts if isinstance(part, str))
+
+
+def _is_text(node: cst.BaseExpression) -> bool:
+    """Whether a sum has a text among its terms."""
+    while isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        if _is_text(node.right):
+            return True
+        node = node.left
+    return isinstance(node, cst.BaseString) or (isinstance(node, cst.Call) and last_name(node.func) == "str")
+
+
+# ---------------------------------------------------------------- arithmetic
+
+CONDITIONAL = "counted up under a condition"
+SHARED_OUT = {"counter", "size", "setting", "unknown", "computed"}
+COUNTED = {"counter", "size", "setting", "rate", "constant", "cycle"}
+
+
+def combined(operator: cst.BaseBinaryOp, left: Origin, right: Origin, step: float | None) -> Origin:
+    """The origin of `left operator right`.
+
+    Args:
+        step: the right side where it is a number in the source.
+    """
+    kinds = {left.kind, right.kind}
+    is_quotient = isinstance(operator, cst.Divide | cst.FloorDivide)
+    if isinstance(operator, cst.Subtract) and "clock" in kinds and kinds <= DIFFERENCES:
+        return Origin("duration", "difference of two clock readings")
+    if is_quotient and right.kind == "duration" and left.kind != "duration":
+        return Origin("speed", "amount divided by elapsed time")
+    if is_quotient and left.kind == "duration":
+        return left
+    if "cycle" in kinds and kinds <= {"cycle", "constant"}:
+        counts = isinstance(operator, cst.Add | cst.Subtract) and step is not None and step.is_integer()
+        return Origin("counter", "counts up") if counts else Origin("computed", "changed in each step")
+    if kinds == {"constant"}:
+        return Origin("constant", "a constant")
+    if is_quotient and left.reason.startswith(CONDITIONAL) and right.kind in SHARED_OUT:
+        return Origin("quality", f"share of what is {left.reason}")
+    if kinds <= COUNTED and kinds - {"constant", "cycle"}:
+        return _of_counts(left, right, is_quotient=is_quotient)
+    if is_quotient:
+        return _quotient(left, right)
+    return _known(strongest([left, right]), kinds)
+
+
+DIFFERENCES = {"clock", "unknown", "constant", "setting", "computed"}
+
+
+def _of_counts(left: Origin, right: Origin, *, is_quotient: bool) -> Origin:
+    kinds = {left.kind, right.kind}
+    if "counter" in kinds:
+        source = left if left.kind == "counter" else right
+        told = source.reason.removeprefix("counter: ").removeprefix("computed from the ")
+        return Origin("counter", f"counter: computed from the {told}")
+    if is_quotient and "size" in kinds and "setting" in kinds:
+        return Origin("size", "size: computed from sizes and settings")
+    return strongest([left, right])
+
+
+def _quotient(left: Origin, right: Origin) -> Origin:
+    if left.kind in ("counter", "size") and right.kind in ("unknown", "cycle"):
+        return UNKNOWN
+    return _known(left, {left.kind, right.kind})
+
+
+def _known(result: Origin, kinds: set[str]) -> Origin:
+    """What is mixed from the unknown is computed."""
+    if result.kind in ("unknown", "cycle", "setting", "constant", "size", "counter") and kinds & {
+        "unknown",
+        "computed",
+    }:
+        return Origin("computed", "computed")
+    return result
