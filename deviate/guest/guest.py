@@ -8,16 +8,16 @@ import json
 import os
 import sys
 
-from . import earlier, imports, source, taps
+from . import checkpoint_guard, imports, source, taps
+from .adapter_context import Guest
 from .capture import Capture
 from .editable import Editable
-from .files import Guard
-from .parts import Guest
 from .project import Project
 from .recorder import UNSEEN, Recorder
 from .seeds import Seeding
 from .streams import Streams, route
 from .trace import Trace
+from .write_guard import Guard
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def start() -> None:
     recorder = Recorder(folder, _facts(), project)
     taps.install(recorder, builtins)
     recorder.open()
-    watch = earlier.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
+    watch = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
     guard = Guard(work, manifest["root"], folder, recorder, watch)
     taps.earlier = watch
     streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))

@@ -10,8 +10,8 @@ import os
 import sys
 from importlib import import_module
 
+from .adapter_context import Guest
 from .frameworks import PACKAGES
-from .parts import Guest
 
 OWN = "deviate"
 """What a script imports to log something itself; it need not be installed where the script runs."""

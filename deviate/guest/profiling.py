@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .parts import Guest
+    from .adapter_context import Guest
 
 SCHEMA = 1
 PROFILE = "profile"

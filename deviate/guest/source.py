@@ -6,7 +6,7 @@ import io
 import os
 import sys
 
-from .parts import Guest
+from .adapter_context import Guest
 from .project import Project
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any, Callable, Iterable
 
-    from .parts import Guest
+    from .adapter_context import Guest
 
 SPLIT = "split"
 

@@ -17,8 +17,8 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
 
+    from .callback_threads import Visits
     from .recorder import Recorder
-    from .visits import Visits
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 MOST_PLACES = 50

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable, Iterable, TypeVar
 
-    from .earlier import Earlier
+    from .checkpoint_guard import Earlier
 
     V = TypeVar("V")
 

@@ -26,7 +26,7 @@ PACKAGES = {
     "lightning": ("lightning",),
     "pytorch_lightning": ("lightning",),
     "h5py": ("hdf5",),
-    "deviate": ("own",),
+    "deviate": ("script_log",),
     "safetensors": ("tensor_files",),
     "lightgbm": ("boosting",),
     "xgboost": ("boosting",),

@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
-    from ..parts import Guest
+    from ..adapter_context import Guest
     from ..trace import Trace
 
 SHARED = {"random": "python", "numpy": "numpy"}

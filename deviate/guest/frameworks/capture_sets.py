@@ -5,9 +5,9 @@ from __future__ import annotations
 import weakref
 
 from .. import names
+from ..adapter_context import Guest
 from ..capture import FULL, PREDICTIONS
 from ..examples import KEY_WIDTH
-from ..parts import Guest
 from .rows import NO_ROWS, Batches, numbers, rows
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

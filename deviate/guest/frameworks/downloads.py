@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ..parts import Guest
+from ..adapter_context import Guest
 from ..seeds import dress
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

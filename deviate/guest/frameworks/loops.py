@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
+from ..adapter_context import Guest
 from .capture_sets import Sets
 from .rows import Batches, numbers
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from sys import _getframe
 
-from ..parts import Guest
+from ..adapter_context import Guest
 from ..recorder import Running
 from ..seeds import dress
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from sys import _getframe
 
-from ..parts import Guest
+from ..adapter_context import Guest
 from ..seeds import dress
 from ..split import Splitting, early_draws_of
+from ..stream_generators import Twins
 from ..streams import OTHER, Bank, Streams
-from ..twins import Twins
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

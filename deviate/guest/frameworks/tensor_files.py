@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
+from ..adapter_context import Guest
 from ..seeds import dress
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ..jax import Parts, parts
 from ..jax.weights import is_training

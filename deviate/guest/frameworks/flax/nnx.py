@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import FunctionType
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ..jax import Parts
 

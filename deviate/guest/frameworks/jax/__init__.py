@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ...source import GUEST
 from .controls import Controls, facts

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from weakref import WeakKeyDictionary
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ..capture_sets import Way
 from ..loops import Loops
 from ..rows import MOST_WAITING, first

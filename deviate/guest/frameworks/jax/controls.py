@@ -6,7 +6,7 @@ import mmap
 import os
 import sys
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

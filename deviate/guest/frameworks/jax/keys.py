@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ...split import Splitting
 from ...streams import OTHER

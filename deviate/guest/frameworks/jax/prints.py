@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import _getframe
 from threading import get_ident, main_thread
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...recorder import Recorder, Running
 from ...seeds import dress
 

@@ -12,7 +12,7 @@ from threading import get_ident
 from types import MethodType
 from weakref import WeakKeyDictionary
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from .trees import first_leaf, found, shape_of
 

@@ -10,7 +10,7 @@ import inspect
 import sys
 from weakref import WeakKeyDictionary
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ..array_trace import States, record, record_batch, record_loss
 from .programs import Program
 from .trees import branches, is_concrete, is_key, is_tree, named, shape_of

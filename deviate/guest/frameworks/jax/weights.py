@@ -11,11 +11,11 @@ import sys
 from functools import partial
 from weakref import ref
 
+from ...adapter_context import Guest
 from ...arrays import array_of
 from ...bits import flipped, places
 from ...evaluations import Evaluations
 from ...hashing import weights_digest
-from ...parts import Guest
 from .programs import Program, Programs
 from .trees import buffer, found, is_concrete, is_tree, named, part_of, replaced, shape_of
 from .trees import places as places_in

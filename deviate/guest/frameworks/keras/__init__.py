@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ..managed import Managed
 from .data import Data
 from .proof import TRAINERS, Watch, watch_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import weakref
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ..capture_sets import Sets
 from ..rows import Batches, arrays_in, first

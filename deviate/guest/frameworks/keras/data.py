@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import sys
 
+from ...callback_threads import visits_of
 from ...regions import region
 from ...seeds import dress
-from ...visits import visits_of
 from .streams import Keras
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

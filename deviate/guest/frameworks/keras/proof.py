@@ -6,7 +6,7 @@ import functools
 import sys
 from threading import get_ident
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ..rows import arrays_in, first
 from ..tensorflow.evaluation import Evaluation

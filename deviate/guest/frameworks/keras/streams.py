@@ -7,7 +7,7 @@ import sys
 from sys import _getframe
 from types import FunctionType
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...regions import Constructor, region
 from ...requests import Given, Requests
 from ...seeds import dress

@@ -11,7 +11,7 @@ import functools
 import sys
 import weakref
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ..array_trace import named_parts, record, record_batch, record_loss
 from ..tensorflow.proof import to_numpy

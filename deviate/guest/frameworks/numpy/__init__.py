@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...split import Splitting, early_draws_of
 from ...streams import Bank, Streams
 
@@ -25,7 +25,7 @@ def attach(module: Any, guest: Guest) -> None:
         attend_draws(random, guest, dir(random.RandomState))
     guest.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
-        from .own import Own
+        from .project_generators import Own
 
         Own(guest, random).attend()
     else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from ... import taps
-from ...files import Guard
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
+from ...write_guard import Guard
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

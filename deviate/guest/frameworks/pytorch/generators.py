@@ -6,10 +6,10 @@ import os
 from collections import OrderedDict
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ...streams import OTHER, Bank, Streams, spelled
-from .own import asked_seed, stand_in
+from .project_generators import asked_seed, stand_in
 from .tensors import state_bytes
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -6,7 +6,7 @@ import inspect
 import sys
 from itertools import chain
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...regions import region
 from ...seeds import dress
 from ...streams import Streams

@@ -6,7 +6,7 @@ import re
 import warnings
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

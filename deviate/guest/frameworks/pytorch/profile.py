@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...profiling import Window
 from ...seeds import dress
 

@@ -10,8 +10,8 @@ import weakref
 from functools import partial
 from itertools import chain
 
+from ...adapter_context import Guest
 from ...hashing import weights_digest
-from ...parts import Guest
 from ...seeds import dress
 from .bit import OneBit
 from .evaluation import Evaluation

@@ -7,7 +7,7 @@ import weakref
 from threading import get_ident
 from types import FunctionType
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...regions import INIT, Constructor, region
 from ...seeds import dress
 from ...split import Splitting, early_draws_of

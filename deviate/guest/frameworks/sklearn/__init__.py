@@ -10,7 +10,7 @@ import functools
 import sys
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...project import beyond
 from ...seeds import dress
 from ...split import Splitting

@@ -6,8 +6,8 @@ import sys
 import weakref
 from threading import get_ident
 
+from ...adapter_context import Guest
 from ...npz import CODES
-from ...parts import Guest
 from ...seeds import dress
 from ..capture_sets import Sets
 from ..rows import keys_of, numbers, rows

@@ -7,9 +7,9 @@ import sys
 import weakref
 from threading import get_ident
 
+from ...adapter_context import Guest
 from ...arrays import array_of
 from ...evaluations import INPUTS, LABELS, Evaluations
-from ...parts import Guest
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ...adapter_context import Guest
 from ...hashing import weights_digest
-from ...parts import Guest
 from ...seeds import dress
 from .evaluation import Evaluation
 

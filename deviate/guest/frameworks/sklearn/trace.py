@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ..array_trace import States, record, record_batch
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

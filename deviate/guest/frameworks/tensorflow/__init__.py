@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from . import callbacks, summaries
 from .controls import Controls

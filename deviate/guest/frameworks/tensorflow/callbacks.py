@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
+from ...callback_threads import visits_of
 from ...seeds import dress
-from ...visits import visits_of
 from .purpose import Purpose
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

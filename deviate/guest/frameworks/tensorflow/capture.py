@@ -11,7 +11,7 @@ import sys
 import weakref
 from threading import get_ident
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ..loops import Loop, Loops
 from ..rows import arrays_in, numbers

@@ -9,7 +9,7 @@ import os
 import sys
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

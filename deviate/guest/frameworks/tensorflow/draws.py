@@ -10,7 +10,7 @@ import sys
 from sys import _getframe
 from threading import current_thread
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...requests import Given, Requests
 from ...seeds import dress
 from ...streams import spelled

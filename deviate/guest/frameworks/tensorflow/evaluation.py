@@ -10,8 +10,8 @@ import sys
 import weakref
 from threading import get_ident
 
+from ...adapter_context import Guest
 from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
-from ...parts import Guest
 from .proof import Proof
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

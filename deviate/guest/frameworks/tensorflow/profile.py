@@ -6,8 +6,8 @@ import os
 import shutil
 import sys
 
+from ...adapter_context import Guest
 from ...capture import FOLDER
-from ...parts import Guest
 from ...profiling import Window
 from ...seeds import dress
 from ...xplane import read_device, read_host

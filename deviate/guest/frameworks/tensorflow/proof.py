@@ -12,9 +12,9 @@ import math
 import sys
 import weakref
 
+from ...adapter_context import Guest
 from ...bits import flipped, places
 from ...hashing import weights_digest
-from ...parts import Guest
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...project import beyond
 from ...split import EXAMPLES
 from ...streams import OTHER

@@ -9,9 +9,9 @@ import sys
 import weakref
 from sys import _getframe
 
+from ...adapter_context import Guest
 from ...bits import places
 from ...hashing import weights_digest
-from ...parts import Guest
 from ...seeds import dress
 from .proof import flip_element
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ..array_trace import States
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

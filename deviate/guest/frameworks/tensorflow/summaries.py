@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import _getframe
 from threading import get_ident
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...recorder import Running
 from ..managed import Managed
 

@@ -11,7 +11,7 @@ import sys
 import weakref
 from zlib import crc32
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import dress
 from ..array_trace import named_parts, record, record_batch, record_loss
 from .step import is_eager_tensor, step_of

@@ -9,7 +9,7 @@ import re
 from sys import _getframe
 
 from .... import names
-from ....parts import Guest
+from ....adapter_context import Guest
 from .batches import Kinds, fits, memory, shares
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

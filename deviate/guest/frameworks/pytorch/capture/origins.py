@@ -10,7 +10,7 @@ from collections import deque
 from sys import _getframe
 
 from .... import names
-from ....parts import Guest
+from ....adapter_context import Guest
 from ....seeds import dress
 from .batches import Kinds, memory
 from .passes import Batch, Pass

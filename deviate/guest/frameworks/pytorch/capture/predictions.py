@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ....adapter_context import Guest
 from ....npz import CODES
-from ....parts import Guest
 from ..tensors import kind
 from .around import Surroundings, choices
 from .batches import Kinds, shares

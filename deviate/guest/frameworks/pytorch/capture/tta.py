@@ -6,9 +6,9 @@ been asked.
 
 from __future__ import annotations
 
+from ....adapter_context import Guest
 from ....augmentations import Copies
 from ....capture import PREDICTIONS
-from ....parts import Guest
 from . import predictions
 from .batches import Kinds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from zlib import crc32
 
-from ....parts import Guest
+from ....adapter_context import Guest
 from ..generators import ACCELERATORS
 from ..tensors import state_bytes
 

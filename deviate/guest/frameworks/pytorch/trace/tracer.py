@@ -10,7 +10,7 @@ import weakref
 from sys import _getframe
 from threading import get_ident
 
-from ....parts import Guest
+from ....adapter_context import Guest
 from ....trace_levels import LOSS, MODULES, STEPS
 from .batches import Batches
 from .modules import Layers

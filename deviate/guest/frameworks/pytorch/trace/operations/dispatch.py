@@ -7,7 +7,7 @@ from importlib import import_module
 from sys import _getframe
 from threading import get_ident
 
-from .....parts import Guest
+from .....adapter_context import Guest
 from .....seeds import dress
 from .....trace_levels import MODULES, OPERATIONS
 from .kinds import Operation

@@ -7,7 +7,7 @@ import stat
 import sys
 from threading import RLock
 
-from .earlier import Earlier
+from .checkpoint_guard import Earlier
 from .recorder import Recorder
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

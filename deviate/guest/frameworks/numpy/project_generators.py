@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from sys import _getframe, modules
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...project import beyond
 from ...seeds import dress
+from ...stream_generators import Twins
 from ...streams import derive, spelled
-from ...twins import Twins
 from . import LIBRARY, attend_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -6,12 +6,12 @@ import sys
 
 from .bits import Moment
 from .capture import Capture
-from .files import Guard
 from .project import Project
 from .recorder import Recorder
 from .seeds import Seeding
 from .streams import Streams
 from .trace import Trace
+from .write_guard import Guard
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import Guest
 from ...seeds import Seeding
 from ...streams import Bank, spelled
 from .tensors import state_bytes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..adapter_context import Guest
 from ..arrays import array_of
 from ..capture import SCRIPT
 from ..examples import example_keys
-from ..parts import Guest
 from ..seeds import dress
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from deviate import eventlog
-from deviate.guest import visits
+from deviate.guest import callback_threads
+from deviate.guest.callback_threads import visits_of
 from deviate.guest.project import Project
 from deviate.guest.recorder import Recorder
 from deviate.guest.requests import Requests
 from deviate.guest.streams import Bank, Streams, derive
-from deviate.guest.visits import visits_of
 
 SEEDS = {"init": 1, "shuffle": 2, "augment": 3, "dropout": 4, "split": 5, "other": 6}
 
@@ -78,7 +78,7 @@ def test_a_visitor_and_the_main_thread_each_draw_from_their_own_stream(streams: 
 
 def test_nobody_waits_for_ever(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
     """A main thread that stays in its region lets a visitor go unrouted, and that is told."""
-    monkeypatch.setattr(visits, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(callback_threads, "PATIENCE_S", 0.01)
     visits_of(streams)
     before = streams.enter("init")
     begun: list[object] = []
@@ -93,7 +93,7 @@ def test_nobody_waits_for_ever(streams: Streams, monkeypatch: pytest.MonkeyPatch
 def test_a_visit_that_does_not_end_is_ended_for_it_and_that_is_told(
     streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visits, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(callback_threads, "PATIENCE_S", 0.05)
     numbers, is_begun, may_end = Numbers(streams, "numbers"), threading.Event(), threading.Event()
 
     def visit() -> None:
