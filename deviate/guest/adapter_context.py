@@ -48,11 +48,20 @@ class Guest:
         self.guard = guard
         self.controls = controls
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
-        self.early_draws: EarlyDraws | None = None
+        self._early_draws: EarlyDraws | None = None
         self.has_looked = False
         recorder.at_main_step.append(self._at_first_step)
         self.capture = capture
         self.trace = trace
+
+    @property
+    def early_draws(self) -> EarlyDraws:
+        """Those of this process, which all its adapters share."""
+        if self._early_draws is None:
+            from .split import EarlyDraws  # most processes make no draw that an adapter attends to
+
+            self._early_draws = EarlyDraws(self.streams, self.project)
+        return self._early_draws
 
     def _at_first_step(self, step: int) -> None:
         self.recorder.at_main_step.remove(self._at_first_step)

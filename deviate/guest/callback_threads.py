@@ -81,4 +81,6 @@ class Visits:
 
 def visits_of(streams: Streams) -> Visits:
     """The visits to the streams of this process, from the first time that somebody may come."""
-    return streams.visits or Visits(streams)
+    if not isinstance(streams.visits, Visits):
+        return Visits(streams)
+    return streams.visits

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any, Callable, Iterable
 
-    from .adapter_context import Guest
-
 SPLIT = "split"
 
 EXAMPLES = frozenset((
@@ -84,10 +82,10 @@ class Splitting:
 class EarlyDraws:
     """Draws outside of the main loop: those of which examples are made draw from `split`; all are recorded by place."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.streams = guest.streams
-        self.project = guest.project
-        self.recorder = guest.recorder
+    def __init__(self, streams: Streams, project: Project) -> None:
+        self.streams = streams
+        self.project = project
+        self.recorder = streams.recorder
         self.purposes: dict[tuple[str, int, int, int, int], tuple[tuple[CodeType, ...], str]] = {}
         self.flows: Any = None
 
@@ -148,10 +146,3 @@ def _dressed(draw: Any, original: Any, owner: Any, name: str) -> Any:
     if isinstance(owner, ModuleType):
         draw.__module__, draw.__qualname__ = owner.__name__, name
     return draw
-
-
-def early_draws_of(guest: Guest) -> EarlyDraws:
-    """Those of a guest, which all its adapters share."""
-    if guest.early_draws is None:
-        guest.early_draws = EarlyDraws(guest)
-    return guest.early_draws

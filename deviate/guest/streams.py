@@ -15,10 +15,22 @@ from threading import get_ident
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, ContextManager, Protocol
 
-    from .callback_threads import Visits
     from .recorder import Recorder
+
+    class OtherThreads(Protocol):
+        """Threads that draw from the streams beside the routed one, one at a time (`callback_threads.py`)."""
+
+        now: str
+        """The stream that the one that draws now draws from."""
+
+        def is_here(self) -> bool:
+            """Whether this thread is the one that draws now."""
+
+        def over(self) -> ContextManager[None]:
+            """A time in which none of them draws."""
+
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 MOST_PLACES = 50
@@ -68,7 +80,7 @@ class Streams:
         self.counts: dict[tuple[str, ...], int] = {}
         self.drawn: dict[str, set[str]] = {}
         self.places: set[tuple[str, str, int]] = set()
-        self.visits: Visits | None = None
+        self.visits: OtherThreads | None = None
 
     @property
     def is_active(self) -> bool:

@@ -7,7 +7,7 @@ from sys import _getframe
 
 from ..adapter_context import Guest
 from ..seeds import dress
-from ..split import Splitting, early_draws_of
+from ..split import Splitting
 from ..stream_generators import Twins
 from ..streams import OTHER, Bank, Streams
 
@@ -34,7 +34,7 @@ def attach(module: Any, guest: Guest) -> None:
                 setattr(module, name, generators.routed(name))
         Splitting(streams, guest.project).attend(module, ("shuffle", "sample"))
         names = [name for name in DRAWS if hasattr(module, name)]
-        early_draws_of(guest).attend(module, names, LIBRARY)
+        guest.early_draws.attend(module, names, LIBRARY)
         _follow_forks(streams, generators)
     guest.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
     if streams.is_active:
@@ -155,5 +155,5 @@ def _routed_class(module: Any, guest: Guest) -> Any:
 
     Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
     Splitting(streams, guest.project).attend(Routed, ("shuffle", "sample"))
-    early_draws_of(guest).attend(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
+    guest.early_draws.attend(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
     return Routed

@@ -32,10 +32,10 @@ def attend_nnx(nnx: Any, guest: Guest, own: Parts) -> None:
     if own.keys is not None or capture is not None:
         _attend_modules(nnx.Module, guest, capture)
     _attend_optimizers(nnx, own, capture)
-    if own.weights.tracing is not None:
+    if own.trace is not None:
         from .trace import NnxTrace  # most runs are not traced
 
-        NnxTrace(own.weights.tracing).attend(nnx.Optimizer)
+        NnxTrace(own.trace, own.weights).attend(nnx.Optimizer)
 
 
 def _attend_names(rnglib: Any, keys: Keys) -> None:

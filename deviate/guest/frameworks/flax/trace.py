@@ -6,13 +6,15 @@ import sys
 
 from ...seeds import dress
 from ..array_trace import record, record_batch, record_loss
-from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, is_float, numbers
-from ..jax.trees import is_concrete, named
+from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
+from ..jax.trees import is_concrete, is_float, named
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable
+
+    from ..jax.weights import Weights
 
 COMPILATION = "flax.nnx.transforms.compilation"
 
@@ -20,11 +22,12 @@ COMPILATION = "flax.nnx.transforms.compilation"
 class NnxTrace:
     """What is traced of models that an optimizer of nnx was made for."""
 
-    def __init__(self, own: JaxTrace) -> None:
+    def __init__(self, own: JaxTrace, weights: Weights) -> None:
         self.own = own
+        self.weights = weights
         self.trace = own.trace
         self.told: set[str] = set()
-        self.is_clean = own.weights.programs.is_clean
+        self.is_clean = weights.programs.is_clean
 
     def attend(self, optimizer: Any) -> None:
         wrapped = getattr(sys.modules.get(COMPILATION), "JitWrapped", None)
@@ -85,7 +88,7 @@ class NnxTrace:
             self.own.updated(self._models(), frame)
 
     def _models(self) -> Any:
-        known = [(model(), weights_of) for model, weights_of, _ in self.own.weights.models]
+        known = [(model(), weights_of) for model, weights_of, _ in self.weights.models]
         trees = [weights_of(model) for model, weights_of in known if model is not None]
         return trees[0] if len(trees) == 1 else trees
 

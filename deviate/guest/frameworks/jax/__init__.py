@@ -17,6 +17,8 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
+    from .trace import JaxTrace
+
 DEBUGGING = "jax._src.debugging"
 CALLBACK = "jax._src.callback"
 SOURCES = "jax._src.source_info_util"
@@ -30,12 +32,19 @@ class Parts:
 
     Attributes:
         keys: None where the variant leaves seeds alone.
+        trace: None where the run is not traced.
     """
 
     def __init__(self, jax: Any, guest: Guest) -> None:
         self.programs = Programs(jax, guest)
         self.keys = Keys(jax, guest, self.programs) if guest.streams.is_active else None
         self.weights = Weights(guest, self.programs)
+        self.trace: JaxTrace | None = None
+        if guest.trace.asked:
+            from .trace import JaxTrace  # most runs are not traced
+
+            self.trace = JaxTrace(guest, self.programs)
+            self.weights.at_update.append(self.trace.updated)
         self.one_bit = OneBit(guest, self.programs)
 
 

@@ -13,15 +13,15 @@ from weakref import WeakKeyDictionary
 from ...adapter_context import Guest
 from ..array_trace import States, record, record_batch, record_loss
 from .programs import Program
-from .trees import branches, is_concrete, is_key, is_tree, named, shape_of
+from .trees import branches, is_concrete, is_float, is_key, is_tree, named, shape_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Dict, Tuple
 
+    from .programs import Programs
     from .trees import Shape
-    from .weights import Weights
 
     Roles = Tuple[Dict[int, Tuple[str, str]], Dict[int, str]]
     """Kind and name of each leaf of the arguments, and names of those leaves of the results that are states, by their
@@ -62,14 +62,13 @@ class Call:
 class JaxTrace:
     """What is traced of the functions, gradients and updates of the project."""
 
-    def __init__(self, guest: Guest, weights: Weights) -> None:
+    def __init__(self, guest: Guest, programs: Programs) -> None:
         self.guest = guest
         self.trace = guest.trace
         self.states = States(guest)
         self.recorder = guest.recorder
-        self.weights = weights
         self.functions: WeakKeyDictionary[Program, Known] = WeakKeyDictionary()
-        weights.programs.tracing = self
+        programs.tracing = self
 
     # ------------------------------------------------------------ calls of compiled functions
 
@@ -275,10 +274,6 @@ def input_name(argument: str, rest: str) -> str:
 
 def _is_key(leaf: Any) -> bool:
     return is_key(leaf) or (str(getattr(leaf, "dtype", "")) == RAW and getattr(leaf, "shape", ())[-1:] in ((2,), (4,)))
-
-
-def is_float(leaf: Any) -> bool:
-    return bool(sys.modules["jax"].numpy.issubdtype(leaf.dtype, sys.modules["jax"].numpy.floating))
 
 
 def _copied(leaf: Any) -> Any:

@@ -101,6 +101,12 @@ def is_key(leaf: Any) -> bool:
     return is_it and not leaf.is_deleted()
 
 
+def is_float(leaf: Any) -> bool:
+    """Whether its numbers are floating-point ones."""
+    numpy = sys.modules["jax"].numpy
+    return bool(numpy.issubdtype(leaf.dtype, numpy.floating))
+
+
 def has_rows(leaf: Any) -> bool:
     """Whether it is an array of numbers with a first dimension."""
     return bool(getattr(leaf, "ndim", 0)) and hasattr(leaf.dtype, "kind")  # keys have none

@@ -17,11 +17,12 @@ from ...bits import flipped, places
 from ...evaluations import Evaluations
 from ...hashing import weights_digest
 from .programs import Program, Programs
-from .trees import buffer, found, is_concrete, is_tree, named, part_of, replaced, shape_of
+from .trees import buffer, found, is_concrete, is_float, is_tree, named, part_of, replaced, shape_of
 from .trees import places as places_in
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any, Callable
 
     from ...hashing import Array
@@ -32,7 +33,12 @@ TRIES = 5
 
 
 class Weights:
-    """Where the weights of this process are."""
+    """Where the weights of this process are.
+
+    Attributes:
+        at_update: told of the new weights, and of the frame that asked for them, when an optimizer has updated some
+            outside of compiled functions.
+    """
 
     def __init__(self, guest: Guest, programs: Programs) -> None:
         self.recorder = guest.recorder
@@ -41,11 +47,7 @@ class Weights:
         self.capture: Any = None
         if guest.capture.wants_predictions or guest.capture.wants_weights:
             self._keep(guest)
-        self.tracing: Any = None
-        if guest.trace.asked:
-            from .trace import JaxTrace
-
-            self.tracing = JaxTrace(guest, self)
+        self.at_update: list[Callable[[Any, FrameType], object]] = []
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
         programs.after = self.after
@@ -70,8 +72,8 @@ class Weights:
             self.evaluation.trained()
             if self.capture is not None:
                 self.capture.trains([shape_of(before)])
-            if self.tracing is not None:
-                self.tracing.updated(now, sys._getframe(1))
+            for callback in self.at_update:
+                callback(now, sys._getframe(1))
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """A model whose weights are replaced in place by an optimizer that was made for it."""
@@ -253,9 +255,8 @@ class OneBit:
         leaves = named(tree)
         if not leaves or not all(is_concrete(leaf) for _, leaf in leaves):
             return tree
-        numpy, dtypes = sys.modules["numpy"], sys.modules["jax"].numpy
-        is_float = [dtypes.issubdtype(leaf.dtype, dtypes.floating) for _, leaf in leaves]
-        shapes = [leaf.shape if chosen else () for (_, leaf), chosen in zip(leaves, is_float)]
+        numpy = sys.modules["numpy"]
+        shapes = [leaf.shape if is_float(leaf) else () for _, leaf in leaves]
         for number, index in places(str(self.seed), shapes):
             name, leaf = leaves[number]
             array = numpy.array(leaf)

@@ -15,7 +15,7 @@ from ...project import beyond
 from ...seeds import dress
 from ...stream_generators import Twins
 from ...streams import derive, spelled
-from . import LIBRARY, attend_draws
+from .global_generator import LIBRARY, attend_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:

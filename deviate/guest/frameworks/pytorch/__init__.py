@@ -1,4 +1,4 @@
-"""PyTorch: attends to the framework as soon as it is imported; what is done to it stands in the files `pytorch_*`."""
+"""PyTorch: attends to the framework as soon as it is imported; the other files here do what is done to it."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ def attach(module: Any, guest: Guest) -> None:
     proof.attend()
     forwards = Forwards(module, guest, proof)
     forwards.attend()
-    if guest.capture.wants_predictions or guest.capture.wants_weights:
-        from .capture.predictions import attend_capture  # most runs keep nothing
-
-        attend_capture(module, guest, proof, forwards)
     if guest.trace.asked:
         from .trace.operations.dispatch import attend_operations
         from .trace.tracer import attend_trace
 
         tracer = attend_trace(module, guest, forwards, proof)
         attend_operations(module, guest, tracer.tensors, tracer.layers)
+    predictions = None
+    if guest.capture.wants_predictions or guest.capture.wants_weights:
+        from .capture.predictions import attend_capture  # most runs keep nothing
+
+        predictions = attend_capture(module, guest, proof, forwards)
     if guest.capture.augmentations:
         from .capture.tta import Augmented
 
@@ -56,6 +57,8 @@ def attach(module: Any, guest: Guest) -> None:
         attend_profile(module, guest)
     if "torch.utils.data" in sys.modules:
         attend_loading(sys.modules["torch.utils.data"], guest, forwards, proof)
+        if predictions is not None:
+            predictions.follow(sys.modules["torch.utils.data"].dataloader)
 
 
 def _part_before(owner: Any, name: str, guard: Guard, position: int, keyword: str) -> None:

@@ -32,8 +32,6 @@ def attend_loading(data: Any, guest: Guest, forwards: Forwards, proof: Proof) ->
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _attend_fetcher(getattr(utils.fetch, name), streams, forwards)
     proof.follow(data.dataloader._BaseDataLoaderIter)
-    if forwards.predictions is not None:
-        forwards.predictions.follow(data.dataloader)
     utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, guest, forwards)
     if not streams.is_active:
         return

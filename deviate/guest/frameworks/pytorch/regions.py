@@ -10,18 +10,25 @@ from types import FunctionType
 from ...adapter_context import Guest
 from ...regions import INIT, Constructor, region
 from ...seeds import dress
-from ...split import Splitting, early_draws_of
+from ...split import Splitting
 from ...streams import Streams
 from .generators import backward_check
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable, Protocol
 
-    from .capture.predictions import Predictions
     from .proof import Proof
-    from .trace.modules import Layers
-    from .trace.tracer import Tracer
+
+    class InnerCalls(Protocol):
+        """What is told of modules that a running one calls."""
+
+        def call(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+            """Carry out the call of a module by another one."""
+
+        def leave(self) -> None:
+            """The outermost call has ended, in whatever way."""
+
 
 DRAWS = (
     "rand",
@@ -48,7 +55,7 @@ def attend_regions(torch: Any, guest: Guest) -> None:
     Splitting(guest.streams, guest.project).attend(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
-    early_draws_of(guest).attend(torch, draws, "torch", is_passing=is_compiling)
+    guest.early_draws.attend(torch, draws, "torch", is_passing=is_compiling)
     register = getattr(torch.jit._builtins, "_register_builtin", None)
     if register is not None:  # to the compiler of torch.jit they are what they stand for
         for name in ("randperm", *draws):
@@ -97,21 +104,23 @@ class Forwards:
     Attributes:
         inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
         layers: told of modules that the running one calls, while their outputs are traced.
+        at_begin: told of the module, its arguments, its keyword arguments and whether it has weights before an
+            outermost call, the constructors' own calls left out.
+        at_end: told of the same, with the output before the last, after one that ended well.
     """
 
     def __init__(self, torch: Any, guest: Guest, proof: Proof) -> None:
         self.torch = torch
         self.streams = guest.streams
         self.recorder = guest.recorder
-        self.capture = guest.capture
         self.is_traced = bool(guest.trace.asked)
         self.proof = proof
         self.inside = False
         self.is_in_backward = backward_check(torch)
         self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
-        self.predictions: Predictions | None = None
-        self.trace: Tracer | None = None
-        self.layers: Layers | None = None
+        self.at_begin: list[Callable[[Any, Any, Any, bool], object]] = []
+        self.at_end: list[Callable[[Any, Any, Any, Any, bool], object]] = []
+        self.layers: InnerCalls | None = None
 
     def attend(self) -> None:
         module, streams, forwards = self.torch.nn.Module, self.streams, self
@@ -136,7 +145,7 @@ class Forwards:
                 if forwards.layers is not None:
                     forwards.layers.leave()
                     forwards.layers = None
-            if forwards.predictions is not None or forwards.trace is not None:
+            if forwards.at_end:
                 forwards.end(self, args, kwargs, output)
             return output
 
@@ -154,10 +163,11 @@ class Forwards:
             if self.is_in_backward():
                 return None
             _, stream, has_weights = known
-            if self.trace is not None and self.streams.now != INIT:
-                self.trace.begin(module, args, kwargs, has_weights)
-            if has_weights and self.streams.now != INIT:
-                self.proof.forward(module, args, kwargs)
+            if (has_weights or self.at_begin) and self.streams.now != INIT:
+                for callback in self.at_begin:
+                    callback(module, args, kwargs, has_weights)
+                if has_weights:
+                    self.proof.forward(module, args, kwargs)
             return None if stream is None else self.streams.enter(stream)
         except Exception as error:
             self.recorder.fault("forward of %s" % type(module).__name__, error)
@@ -165,19 +175,12 @@ class Forwards:
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """Of an outermost call that went well; only asked for where outputs are kept or traced."""
-        predictions = self.predictions
         try:
             known = self.kinds.get(id(module))
             if known is None or self.is_in_backward() or self.streams.now == INIT:
                 return
-            if self.trace is not None:
-                self.trace.end(module, output, known[2])
-            if predictions is None:
-                return
-            if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
-                return
-            if known[2] and self.proof.tracing_state() is None:
-                predictions.after(module, args, kwargs, output, module.training and self.torch.is_grad_enabled())
+            for callback in self.at_end:
+                callback(module, args, kwargs, output, known[2])
         except Exception as error:
             self.recorder.fault("output of %s" % type(module).__name__, error)
 

@@ -13,22 +13,25 @@ from ...evaluations import INPUTS, LABELS, Evaluations
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
     from ...hashing import Array
-    from .proof import Proof
 
 SCORE = "score"
 METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
 class Evaluation:
-    """Watches the methods of the classes that were fitted. What one of them calls in turn is its own affair."""
+    """Watches the methods of the classes that were fitted. What one of them calls in turn is its own affair.
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
+    Args:
+        is_fitting: whether an estimator is being fitted, which may predict for itself.
+    """
+
+    def __init__(self, guest: Guest, is_fitting: Callable[[], bool]) -> None:
         self.recorder = guest.recorder
         self.thread = guest.streams.thread
-        self.proof = proof
+        self.is_fitting = is_fitting
         self.data = Evaluations(guest.recorder, "sklearn")
         self.kinds: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
@@ -56,7 +59,7 @@ class Evaluation:
     def _watching(self, name: str, original: Any) -> Any:
         @functools.wraps(original)
         def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_asked = not (self.inside or self.data.is_over or self.proof.inside) and get_ident() == self.thread
+            is_asked = not (self.inside or self.data.is_over or self.is_fitting()) and get_ident() == self.thread
             if not is_asked:
                 return original(estimator, *args, **kwargs)
             try:

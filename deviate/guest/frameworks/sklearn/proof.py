@@ -23,7 +23,7 @@ class Proof:
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
         self.recorder = guest.recorder
-        self.evaluation = Evaluation(guest, self)
+        self.evaluation = Evaluation(guest, lambda: bool(self.inside))
         self.capture: Any = None
         self.tracing: Any = None
         if guest.trace.asked:

@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from ..proof import Trained
+    from ..trained import Trained
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
@@ -37,15 +37,18 @@ arguments, its keyword arguments and its output. What they return, tensors by su
 to the set `<name>+<suffix>` with the same truth and keys. Modules that they call are not seen as evaluations."""
 
 
-def attend_capture(torch: Any, guest: Guest, proof: Any, forwards: Any) -> None:
-    """Keep what this run asks for."""
+def attend_capture(torch: Any, guest: Guest, proof: Any, forwards: Any) -> Predictions | None:
+    """Keep what this run asks for; gives what keeps predictions, None where they are not asked for."""
     ranks = Ranks(torch, guest.capture)
     if guest.capture.wants_weights:
         guest.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
-    if guest.capture.wants_predictions:
-        predictions = Predictions(torch, guest, proof.trained, forwards, ranks)
-        proof.predictions = forwards.predictions = predictions
-        predictions.attend()
+    if not guest.capture.wants_predictions:
+        return None
+    predictions = Predictions(torch, guest, proof.trained, forwards, ranks)
+    proof.at_training.append(predictions.before)
+    forwards.at_end.append(predictions.after)
+    predictions.attend()
+    return predictions
 
 
 class Predictions:
@@ -120,8 +123,13 @@ class Predictions:
             self.tried = None if batch is None else batch.of_pass
             self._train()
 
-    def after(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
+    def after(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
         """A forward pass has ended well."""
+        if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
+            return
+        if not has_weights or self.torch._C._get_tracing_state() is not None:
+            return
+        is_training = module.training and self.torch.is_grad_enabled()
         if (is_training and self.has_evaluated) or not self.capture.is_home() or self._is_strange():
             return
         if self.ranks.is_keeping() and self._counts(module):
