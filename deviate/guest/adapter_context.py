@@ -11,7 +11,7 @@ from .recorder import Recorder
 from .seeds import Seeding
 from .streams import Streams
 from .trace import Trace
-from .write_guard import Guard
+from .write_guard import WriteGuard
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .split import EarlyDraws
 
 
-class Guest:
+class AdapterContext:
     """The guest of this process, part by part.
 
     Attributes:
@@ -36,7 +36,7 @@ class Guest:
         streams: Streams,
         seeding: Seeding,
         project: Project,
-        guard: Guard,
+        guard: WriteGuard,
         controls: dict[str, str],
         capture: Capture,
         trace: Trace,

@@ -83,7 +83,7 @@ class Capture:
             recorder.at_main_end.append(lambda: self._finish("loop"))
             recorder.at_close.append(lambda: self._finish("exit"))
 
-    def is_home(self) -> bool:
+    def is_script_thread(self) -> bool:
         """Whether this is the process and the thread of the script's own: workers of loaders keep nothing."""
         return os.getpid() == self.pid and get_ident() == self.thread
 
@@ -96,7 +96,7 @@ class Capture:
             name: of the set; the same name in one evaluation is the same set.
             step: of the main loop in which the rows were computed; the present one unless it is given.
         """
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         name = fit_name(name)
         known = self.open.get(name)
@@ -124,7 +124,7 @@ class Capture:
             reason: in words.
         """
         name = fit_name(name)
-        if not self.is_home() or (framework != SCRIPT and name in self.logged):
+        if not self.is_script_thread() or (framework != SCRIPT and name in self.logged):
             return
         known = self.open.setdefault(name, Set(name, OUTSIDE, framework))
         known.why_not = reason
@@ -146,7 +146,7 @@ class Capture:
 
     def end_evaluation(self) -> None:
         """Training goes on, or the run ends: the sets of the evaluation are whole."""
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         self.recorder.tell(self.at_end)
         for name, known in self.open.items():
@@ -187,7 +187,7 @@ class Capture:
 
     def weights(self, step: int, moment: str) -> None:
         """Write the weights of every framework that has trained some."""
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         from .hashing import weights_digest
 
@@ -226,7 +226,7 @@ class Capture:
 
     def _finish(self, moment: str) -> None:
         """The main loop has ended, or the process does."""
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         self.end_evaluation()
         if moment == "exit":

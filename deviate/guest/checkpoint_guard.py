@@ -63,7 +63,7 @@ CONTINUED = "the main loop begins at %d"
 MOST = 1000
 
 
-class Earlier:
+class CheckpointGuard:
     """Watches what is read until the main loop begins, and what becomes of it then.
 
     Args:
@@ -188,10 +188,10 @@ def _is_asked_for(place: str) -> bool:
     return any(_place(word) in wanted for word in given if word)
 
 
-def watch(work: str, recorder: Recorder, *, has_main: bool) -> Earlier | None:
+def watch(work: str, recorder: Recorder, *, has_main: bool) -> CheckpointGuard | None:
     """The watch over this run; None where the run goes on with what an attempt before it left (DEVIATE_CONTINUED)."""
     if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or what the user has given
         return None
     # The folder in which the work copy was made: only its making has changed it, and its clock is that of the files.
     made = os.path.dirname(os.path.dirname(os.path.abspath(work)))
-    return Earlier(work, os.stat(made).st_mtime, recorder, has_main=has_main)
+    return CheckpointGuard(work, os.stat(made).st_mtime, recorder, has_main=has_main)

@@ -87,7 +87,7 @@ class Seeding:
             made = seeding.carry_out(original, args, kwargs)
             return made if then is None else then(made, text)
 
-        setattr(owner, name, dress(seed, original))
+        setattr(owner, name, wraps_like(seed, original))
 
     def carry_out(self, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a seeding function; the ones that it calls in turn are no calls of the script's."""
@@ -99,7 +99,7 @@ class Seeding:
 
     def is_passing(self, internal: str | tuple[str, ...] = ()) -> bool:
         """Whether a seeding call, two frames up, is none of the script's: a library seeds itself, or a worker does."""
-        if self.inside or not self.streams.is_home():
+        if self.inside or not self.streams.is_routed_thread():
             return True
         return bool(internal) and sys._getframe(2).f_globals.get("__name__", "").startswith(internal)
 
@@ -173,7 +173,7 @@ def _is_no_seed(asked: object) -> bool:
     )
 
 
-def dress(wrapper: Any, original: Any) -> Any:
+def wraps_like(wrapper: Any, original: Any) -> Any:
     """The wrapper, made to look like the original to whoever asks for its name, text or signature."""
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         try:

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 
-from .adapter_context import Guest
+from .adapter_context import AdapterContext
 from .project import Project
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -19,14 +19,14 @@ MODULES = ("linecache", "traceback")
 GUEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     """Adapter of the two modules of the standard library through which source text is looked up."""
     if module.__name__ == "linecache":
-        _fill(module, guest.project)
+        _fill(module, context.project)
         return
     _leave_out(module)
     if hasattr(module, "_get_code_position"):
-        _map_columns(module, guest.project)
+        _map_columns(module, context.project)
 
 
 def show_originals(project: Project) -> None:

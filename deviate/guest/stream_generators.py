@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 
-class Twins:
+class StreamGenerators:
     """Made when they are first drawn from.
 
     Args:

@@ -73,14 +73,14 @@ class Streams:
         self.seeds = seeds
         self.varied = varied
         self.recorder = recorder
-        self.here = OTHER
+        self.routed_stream = OTHER
         self.thread = get_ident()
         self.paused = 0
         self.banks: list[Bank] = []
         self.counts: dict[tuple[str, ...], int] = {}
         self.drawn: dict[str, set[str]] = {}
         self.places: set[tuple[str, str, int]] = set()
-        self.visits: OtherThreads | None = None
+        self.callback_threads: OtherThreads | None = None
 
     @property
     def is_active(self) -> bool:
@@ -89,25 +89,29 @@ class Streams:
     @property
     def now(self) -> str:
         """The stream that draws now, in this thread."""
-        return self.here if self.visits is None or not self.visits.is_here() else self.visits.now
+        return (
+            self.routed_stream
+            if self.callback_threads is None or not self.callback_threads.is_here()
+            else self.callback_threads.now
+        )
 
-    def is_home(self) -> bool:
+    def is_routed_thread(self) -> bool:
         """Whether draws and seeds of this thread are ours to route at this moment."""
-        is_ours = get_ident() == self.thread or (self.visits is not None and self.visits.is_here())
+        is_ours = get_ident() == self.thread or (self.callback_threads is not None and self.callback_threads.is_here())
         return is_ours and not self.paused
 
     # ------------------------------------------------------------ regions
 
     def enter(self, stream: str) -> str | None:
         """Begin a region; gives what `leave` wants back, None when nothing changes. Costs some µs, less when nested."""
-        if self.visits is not None and not self.visits.is_here():
-            with self.visits.over():
+        if self.callback_threads is not None and not self.callback_threads.is_here():
+            with self.callback_threads.over():
                 return self._enter(stream)
         return self._enter(stream)
 
     def _enter(self, stream: str) -> str | None:
         now = self.now
-        if now == stream or (now != OTHER and stream != "init") or not self.seeds or not self.is_home():
+        if now == stream or (now != OTHER and stream != "init") or not self.seeds or not self.is_routed_thread():
             return None
         self._switch(now, stream)
         return now
@@ -115,18 +119,18 @@ class Streams:
     def leave(self, before: str | None) -> None:
         if before is None:
             return
-        if self.visits is None or self.visits.is_here():
+        if self.callback_threads is None or self.callback_threads.is_here():
             self._switch(self.now, before)
             return
-        with self.visits.over():
+        with self.callback_threads.over():
             self._switch(self.now, before)
 
     def _switch(self, before: str, now: str) -> None:
-        if self.visits is None or not self.visits.is_here():
-            self.here = now
-        self.put(before, now)
+        if self.callback_threads is None or not self.callback_threads.is_here():
+            self.routed_stream = now
+        self.swap_states(before, now)
 
-    def put(self, before: str, now: str) -> None:
+    def swap_states(self, before: str, now: str) -> None:
         """Let every library draw from the states of another stream."""
         for bank in self.banks:
             try:
@@ -171,10 +175,10 @@ class Streams:
         """
         banks = [bank for bank in self.banks if library in (bank.library, bank.follows)]
         for bank in banks:
-            bank.forget(asked, self.now)
+            bank.before_seeding(asked, self.now)
         made = set_seed()
         for bank in banks:
-            bank.settle(self.now)
+            bank.after_seeding(self.now)
         return made
 
     # ------------------------------------------------------------ what was drawn
@@ -194,7 +198,7 @@ class Streams:
         if not self.is_active:
             return
         for bank in self.banks:
-            bank.look(self.now)
+            bank.note_draws(self.now)
         for library in sorted(self.drawn):
             self.recorder.event("draws", library, sorted(self.drawn[library]))
 
@@ -216,41 +220,41 @@ class Bank:
         self.asked: dict[str, str | None] = {}
         self.states: dict[str, Any] = {}
         self.marks: dict[str, Any] = {}
-        self.put(self._state(streams.now))
+        self.set_state(self._state(streams.now))
         streams.banks.append(self)
 
     # What a library gives.
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         """A new state."""
         raise NotImplementedError
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         """Let draws come from this state."""
         raise NotImplementedError
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         """The state that draws come from now."""
         raise NotImplementedError
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         """What tells whether the state has moved; compared with `==`."""
         raise NotImplementedError
 
     # What all have in common.
 
     def switch(self, before: str, now: str) -> None:
-        self.states[before] = self.take()
-        self.put(self.states[now] if now in self.states else self._state(now))
+        self.states[before] = self.get_state()
+        self.set_state(self.states[now] if now in self.states else self._state(now))
 
     def _state(self, stream: str) -> Any:
-        state = self.states[stream] = self.make(self.streams.seed(self.library, self.asked.get(stream), stream))
-        self.marks[stream] = self.mark(state)
+        state = self.states[stream] = self.new_state(self.streams.seed(self.library, self.asked.get(stream), stream))
+        self.marks[stream] = self.fingerprint(state)
         return state
 
-    def forget(self, asked: str, now: str) -> None:
+    def before_seeding(self, asked: str, now: str) -> None:
         """Before a seeding call in the stream `now`."""
-        self.look(now)
+        self.note_draws(now)
         if now == OTHER:
             self.states.clear()
             self.marks.clear()
@@ -258,17 +262,17 @@ class Bank:
         else:
             self.asked[now] = asked
 
-    def settle(self, now: str) -> None:
+    def after_seeding(self, now: str) -> None:
         """After a seeding call in the stream `now`, which has changed the state in place."""
-        self.states[now] = self.take()
-        self.marks[now] = self.mark(self.states[now])
+        self.states[now] = self.get_state()
+        self.marks[now] = self.fingerprint(self.states[now])
 
-    def look(self, now: str) -> None:
+    def note_draws(self, now: str) -> None:
         """Note which streams have drawn since their last seed."""
         drawn = self.streams.drawn.setdefault(self.library, set())
-        self.states[now] = self.take()
+        self.states[now] = self.get_state()
         for stream, state in self.states.items():
-            if stream not in drawn and self.mark(state) != self.marks.get(stream):
+            if stream not in drawn and self.fingerprint(state) != self.marks.get(stream):
                 drawn.add(stream)
 
 

@@ -7,22 +7,22 @@ from itertools import compress
 from sys import _getframe
 
 from .recorder import UNLABELLED, Recorder, Running
-from .values import ABSENT, Later, item
+from .values import ABSENT, DeferredScalar, item
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable, Iterable, TypeVar
 
-    from .checkpoint_guard import Earlier
+    from .checkpoint_guard import CheckpointGuard
 
     V = TypeVar("V")
 
 # Known once the guest has started: no tap is called before.
 _recorder: Recorder
-_line: Callable[[str, float | Later, FrameType, str], None]
+_line: Callable[[str, float | DeferredScalar, FrameType, str], None]
 _heads: dict[int, str]
-earlier: Earlier | None = None
+earlier: CheckpointGuard | None = None
 """Who wants to see what the first main loop iterates, once the program has read what may be a checkpoint."""
 
 
@@ -81,7 +81,7 @@ def _itself(iterable: Iterable[V]) -> Iterable[V]:
     return iterable
 
 
-def _seen(watch: Earlier, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
+def _seen(watch: CheckpointGuard, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
     """Show what a main loop iterates. Our frame is gone before the first item is asked for."""
     try:
         watch.begin_main(iterable)

@@ -15,7 +15,7 @@ import sys
 from functools import partial
 from time import perf_counter
 
-from .seeds import dress
+from .seeds import wraps_like
 from .trace_file import TraceFile, record_line
 from .trace_levels import LOSS, MODULES, OPERATIONS, STEPS, Levels
 
@@ -239,7 +239,7 @@ class Trace:
             self.recorder.tell([self.close])
             original(status)
 
-        os._exit = dress(_exit, original)
+        os._exit = wraps_like(_exit, original)
 
     def stop(self) -> None:
         """End the process: the rest of the training would tell nothing."""

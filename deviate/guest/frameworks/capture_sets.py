@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 
 from .. import names
-from ..adapter_context import Guest
+from ..adapter_context import AdapterContext
 from ..capture import FULL, PREDICTIONS
 from ..examples import KEY_WIDTH
 from .rows import NO_ROWS, Batches, numbers, rows
@@ -42,10 +42,10 @@ class Way:
 class Sets:
     """The sets of one framework, in the evaluation that goes on."""
 
-    def __init__(self, guest: Guest, framework: str) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
-        self.project = guest.project
+    def __init__(self, context: AdapterContext, framework: str) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
+        self.project = context.project
         self.framework = framework
         self.has_refused = False
         self.roots: dict[str, Callable[[], Any]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..adapter_context import Guest
+from ..adapter_context import AdapterContext
 from .capture_sets import Sets
 from .rows import Batches, numbers
 
@@ -36,10 +36,10 @@ class Loop:
 class Loops:
     """The loops of the evaluation that goes on."""
 
-    def __init__(self, guest: Guest, framework: str) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
-        self.sets = Sets(guest, framework)
+    def __init__(self, context: AdapterContext, framework: str) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
+        self.sets = Sets(context, framework)
         self.loops: list[Loop] = []
 
     def known(self, root: Any, step: int, name: str | None = None) -> Loop | None:

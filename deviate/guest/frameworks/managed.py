@@ -8,9 +8,9 @@ from __future__ import annotations
 import weakref
 from sys import _getframe
 
-from ..adapter_context import Guest
+from ..adapter_context import AdapterContext
 from ..recorder import Running
-from ..seeds import dress
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Managed:
     """The loops that a framework drives, by the object that drives each: a main step is an epoch."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.project = guest.project
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext) -> None:
+        self.project = context.project
+        self.recorder = context.recorder
         self.running: dict[int, tuple[Callable[[], object], Running]] = {}
 
     def begin(self, driver: object) -> Running:
@@ -61,7 +61,7 @@ class Managed:
         for name, value in values.items():
             self.recorder.named(str(name), value, _getframe())
 
-    def attend(
+    def patch(
         self,
         owner: Any,
         name: str,
@@ -79,7 +79,7 @@ class Managed:
             self._act(after, name, self_, *args, **kwargs)
             return result
 
-        setattr(owner, name, dress(method, original))
+        setattr(owner, name, wraps_like(method, original))
 
     def _act(self, act: Callable[..., object] | None, name: str, *args: Any, **kwargs: Any) -> None:
         try:

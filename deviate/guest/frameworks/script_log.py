@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..adapter_context import Guest
+from ..adapter_context import AdapterContext
 from ..arrays import array_of
 from ..capture import SCRIPT
 from ..examples import example_keys
-from ..seeds import dress
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 MODULES = ("deviate",)
 
 
-def attach(module: Any, guest: Guest) -> None:
-    own = Logs(guest)
+def install(module: Any, context: AdapterContext) -> None:
+    own = Logs(context)
     for name in ("log_predictions", "log_weights", "log_groups"):
-        setattr(module, name, dress(own.safe(getattr(own, name)), getattr(module, name)))
+        setattr(module, name, wraps_like(own.safe(getattr(own, name)), getattr(module, name)))
 
 
 class Logs:
     """Hands on to the capture what the script logs."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
         self.weights: list[tuple[str, Array]] = []
 
     def safe(self, function: Callable[..., None]) -> Callable[..., None]:

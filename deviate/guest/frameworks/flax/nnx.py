@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from types import FunctionType
 
-from ...adapter_context import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..jax import Parts
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -20,25 +20,25 @@ DRAWING = {"rngs_random_method", "rngs_keyless_initializer"}
 """What draws in the module of the streams. All else there makes streams from streams: the key is kept, as it is."""
 
 
-def attend_nnx(nnx: Any, guest: Guest, own: Parts) -> None:
+def patch_nnx(nnx: Any, context: AdapterContext, own: Parts) -> None:
     capture = None
-    if guest.capture.wants_predictions:
+    if context.capture.wants_predictions:
         from .nnx_capture import NnxCapture  # most runs keep nothing
 
         capture = NnxCapture(own.weights.capture)
-        capture.attend(nnx)
+        capture.patch(nnx)
     if own.keys is not None:
-        _attend_names(sys.modules["flax.nnx.rnglib"], own.keys)
+        _patch_names(sys.modules["flax.nnx.rnglib"], own.keys)
     if own.keys is not None or capture is not None:
-        _attend_modules(nnx.Module, guest, capture)
-    _attend_optimizers(nnx, own, capture)
+        _patch_modules(nnx.Module, context, capture)
+    _patch_optimizers(nnx, own, capture)
     if own.trace is not None:
         from .trace import NnxTrace  # most runs are not traced
 
-        NnxTrace(own.trace, own.weights).attend(nnx.Optimizer)
+        NnxTrace(own.trace, own.weights).patch(nnx.Optimizer)
 
 
-def _attend_names(rnglib: Any, keys: Keys) -> None:
+def _patch_names(rnglib: Any, keys: Keys) -> None:
     """`rngs.dropout()`: the name of the stream, or the one it was asked by where `default` stands in for it."""
     asked: dict[str, Any] = {}
     stream, rngs = rnglib.RngStream, rnglib.Rngs
@@ -53,7 +53,7 @@ def _attend_names(rnglib: Any, keys: Keys) -> None:
         is_kept = caller.f_globals.get("__name__") == rnglib.__name__ and caller.f_code.co_name not in DRAWING
         return key if is_kept else keys.named(key, name)
 
-    def attend(name: str) -> None:
+    def patch(name: str) -> None:
         original = getattr(rngs, name)
 
         def ask(self: Any, name: str) -> Any:
@@ -62,16 +62,16 @@ def _attend_names(rnglib: Any, keys: Keys) -> None:
                 asked.update(name=name, stream=found)
             return found
 
-        setattr(rngs, name, dress(ask, original))
+        setattr(rngs, name, wraps_like(ask, original))
 
-    stream.__call__ = dress(__call__, call)
-    attend("__getattr__")
-    attend("__getitem__")
+    stream.__call__ = wraps_like(__call__, call)
+    patch("__getattr__")
+    patch("__getitem__")
 
 
-def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> None:
+def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | None) -> None:
     """Constructors are `init`, calls `dropout`, as in all libraries."""
-    streams, meta = guest.streams, type(module)
+    streams, meta = context.streams, type(module)
     name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
     construct = getattr(meta, name)
 
@@ -82,7 +82,7 @@ def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> No
         finally:
             streams.leave(before)
 
-    def attend(cls: Any) -> None:
+    def patch(cls: Any) -> None:
         original = cls.__dict__.get("__call__")
         if type(original) is not FunctionType or hasattr(original, "__deviate__"):
             return
@@ -96,7 +96,7 @@ def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> No
             finally:
                 streams.leave(before)
 
-        cls.__call__ = dress(__call__, original)
+        cls.__call__ = wraps_like(__call__, original)
 
     owner = next(cls for cls in module.__mro__ if "__init_subclass__" in cls.__dict__)
     begin = owner.__dict__["__init_subclass__"]
@@ -104,18 +104,18 @@ def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> No
     def __init_subclass__(cls: Any, **kwargs: Any) -> None:  # noqa: N807
         begin.__get__(None, cls)(**kwargs)
         if issubclass(cls, module):
-            attend(cls)
+            patch(cls)
 
-    setattr(meta, name, dress(constructed, construct))
-    owner.__init_subclass__ = classmethod(dress(__init_subclass__, begin.__func__))
+    setattr(meta, name, wraps_like(constructed, construct))
+    owner.__init_subclass__ = classmethod(wraps_like(__init_subclass__, begin.__func__))
     waiting = [module]
     while waiting:
         cls = waiting.pop()
         waiting += cls.__subclasses__()
-        attend(cls)
+        patch(cls)
 
 
-def _attend_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None:
+def _patch_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None:
     """A model that an optimizer is made for is trained in place, outside of compiled functions at least."""
     original, recorder = nnx.Optimizer.__init__, own.weights.recorder
 
@@ -134,4 +134,4 @@ def _attend_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None
         if capture is not None:
             capture.model(model, weights_of)
 
-    nnx.Optimizer.__init__ = dress(__init__, original)
+    nnx.Optimizer.__init__ = wraps_like(__init__, original)

@@ -10,7 +10,7 @@ import inspect
 import sys
 from threading import get_ident
 
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..jax.capture import JaxCapture
 from ..jax.programs import Program
 from ..jax.trees import named
@@ -42,17 +42,17 @@ class NnxCapture:
         self.n_slopes = 0
         self.states: tuple[type, ...] = ()
 
-    def attend(self, nnx: Any) -> None:
+    def patch(self, nnx: Any) -> None:
         found = (getattr(nnx, "Pytree", None), nnx.Module, nnx.Variable, sys.modules["flax.nnx.extract"].NodeStates)
         self.states = tuple(each for each in found if each is not None)
-        for module, names, attend in (
-            (COMPILATION, COMPILED, self._attend_compiled),
-            (AUTODIFF, DIFFERENTIATED, self._attend_slopes),
+        for module, names, patch in (
+            (COMPILATION, COMPILED, self._patch_compiled),
+            (AUTODIFF, DIFFERENTIATED, self._patch_slopes),
         ):
             for name in names:
                 if hasattr(sys.modules.get(module), name):
-                    attend(getattr(sys.modules[module], name))
-        self._attend_updates(nnx.Optimizer)
+                    patch(getattr(sys.modules[module], name))
+        self._patch_updates(nnx.Optimizer)
 
     # ------------------------------------------------------------ models
 
@@ -70,7 +70,13 @@ class NnxCapture:
 
     def called(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a module, as the script or another module does."""
-        if self.n_slopes or self.n_calls or is_training(kwargs) or not self._is_home() or not self._is_known(model):
+        if (
+            self.n_slopes
+            or self.n_calls
+            or is_training(kwargs)
+            or not self._is_routed_thread()
+            or not self._is_known(model)
+        ):
             return original(model, *args, **kwargs)
         self.n_calls += 1
         try:
@@ -81,7 +87,7 @@ class NnxCapture:
         given = sys.modules["jax"].tree_util.tree_leaves((args, kwargs), is_leaf=_is_opaque)
         return self.own.outputs([each for each in given if hasattr(each, "dtype")], made, frame, _is_opaque)
 
-    def _is_home(self) -> bool:
+    def _is_routed_thread(self) -> bool:
         return get_ident() == self.programs.streams.thread
 
     def _is_known(self, model: Any) -> bool:
@@ -97,7 +103,7 @@ class NnxCapture:
 
     # ------------------------------------------------------------ training
 
-    def _attend_slopes(self, function: Any) -> None:
+    def _patch_slopes(self, function: Any) -> None:
         """What is differentiated: it runs while its slopes are traced."""
         original, own = function.__call__, self
 
@@ -109,9 +115,9 @@ class NnxCapture:
             finally:
                 own.n_slopes -= 1
 
-        function.__call__ = dress(__call__, original)
+        function.__call__ = wraps_like(__call__, original)
 
-    def _attend_updates(self, optimizer: Any) -> None:
+    def _patch_updates(self, optimizer: Any) -> None:
         original, own = optimizer.update, self
 
         def update(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -119,11 +125,11 @@ class NnxCapture:
             own._note(is_update=True)
             return made
 
-        optimizer.update = dress(update, original)
+        optimizer.update = wraps_like(update, original)
 
     def _note(self, *, is_update: bool) -> None:
         """The functions that are traced now train; outside of them, a model is updated."""
-        if not self._is_home():
+        if not self._is_routed_thread():
             return
         try:
             traced = [*self.programs.traced(), *self.own.running]
@@ -136,7 +142,7 @@ class NnxCapture:
 
     # ------------------------------------------------------------ compiled functions
 
-    def _attend_compiled(self, compiled: Any) -> None:
+    def _patch_compiled(self, compiled: Any) -> None:
         original, own = compiled.__init__, self
         signature = inspect.signature(original)
 
@@ -149,12 +155,12 @@ class NnxCapture:
             except Exception as error:
                 own.own.recorder.fault("nnx.jit", error)
 
-        compiled.__init__ = dress(__init__, original)
+        compiled.__init__ = wraps_like(__init__, original)
 
     def call(self, ask: Any, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a function of states, or let it be traced; only the outermost one is looked at."""
         own = self.own
-        if not self._is_home() or own.running or self.programs.running:
+        if not self._is_routed_thread() or own.running or self.programs.running:
             return ask(*args, **kwargs)
         own.running.append(program)
         try:

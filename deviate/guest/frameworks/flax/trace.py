@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..array_trace import record, record_batch, record_loss
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
 from ..jax.trees import is_concrete, is_float, named
@@ -29,7 +29,7 @@ class NnxTrace:
         self.told: set[str] = set()
         self.is_clean = weights.programs.is_clean
 
-    def attend(self, optimizer: Any) -> None:
+    def patch(self, optimizer: Any) -> None:
         wrapped = getattr(sys.modules.get(COMPILATION), "JitWrapped", None)
         if wrapped is not None:
             wrapped.__call__ = self._calling(wrapped.__call__)
@@ -42,7 +42,7 @@ class NnxTrace:
                 self._tell(lambda: self.own.updated(self._models(), frame))
             return made
 
-        optimizer.update = dress(update, original)
+        optimizer.update = wraps_like(update, original)
 
     def _calling(self, original: Any) -> Any:
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -56,7 +56,7 @@ class NnxTrace:
             self._tell(lambda: self._after(function, before, made, frame))
             return made
 
-        return dress(__call__, original)
+        return wraps_like(__call__, original)
 
     def _before(self, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self.trace.level < 2:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from weakref import WeakKeyDictionary
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ..capture_sets import Way
 from ..loops import Loops
 from ..rows import MOST_WAITING, first
@@ -37,8 +37,8 @@ UNSEEN = "its calls compute slopes, and were too many to wait for whether the we
 class JaxCapture(Loops):
     """What is kept of functions and models of JAX. A loop is calls in a row, from one line of the script."""
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        super().__init__(guest, FRAMEWORK)
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        super().__init__(context, FRAMEWORK)
         self.programs = programs
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []
@@ -127,7 +127,7 @@ class JaxCapture(Loops):
         Args:
             states: ids of arguments that belong to models and the like.
         """
-        if not self.capture.is_home():
+        if not self.capture.is_script_thread():
             return
         if program in self.steps:
             self.trains([], is_update=self.steps[program])

@@ -6,8 +6,8 @@ import mmap
 import os
 import sys
 
-from ...adapter_context import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ PLATFORMS = ("cuda", "rocm")
 class Controls:
     """Sets what the variant holds, once JAX is imported and before any of its backends is there."""
 
-    def __init__(self, jax: Any, guest: Guest) -> None:
+    def __init__(self, jax: Any, context: AdapterContext) -> None:
         self.jax = jax
-        self.guest = guest
-        self.recorder = guest.recorder
+        self.context = context
+        self.recorder = context.recorder
         self.appended: dict[str, str] = {}
 
     def begin(self) -> None:
-        controls = self.guest.controls
+        controls = self.context.controls
         if controls.get("precision") == "full":
             self._hold_precision()
         wanted = [
@@ -83,7 +83,7 @@ class Controls:
             self._append()
             return original(*args, **kwargs)
 
-        bridge._init_backend = dress(begin_backend, original)  # type: ignore[union-attr]
+        bridge._init_backend = wraps_like(begin_backend, original)  # type: ignore[union-attr]
 
     def _free_kernels(self) -> None:
         given = os.environ.get(FLAGS, "").split()
@@ -113,11 +113,11 @@ class Controls:
             self._tell_overridden("jax.default_matmul_precision", value)
             return context(FULL)
 
-        config.update = dress(held, update)
-        self.jax.default_matmul_precision = dress(held_context, context)
+        config.update = wraps_like(held, update)
+        self.jax.default_matmul_precision = wraps_like(held_context, context)
 
     def _tell_overridden(self, call: str, value: object) -> None:
-        file, line = self.guest.project.nearest(sys._getframe(2))
+        file, line = self.context.project.nearest(sys._getframe(2))
         self.recorder.event("control", "precision", call, str(value), file, line, "overridden")
 
 

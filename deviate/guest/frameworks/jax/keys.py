@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import sys
 
-from ...adapter_context import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import OTHER
 from .programs import REGION, TRAINING, Programs
@@ -68,10 +68,10 @@ def stream_of(name: object) -> str | None:
 class Keys:
     """The samplers of `jax.random`, each draw keyed by its stream; keys that came under a name bear its mark."""
 
-    def __init__(self, jax: Any, guest: Guest, programs: Programs) -> None:
+    def __init__(self, jax: Any, context: AdapterContext, programs: Programs) -> None:
         self.random = jax.random
-        self.streams = guest.streams
-        self.splitting = Splitting(guest.streams, guest.project)
+        self.streams = context.streams
+        self.splitting = Splitting(context.streams, context.project)
         self.programs = programs
         self.jit = jax.jit
         # Compiled, for operations on keys take five times as long as the draw itself where each is sent on its own.
@@ -86,7 +86,7 @@ class Keys:
 
     # ------------------------------------------------------------ draws
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """Stand in for all samplers, also where libraries and samplers themselves call them."""
         for name in dir(self.random):
             original = getattr(self.random, name)
@@ -112,7 +112,7 @@ class Keys:
                 return made
             return original(key, *args[1:], **kwargs) if args else original(**dict(kwargs, key=key))
 
-        return dress(sampler, original)
+        return wraps_like(sampler, original)
 
     def keyed(self, key: Any, frame: FrameType, is_permutation: bool) -> Any:
         """The key that is drawn from in place of `key`."""
@@ -146,7 +146,7 @@ class Keys:
 
     def region(self) -> str:
         """The stream of the region in which this thread is."""
-        return self.streams.now if self.streams.is_home() else OTHER
+        return self.streams.now if self.streams.is_routed_thread() else OTHER
 
     # ------------------------------------------------------------ names
 

@@ -12,8 +12,8 @@ from threading import get_ident
 from types import MethodType
 from weakref import WeakKeyDictionary
 
-from ...adapter_context import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from .trees import first_leaf, found, shape_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -96,10 +96,10 @@ class Programs:
         tracing: told before and after each outermost call, and of gradients, where the run is traced.
     """
 
-    def __init__(self, jax: Any, guest: Guest) -> None:
-        self.recorder = guest.recorder
-        self.project = guest.project
-        self.streams = guest.streams
+    def __init__(self, jax: Any, context: AdapterContext) -> None:
+        self.recorder = context.recorder
+        self.project = context.project
+        self.streams = context.streams
         self.running: list[Program] = []
         self.known: WeakKeyDictionary[Any, Program] = WeakKeyDictionary()
         self.has_differentiated = False
@@ -146,9 +146,9 @@ class Programs:
                 return made
             if hasattr(made, "lower"):
                 return self.observed(made, kwargs)
-            return dress(lambda *more, **others: self.observed(made(*more, **others), {**kwargs, **others}), made)
+            return wraps_like(lambda *more, **others: self.observed(made(*more, **others), {**kwargs, **others}), made)
 
-        return dress(jit, original)
+        return wraps_like(jit, original)
 
     def divided(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
         """The arguments of a function less those by which it is compiled, and these."""
@@ -192,9 +192,9 @@ class Programs:
                     self.tracing.slopes(args[first], result, sys._getframe(1))
                 return result
 
-            return dress(slope, made)
+            return wraps_like(slope, made)
 
-        return dress(differentiate, original)
+        return wraps_like(differentiate, original)
 
     # ------------------------------------------------------------ calls
 
@@ -266,7 +266,7 @@ class PjitFunction:
 
     def __init__(self, inner: Any, program: Program, programs: Programs) -> None:
         self._inner, self._program, self._programs = inner, program, programs
-        dress(self, inner)
+        wraps_like(self, inner)
         self.__wrapped__ = getattr(inner, "__wrapped__", inner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -10,7 +10,7 @@ import inspect
 import sys
 from weakref import WeakKeyDictionary
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ..array_trace import States, record, record_batch, record_loss
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named, shape_of
@@ -62,11 +62,11 @@ class Call:
 class JaxTrace:
     """What is traced of the functions, gradients and updates of the project."""
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.guest = guest
-        self.trace = guest.trace
-        self.states = States(guest)
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.context = context
+        self.trace = context.trace
+        self.states = States(context)
+        self.recorder = context.recorder
         self.functions: WeakKeyDictionary[Program, Known] = WeakKeyDictionary()
         programs.tracing = self
 

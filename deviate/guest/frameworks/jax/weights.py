@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from weakref import ref
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...arrays import array_of
 from ...bits import flipped, places
 from ...evaluations import Evaluations
@@ -40,25 +40,25 @@ class Weights:
             outside of compiled functions.
     """
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.recorder = context.recorder
         self.programs = programs
-        self.evaluation = Evaluation(guest, programs)
+        self.evaluation = Evaluation(context, programs)
         self.capture: Any = None
-        if guest.capture.wants_predictions or guest.capture.wants_weights:
-            self._keep(guest)
+        if context.capture.wants_predictions or context.capture.wants_weights:
+            self._keep(context)
         self.at_update: list[Callable[[Any, FrameType], object]] = []
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
         programs.after = self.after
-        guest.recorder.at_main_end.append(lambda: self.tell("loop"))
+        context.recorder.at_main_end.append(lambda: self.tell("loop"))
 
-    def _keep(self, guest: Guest) -> None:
+    def _keep(self, context: AdapterContext) -> None:
         from .capture import JaxCapture
 
-        self.capture = JaxCapture(guest, self.programs)
-        if guest.capture.wants_weights:
-            guest.capture.weights_of[FRAMEWORK] = self.arrays
+        self.capture = JaxCapture(context, self.programs)
+        if context.capture.wants_weights:
+            context.capture.weights_of[FRAMEWORK] = self.arrays
 
     # ------------------------------------------------------------ where they are
 
@@ -165,12 +165,12 @@ def _weights_of(program: Program) -> list[Any]:
 class Evaluation:
     """The examples that a model sees for the first time after it has trained, up to when it trains again."""
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.recorder = context.recorder
         self.programs = programs
-        self.data = Evaluations(guest.recorder, FRAMEWORK)
+        self.data = Evaluations(context.recorder, FRAMEWORK)
         self.has_trained = False
-        guest.recorder.at_close.append(self.data.close)
+        context.recorder.at_close.append(self.data.close)
 
     @property
     def is_over(self) -> bool:
@@ -232,12 +232,12 @@ def is_training(options: dict[str, Any]) -> bool:
 class OneBit:
     """Flips one bit of one weight, before the first training step."""
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.recorder = context.recorder
         self.programs = programs
-        self.seed = guest.controls.get("one-bit")
+        self.seed = context.controls.get("one-bit")
         self.is_pending = self.seed is not None
-        self.moment = guest.flip
+        self.moment = context.flip
         # Where the weights are among the arguments; only before the first step are they told from moments.
         self.ways: dict[Program, tuple[int, ...]] = {}
         if self.is_pending:

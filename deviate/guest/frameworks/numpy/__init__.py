@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...adapter_context import Guest
-from .global_generator import LIBRARY, Generators, attend_draws
+from ...adapter_context import AdapterContext
+from .global_generator import LIBRARY, Generators, patch_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -12,16 +12,18 @@ if TYPE_CHECKING:
 MODULES = ("numpy",)
 
 
-def attach(module: Any, guest: Guest) -> None:
-    random, streams = module.random, guest.streams
-    guest.recorder.event("environment", {"numpy": module.__version__})
+def install(module: Any, context: AdapterContext) -> None:
+    random, streams = module.random, context.streams
+    context.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
         Generators(streams, random)
-        attend_draws(random, guest, dir(random.RandomState))
-    guest.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
+        patch_draws(random, context, dir(random.RandomState))
+    context.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
         from .project_generators import Own
 
-        Own(guest, random).attend()
+        Own(context, random).patch()
     else:
-        guest.seeding.override(random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False)
+        context.seeding.override(
+            random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...split import Splitting
 from ...streams import Bank, Streams
 
@@ -16,13 +16,13 @@ NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator"
 """Methods of generators that draw nothing, and those that are attended to as permutations."""
 
 
-def attend_draws(owner: Any, guest: Guest, methods: list[str]) -> None:
+def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
     """Attend to the functions of a module, or to the methods of a class, that are those of a generator."""
-    splitting = Splitting(guest.streams, guest.project)
-    splitting.attend(owner, PERMUTATIONS)
-    splitting.attend(owner, ("choice",), is_permutation=_is_subset)
+    splitting = Splitting(context.streams, context.project)
+    splitting.patch(owner, PERMUTATIONS)
+    splitting.patch(owner, ("choice",), is_permutation=_is_subset)
     draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
-    guest.early_draws.attend(owner, draws, "numpy.random")
+    context.early_draws.patch(owner, draws, "numpy.random")
 
 
 def _is_subset(*args: Any, **kwargs: Any) -> bool:
@@ -42,16 +42,16 @@ class Generators(Bank):
         self.now: Any = None
         super().__init__(streams, LIBRARY)
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         return self.RandomState(seed)._bit_generator
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         self.now = state
         self.shared.__init__(state)
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         return self.now
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         inner = state.state["state"]
         return inner["pos"], inner["key"].tobytes()

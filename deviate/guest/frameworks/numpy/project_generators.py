@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from sys import _getframe, modules
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...project import beyond
-from ...seeds import dress
-from ...stream_generators import Twins
+from ...seeds import wraps_like
+from ...stream_generators import StreamGenerators
 from ...streams import derive, spelled
-from .global_generator import LIBRARY, attend_draws
+from .global_generator import LIBRARY, patch_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Drawers:
         make: makes a generator of a bit generator.
     """
 
-    def __init__(self, bits: Twins, make: Callable[[Any], Any]) -> None:
+    def __init__(self, bits: StreamGenerators, make: Callable[[Any], Any]) -> None:
         self.bits = bits
         self.make = make
         self.made: dict[int, tuple[Any, Any]] = {}
@@ -74,8 +74,8 @@ class Drawers:
 class Own:
     """Stands in for what the project can make of NumPy."""
 
-    def __init__(self, guest: Guest, random: Any) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext, random: Any) -> None:
+        self.context = context
         self.random = random
         self.SeedSequence = random.SeedSequence
         self.BitGenerator = random.BitGenerator
@@ -88,16 +88,16 @@ class Own:
         self.placeholder = random.PCG64(0)
         """What generators of the project are made over: they draw from others, and to make one is not to draw."""
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         random = self.random
-        random.SeedSequence = stand_in(self.SeedSequence, self._sequence)
+        random.SeedSequence = replacement_class(self.SeedSequence, self._sequence)
         for name, library in BIT_GENERATORS.items():
             original = getattr(random, name, None)
             if original is not None:
                 self.routed_bits[name] = self._routed_bit_generator(original, library)
-                setattr(random, name, stand_in(original, self._bits_of(original, name)))
-        random.Generator = stand_in(self.Generator, self._generator)
-        random.RandomState = stand_in(self.RandomState, self._random_state, self._begin_derived)
+                setattr(random, name, replacement_class(original, self._bits_of(original, name)))
+        random.Generator = replacement_class(self.Generator, self._generator)
+        random.RandomState = replacement_class(self.RandomState, self._random_state, self._begin_derived)
         random.default_rng = self._default_rng(random.default_rng)
         if hasattr(random, "set_bit_generator"):
             random.set_bit_generator = self._set_bit_generator(random.set_bit_generator)
@@ -106,10 +106,10 @@ class Own:
 
     def is_own(self, call: str, asked: Any, frame: FrameType) -> bool:
         """Whether the project asks in this frame, or a library on its behalf; what another one fixes is recorded."""
-        seeding, project = self.guest.seeding, self.guest.project
+        seeding, project = self.context.seeding, self.context.project
         is_projects = project.place(frame.f_code) is not None
         if seeding.is_passing():
-            if is_projects and not seeding.inside and not self.guest.streams.paused and not self._is_told(asked):
+            if is_projects and not seeding.inside and not self.context.streams.paused and not self._is_told(asked):
                 seeding.leave_free("numpy.random.%s in another thread" % call, self._text(asked), frame)
             return False
         if is_projects:
@@ -130,7 +130,7 @@ class Own:
     def key(self, asked: Any) -> str:
         """What a seed, or a seed sequence, is called in seeds of ours."""
         if not isinstance(asked, self.SeedSequence):
-            return self.guest.seeding.key(asked)
+            return self.context.seeding.key(asked)
         text = spelled(asked.entropy)
         if not asked.spawn_key and asked.pool_size == POOL_SIZE:
             return text
@@ -139,7 +139,7 @@ class Own:
     def _record(self, call: str, asked: Any) -> None:
         """Record a seed; a seed sequence has been recorded when it was made."""
         if not self._is_told(asked):
-            self.guest.seeding.record("numpy.random.%s" % call, asked)
+            self.context.seeding.record("numpy.random.%s" % call, asked)
 
     def _text(self, asked: Any) -> Any:
         return self.key(asked) if isinstance(asked, self.SeedSequence) else asked
@@ -157,7 +157,7 @@ class Own:
 
     def _entropy(self) -> int:
         """In place of what the system would give."""
-        seed = self.guest.streams.seed("numpy.SeedSequence", self.guest.seeding.key(None))
+        seed = self.context.streams.seed("numpy.SeedSequence", self.context.seeding.key(None))
         return sum(derive(seed, word) << (WORD * word) for word in range(WORDS))
 
     def _routed_sequence(self) -> Any:
@@ -171,8 +171,11 @@ class Own:
             twins = self.__dict__.get("_twins")
             if twins is None:
                 pool = self.pool_size
-                twins = self._twins = Twins(
-                    own.guest.streams, "numpy.SeedSequence", own.key(self), lambda seed: original(seed, pool_size=pool)
+                twins = self._twins = StreamGenerators(
+                    own.context.streams,
+                    "numpy.SeedSequence",
+                    own.key(self),
+                    lambda seed: original(seed, pool_size=pool),
                 )
             return twins.now().generate_state(*args, **kwargs)
 
@@ -216,7 +219,7 @@ class Own:
         routed = self.routed_bits[name]
         is_seeded = asked is not None or kwargs
         bits = routed(*args, **kwargs) if is_seeded and not isinstance(asked, self.SeedSequence) else routed(0)
-        bits._twins = Twins(self.guest.streams, BIT_GENERATORS[name], key, routed.__base__)
+        bits._twins = StreamGenerators(self.context.streams, BIT_GENERATORS[name], key, routed.__base__)
         bits._sequence = asked if isinstance(asked, self.SeedSequence) else None
         bits._asked = asked
         return bits
@@ -247,7 +250,7 @@ class Own:
             return self
 
         def legacy(self: Any, seed: Any) -> None:
-            self._twins.begin(own.guest.seeding.key(seed))
+            self._twins.begin(own.context.seeding.key(seed))
 
         members: dict[str, Any] = {
             attribute: delegated(attribute) for attribute in ("capsule", "cffi", "ctypes", "lock")
@@ -269,15 +272,15 @@ class Own:
         """The global generator begins anew, keyed by what the script puts behind it."""
 
         def set_bit_generator(bitgen: Any) -> None:
-            if not hasattr(bitgen, "_twins") or self.guest.seeding.is_passing():
+            if not hasattr(bitgen, "_twins") or self.context.seeding.is_passing():
                 original(bitgen)
                 return
             key = "%s %s" % (bitgen._twins.library, bitgen._twins.key)
-            streams = self.guest.streams
+            streams = self.context.streams
             seed = self.random.mtrand._rand.seed
             streams.reseed(LIBRARY, key, lambda: seed(streams.seed(LIBRARY, key)))
 
-        return dress(set_bit_generator, original)
+        return wraps_like(set_bit_generator, original)
 
     # ------------------------------------------------------------ generators
 
@@ -307,7 +310,7 @@ class Own:
         else:
             members["seed"] = self._begin_anew
         routed = _like(original, members)
-        attend_draws(routed, self.guest, names)
+        patch_draws(routed, self.context, names)
         return routed
 
     def over(self, bits: Any) -> Any:
@@ -335,7 +338,7 @@ class Own:
             self._record("default_rng", seed)
             return self.over(bits)
 
-        return dress(default_rng, original)
+        return wraps_like(default_rng, original)
 
     # ------------------------------------------------------------ generators of old
 
@@ -347,7 +350,7 @@ class Own:
         if is_over_bits and not hasattr(asked, "_twins"):
             return self.RandomState(*args, **kwargs)
         is_choice = str(_getframe(2).f_globals.get("__name__")).startswith(CHOOSING) and not is_over_bits
-        if is_choice and not self.guest.project.is_training(_getframe(2)):
+        if is_choice and not self.context.project.is_training(_getframe(2)):
             return self._chosen(asked)
         if is_over_bits:
             made = self.RoutedRandomState(self.placeholder)
@@ -360,13 +363,15 @@ class Own:
 
     def _chosen(self, asked: Any) -> Any:
         """What chooses examples before the training: the script's own where the split is held."""
-        streams, is_replaced = self.guest.streams, "split" in self.guest.streams.varied
-        self.guest.seeding.record("numpy.random.RandomState", asked, is_replaced=is_replaced)
+        streams, is_replaced = self.context.streams, "split" in self.context.streams.varied
+        self.context.seeding.record("numpy.random.RandomState", asked, is_replaced=is_replaced)
         streams.tell_drawn("numpy.RandomState", "split")
         return self.RandomState(streams.seed("numpy.RandomState", spelled(asked), "split") if is_replaced else asked)
 
-    def _states(self, asked: Any) -> Twins:
-        return Twins(self.guest.streams, "numpy.RandomState", self.guest.seeding.key(asked), self.RandomState)
+    def _states(self, asked: Any) -> StreamGenerators:
+        return StreamGenerators(
+            self.context.streams, "numpy.RandomState", self.context.seeding.key(asked), self.RandomState
+        )
 
     @property
     def _begin_anew(self) -> Callable[..., None]:
@@ -374,7 +379,7 @@ class Own:
         own = self
 
         def seed(self: Any, seed: Any = None) -> None:
-            own.guest.seeding.record("numpy.random.RandomState.seed", seed)
+            own.context.seeding.record("numpy.random.RandomState.seed", seed)
             self._twins = own._states(seed)
 
         return seed
@@ -382,12 +387,12 @@ class Own:
     def _begin_derived(self, made: Any, seed: Any = None) -> None:
         """The constructor for classes that are derived: those of the project get another seed, and one state."""
         file = getattr(modules.get(type(made).__module__), "__file__", None)
-        is_own = file is not None and self.guest.project.file(file) is not None
-        if isinstance(seed, self.BitGenerator) or not is_own or self.guest.seeding.is_passing():
+        is_own = file is not None and self.context.project.file(file) is not None
+        if isinstance(seed, self.BitGenerator) or not is_own or self.context.seeding.is_passing():
             self.RandomState.__init__(made, seed)
             return
         self._record("RandomState", seed)
-        streams, key = self.guest.streams, self.guest.seeding.key(seed)
+        streams, key = self.context.streams, self.context.seeding.key(seed)
         streams.tell_drawn("numpy.RandomState", streams.now)
         self.RandomState.__init__(made, streams.seed("numpy.RandomState", key))
 
@@ -397,7 +402,7 @@ def _bits_name(twins: Any) -> str:
     return str(twins.bits.make.__name__) if isinstance(twins, Drawers) else "MT19937"
 
 
-def stand_in(original: Any, make: Callable[..., Any], begin: Callable[..., None] | None = None) -> Any:
+def replacement_class(original: Any, make: Callable[..., Any], begin: Callable[..., None] | None = None) -> Any:
     """A class in place of one that others look at: what it makes is made by `make`, instances are of the original.
 
     Args:

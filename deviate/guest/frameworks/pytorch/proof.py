@@ -8,9 +8,9 @@ from __future__ import annotations
 import weakref
 from functools import partial
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...hashing import weights_digest
-from ...seeds import dress
+from ...seeds import wraps_like
 from .bit import OneBit
 from .evaluation import Evaluation
 from .tensors import buffer, kind
@@ -30,18 +30,18 @@ class Proof:
         at_training: told of the module, its arguments and its keyword arguments before a training forward pass.
     """
 
-    def __init__(self, torch: Any, guest: Guest) -> None:
+    def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
-        self.recorder = guest.recorder
-        self.trained = Trained(guest)
-        self.evaluation: Evaluation | None = Evaluation(torch, self.trained, guest.recorder)
-        seed = guest.controls.get("one-bit")
-        self.bit = None if seed is None else OneBit(torch, seed, self.trained, guest.flip, guest.recorder)
+        self.recorder = context.recorder
+        self.trained = Trained(context)
+        self.evaluation: Evaluation | None = Evaluation(torch, self.trained, context.recorder)
+        seed = context.controls.get("one-bit")
+        self.bit = None if seed is None else OneBit(torch, seed, self.trained, context.flip, context.recorder)
         self.is_grad_enabled = torch.is_grad_enabled
         self.tracing_state = torch._C._get_tracing_state
         self.at_training: list[Callable[[Any, Any, Any], object]] = []
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         optimizer, recorder = self.torch.optim.Optimizer, self.recorder
         original = optimizer.__init__
 
@@ -49,7 +49,7 @@ class Proof:
             original(optimizer, *args, **kwargs)
             self.trained.optimizers.append(weakref.ref(optimizer))
 
-        optimizer.__init__ = dress(__init__, original)
+        optimizer.__init__ = wraps_like(__init__, original)
         recorder.at_main_end.append(lambda: self.tell("loop"))
         recorder.at_close.append(self._close)
 
@@ -81,13 +81,13 @@ class Proof:
         def __next__(self_: Any) -> Any:  # noqa: N807
             batch = original(self_)
             if self.evaluation is None:
-                if iterator.__next__ is dressed:
+                if iterator.__next__ is wrapper:
                     iterator.__next__ = original
             else:
                 self.evaluation.yielded(self_, batch)
             return batch
 
-        dressed = iterator.__next__ = dress(__next__, original)
+        wrapper = iterator.__next__ = wraps_like(__next__, original)
 
     def tell(self, moment: str) -> None:
         """Tell the hash of the weights that were trained and are still there."""

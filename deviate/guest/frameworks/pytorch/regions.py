@@ -7,9 +7,9 @@ import weakref
 from threading import get_ident
 from types import FunctionType
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...regions import INIT, Constructor, region
-from ...seeds import dress
+from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import Streams
 from .generators import backward_check
@@ -48,42 +48,42 @@ DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
 """Parts of the names of PyTorch's own classes that have no weights and draw. Losses and activations draw nothing."""
 
 
-def attend_regions(torch: Any, guest: Guest) -> None:
+def patch_regions(torch: Any, context: AdapterContext) -> None:
     """The regions of an active guest but for forward passes, which are seen in every variant."""
-    _attend_constructors(torch.nn.Module, guest.streams)
-    _attend_initialisers(torch.nn.init, guest.streams)
-    Splitting(guest.streams, guest.project).attend(torch, ("randperm",))
+    _patch_constructors(torch.nn.Module, context.streams)
+    _patch_initialisers(torch.nn.init, context.streams)
+    Splitting(context.streams, context.project).patch(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
-    guest.early_draws.attend(torch, draws, "torch", is_passing=is_compiling)
+    context.early_draws.patch(torch, draws, "torch", is_passing=is_compiling)
     register = getattr(torch.jit._builtins, "_register_builtin", None)
     if register is not None:  # to the compiler of torch.jit they are what they stand for
         for name in ("randperm", *draws):
             register(getattr(torch, name), "aten::%s" % name)
 
 
-def _attend_constructors(module: Any, streams: Streams) -> None:
+def _patch_constructors(module: Any, streams: Streams) -> None:
     """All classes of modules that there are and will be."""
 
-    def attend(cls: Any) -> None:
+    def patch(cls: Any) -> None:
         function = cls.__dict__.get("__init__")
         if type(function) is FunctionType:
             cls.__init__ = Constructor(function, streams)
 
-    def attend_all(cls: Any) -> None:
+    def patch_all(cls: Any) -> None:
         for own in cls.__subclasses__():
-            attend(own)
-            attend_all(own)
+            patch(own)
+            patch_all(own)
 
     def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
         super(module, cls).__init_subclass__(**kwargs)
-        attend(cls)
+        patch(cls)
 
-    attend_all(module)
+    patch_all(module)
     module.__init_subclass__ = classmethod(__init_subclass__)
 
 
-def _attend_initialisers(init: Any, streams: Streams) -> None:
+def _patch_initialisers(init: Any, streams: Streams) -> None:
     """The functions of `torch.nn.init`, also where layers have imported them by name."""
     found = [
         (name, function)
@@ -109,11 +109,11 @@ class Forwards:
         at_end: told of the same, with the output before the last, after one that ended well.
     """
 
-    def __init__(self, torch: Any, guest: Guest, proof: Proof) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, proof: Proof) -> None:
         self.torch = torch
-        self.streams = guest.streams
-        self.recorder = guest.recorder
-        self.is_traced = bool(guest.trace.asked)
+        self.streams = context.streams
+        self.recorder = context.recorder
+        self.is_traced = bool(context.trace.asked)
         self.proof = proof
         self.inside = False
         self.is_in_backward = backward_check(torch)
@@ -122,7 +122,7 @@ class Forwards:
         self.at_end: list[Callable[[Any, Any, Any, Any, bool], object]] = []
         self.layers: InnerCalls | None = None
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         module, streams, forwards = self.torch.nn.Module, self.streams, self
         original = module.__call__
         is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
@@ -149,7 +149,7 @@ class Forwards:
                 forwards.end(self, args, kwargs, output)
             return output
 
-        module.__call__ = dress(__call__, original)
+        module.__call__ = wraps_like(__call__, original)
         if not self.is_traced:  # what looks at tensors in a compiled part of the program would be compiled with it
             _pass_by(self.torch, __call__.__code__)
 

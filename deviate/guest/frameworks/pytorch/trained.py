@@ -6,7 +6,7 @@ import gc
 import weakref
 from itertools import chain
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Trained:
     """What has been trained, as long as it is there."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.capture = guest.capture
+    def __init__(self, context: AdapterContext) -> None:
+        self.capture = context.capture
         self.modules: dict[int, tuple[int, Any]] = {}
         self.optimizers: list[Any] = []
         self.weights: dict[int, Any] = {}

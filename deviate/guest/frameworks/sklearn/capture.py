@@ -6,9 +6,9 @@ import sys
 import weakref
 from threading import get_ident
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...npz import CODES
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import keys_of, numbers, rows
 from .proof import Proof, _arrays
@@ -30,12 +30,12 @@ METRICS = "sklearn.metrics"
 class Capture:
     """What is kept of the estimators that the script has fitted; not of those that are parts of another one."""
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
-        self.project = guest.project
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
+        self.project = context.project
         self.proof = proof
-        self.sets = Sets(guest, FRAMEWORK)
+        self.sets = Sets(context, FRAMEWORK)
         self.classes: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.estimators: list[Callable[[], Any]] = []
@@ -76,9 +76,9 @@ class Capture:
             method = owner.__dict__.get(name)
             if method is not None and (owner, name) not in self.watched:
                 self.watched.add((owner, name))
-                self._attend(owner, name, method)
+                self._patch(owner, name, method)
 
-    def _attend(self, owner: Any, name: str, method: Any) -> None:
+    def _patch(self, owner: Any, name: str, method: Any) -> None:
         if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
             watched = type(method)(self._watched(name, method.fn), method.check, method.attribute_name)
         elif callable(method):
@@ -89,10 +89,10 @@ class Capture:
 
     def _watched(self, name: str, original: Any) -> Any:
         def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_home = get_ident() == self.capture.thread and not self.proof.inside
-            if not is_home or self.inside:
+            is_routed_thread = get_ident() == self.capture.thread and not self.proof.inside
+            if not is_routed_thread or self.inside:
                 made = original(estimator, *args, **kwargs)
-                if is_home and name == LABELS:  # the last to return is the outermost
+                if is_routed_thread and name == LABELS:  # the last to return is the outermost
                     self.inner = made
                 return made
             frame = sys._getframe(1)
@@ -110,7 +110,7 @@ class Capture:
                 self.recorder.fault("outputs of %s" % name, error)
             return made
 
-        return dress(method, original)
+        return wraps_like(method, original)
 
     # ------------------------------------------------------------ sets
 
@@ -185,7 +185,7 @@ class Capture:
                         self.recorder.fault("true labels", error)
             return original(*args, **kwargs)
 
-        return dress(metric, original)
+        return wraps_like(metric, original)
 
     def _true(self, truth: Any) -> None:
         made, name, classes = self.latest  # type: ignore[misc]

@@ -7,7 +7,7 @@ import sys
 import weakref
 from threading import get_ident
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...arrays import array_of
 from ...evaluations import INPUTS, LABELS, Evaluations
 
@@ -28,19 +28,19 @@ class Evaluation:
         is_fitting: whether an estimator is being fitted, which may predict for itself.
     """
 
-    def __init__(self, guest: Guest, is_fitting: Callable[[], bool]) -> None:
-        self.recorder = guest.recorder
-        self.thread = guest.streams.thread
+    def __init__(self, context: AdapterContext, is_fitting: Callable[[], bool]) -> None:
+        self.recorder = context.recorder
+        self.thread = context.streams.thread
         self.is_fitting = is_fitting
-        self.data = Evaluations(guest.recorder, "sklearn")
+        self.data = Evaluations(context.recorder, "sklearn")
         self.kinds: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.inside = 0
         self.latest: Any = _nothing
         self.evidence = LABELS
-        guest.recorder.at_close.append(self.close)
+        context.recorder.at_close.append(self.close)
 
-    def attend(self, kind: type) -> None:
+    def patch(self, kind: type) -> None:
         """A class has been fitted. Methods of the script's own classes stay: such classes may be pickled by value."""
         if kind in self.kinds or self.data.is_over:
             return

@@ -10,7 +10,7 @@ import sys
 import weakref
 from threading import get_ident
 
-from ...adapter_context import Guest
+from ...adapter_context import AdapterContext
 from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
 from .proof import Proof
 
@@ -40,10 +40,10 @@ class Evaluation:
         is_over: whether they have been told.
     """
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        self.recorder = context.recorder
         self.proof = proof
-        self.examples = Evaluations(guest.recorder, "keras")
+        self.examples = Evaluations(context.recorder, "keras")
         self.model: Any = lambda: None
         self.step: tuple[tuple[int, int], ...] = ()
         self.recorder.at_main_end.append(self.end)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import weakref
 
-from ....adapter_context import Guest
+from ....adapter_context import AdapterContext
 from ....npz import CODES
 from ..tensors import kind
 from .around import Surroundings, choices
@@ -37,17 +37,17 @@ arguments, its keyword arguments and its output. What they return, tensors by su
 to the set `<name>+<suffix>` with the same truth and keys. Modules that they call are not seen as evaluations."""
 
 
-def attend_capture(torch: Any, guest: Guest, proof: Any, forwards: Any) -> Predictions | None:
+def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
     """Keep what this run asks for; gives what keeps predictions, None where they are not asked for."""
-    ranks = Ranks(torch, guest.capture)
-    if guest.capture.wants_weights:
-        guest.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
-    if not guest.capture.wants_predictions:
+    ranks = Ranks(torch, context.capture)
+    if context.capture.wants_weights:
+        context.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
+    if not context.capture.wants_predictions:
         return None
-    predictions = Predictions(torch, guest, proof.trained, forwards, ranks)
+    predictions = Predictions(torch, context, proof.trained, forwards, ranks)
     proof.at_training.append(predictions.before)
     forwards.at_end.append(predictions.after)
-    predictions.attend()
+    predictions.patch()
     return predictions
 
 
@@ -58,18 +58,18 @@ class Predictions:
         forwards: whose `inside` keeps module calls from being seen.
     """
 
-    def __init__(self, torch: Any, guest: Guest, trained: Trained, forwards: Any, ranks: Ranks) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, trained: Trained, forwards: Any, ranks: Ranks) -> None:
         self.torch = torch
-        self.capture = guest.capture
-        self.recorder = guest.recorder
+        self.capture = context.capture
+        self.recorder = context.recorder
         self.trained = trained
         self.forwards = forwards
         self.ranks = ranks
         self.kinds = Kinds(torch)
         self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", Nothing)
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
-        self.origins = Origins(guest, self.kinds)
-        self.around = Surroundings(guest, self.kinds)
+        self.origins = Origins(context, self.kinds)
+        self.around = Surroundings(context, self.kinds)
         self.losses = Losses(torch, self.kinds, self._labelled, self._is_strange)
         self.has_evaluated = False
         self.tried: Pass | None = None
@@ -87,7 +87,7 @@ class Predictions:
         self.sets = Sets(self.capture)
         self.waiting = 0
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """See what moves weights."""
         register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
         if register is None:
@@ -101,7 +101,7 @@ class Predictions:
 
     def _guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         try:
-            if self.capture.is_home():
+            if self.capture.is_script_thread():
                 act(*args)
         except Exception as error:
             self.recorder.fault(where, error)
@@ -118,7 +118,7 @@ class Predictions:
             return
         if not self.open and self.origins.is_training():
             self.tried = None
-        elif self.capture.is_home() and not self._is_strange():
+        elif self.capture.is_script_thread() and not self._is_strange():
             batch = self.origins.batch(list(self.kinds.tensors((args, kwargs))))
             self.tried = None if batch is None else batch.of_pass
             self._train()
@@ -130,7 +130,7 @@ class Predictions:
         if not has_weights or self.torch._C._get_tracing_state() is not None:
             return
         is_training = module.training and self.torch.is_grad_enabled()
-        if (is_training and self.has_evaluated) or not self.capture.is_home() or self._is_strange():
+        if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self._is_strange():
             return
         if self.ranks.is_keeping() and self._counts(module):
             with self.without_functions():

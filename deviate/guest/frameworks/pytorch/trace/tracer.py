@@ -11,8 +11,8 @@ import weakref
 from sys import _getframe
 from threading import get_ident
 
-from ....adapter_context import Guest
-from ....seeds import dress
+from ....adapter_context import AdapterContext
+from ....seeds import wraps_like
 from ....trace_levels import LOSS, MODULES, STEPS
 from ..generators import backward_check
 from .batches import Batches
@@ -33,21 +33,21 @@ FRAMEWORK = "torch"
 CLOSED = "modules that torch.compile or torch.jit have put together anew are not called one by one"
 
 
-def attend_trace(torch: Any, guest: Guest, forwards: Forwards, proof: Proof) -> Tracer:
+def install_trace(torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> Tracer:
     """Trace what this process trains."""
-    tracer = Tracer(torch, guest, forwards, proof)
-    of_environment, distributed = guest.trace.rank, torch.distributed
+    tracer = Tracer(torch, context, forwards, proof)
+    of_environment, distributed = context.trace.rank, torch.distributed
 
     def rank() -> int:
         is_one_of_many = distributed.is_available() and distributed.is_initialized()
         return int(distributed.get_rank()) if is_one_of_many else of_environment()
 
-    guest.trace.rank = rank
-    guest.trace.at_level.append(tracer.set_level)
-    guest.trace.at_boundary.append(tracer.end_awaited)
+    context.trace.rank = rank
+    context.trace.at_level.append(tracer.set_level)
+    context.trace.at_boundary.append(tracer.end_awaited)
     forwards.at_begin.append(tracer.begin)
     forwards.at_end.append(tracer.end)
-    tracer.set_level(guest.trace.level)
+    tracer.set_level(context.trace.level)
     return tracer
 
 
@@ -62,20 +62,20 @@ class Tracer:
         running: steps of optimizers that have begun, by id: one optimizer may call another.
     """
 
-    def __init__(self, torch: Any, guest: Guest, forwards: Forwards, proof: Proof) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> None:
         self.torch = torch
-        self.trace = guest.trace
-        self.recorder = guest.recorder
-        self.streams = guest.streams
+        self.trace = context.trace
+        self.recorder = context.recorder
+        self.streams = context.streams
         self.forwards = forwards
         self.optimizers = proof.trained.optimizers
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.is_in_backward = backward_check(torch)
         self.unseen = torch._C.DisableTorchFunction
         self.names = Names()
-        self.tensors = Tensors(torch, guest.trace)
-        self.states = States(torch, guest)
-        self.batches = Batches(torch, self.tensors, self.is_home, self.guarded)
+        self.tensors = Tensors(torch, context.trace)
+        self.states = States(torch, context)
+        self.batches = Batches(torch, self.tensors, self.is_traced, self.guarded)
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
@@ -101,7 +101,7 @@ class Tracer:
         autograd, optim = self.torch.autograd, sys.modules["torch.optim.optimizer"]
         for name, after in (("backward", self._after_backward), ("grad", self._after_grad)):
             original = getattr(autograd, name)
-            self._put_in(autograd, name, original, dress(self._around(original, after), original))
+            self._put_in(autograd, name, original, wraps_like(self._around(original, after), original))
         if hasattr(optim, "register_optimizer_step_post_hook"):
             self.handles.append(optim.register_optimizer_step_pre_hook(self._before_step))
             self.handles.append(optim.register_optimizer_step_post_hook(self._after_step))
@@ -139,11 +139,11 @@ class Tracer:
                 return result
 
             stepped.hooked = True  # type: ignore[attr-defined]
-            cls.step = dress(stepped, step)
+            cls.step = wraps_like(stepped, step)
 
         self._put_in(optimizer, "_hook_for_profile", make, hook_for_profile)
 
-    def is_home(self) -> bool:
+    def is_traced(self) -> bool:
         """Whether what happens now is computed, for the program, in the thread that trains."""
         return (
             self.level > 0
@@ -175,7 +175,7 @@ class Tracer:
 
     def end_awaited(self) -> None:
         """Whatever was to be done with the gradients has been done."""
-        if self.is_awaited and self.is_home():
+        if self.is_awaited and self.is_traced():
             self.guarded("an update", self._end_own_step)
 
     def _end_own_step(self) -> None:
@@ -195,7 +195,7 @@ class Tracer:
 
     def begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool) -> None:
         """An outermost forward pass begins."""
-        if self.level and (self.is_awaited or self.level >= STEPS) and self.is_home():
+        if self.level and (self.is_awaited or self.level >= STEPS) and self.is_traced():
             self.guarded("a forward pass", self._begin, module, args, kwargs, has_weights, _getframe(2))
 
     def _begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool, frame: FrameType) -> None:
@@ -221,7 +221,7 @@ class Tracer:
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
         """An outermost forward pass has ended well."""
-        if self.level >= STEPS and self.is_home():
+        if self.level >= STEPS and self.is_traced():
             self.guarded("a forward pass", self._end, module, output, has_weights, _getframe(2))
 
     def _end(self, module: Any, output: Any, has_weights: bool, frame: FrameType) -> None:
@@ -237,7 +237,7 @@ class Tracer:
 
     def _around(self, original: Any, after: Callable[[Any, Any, Any], None]) -> Any:
         def call(*args: Any, **kwargs: Any) -> Any:
-            if not self.is_home() or self.is_in_backward():
+            if not self.is_traced() or self.is_in_backward():
                 return original(*args, **kwargs)
             losses = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
             self.guarded("a loss", self.begin_backward, losses, _getframe(1))
@@ -258,7 +258,7 @@ class Tracer:
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         own = id(optimizer)
-        if self.is_home():
+        if self.is_traced():
             if own in self.running:  # an earlier step of it ended in an exception
                 del self.running[self.running.index(own) :]
             self.running.append(own)
@@ -267,7 +267,7 @@ class Tracer:
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         own = id(optimizer)
-        if own in self.running and self.is_home():
+        if own in self.running and self.is_traced():
             del self.running[self.running.index(own) :]
             if not self.running:
                 has_closure = _has_closure(args, kwargs)
