@@ -57,11 +57,11 @@ class Finder:
 
     def take_up(self, package: str) -> None:
         """Import the adapters of a package, which wait for modules of it from now on."""
-        for own in self.packages.pop(package):
+        for name in self.packages.pop(package):
             try:
-                adapter = import_part("%s.frameworks.%s" % (__package__, own))
+                adapter = import_part("%s.frameworks.%s" % (__package__, name))
             except Exception as error:
-                self.context.recorder.fault("adapter %s" % own, error)
+                self.context.recorder.fault("adapter %s" % name, error)
                 continue
             self.expect(adapter)
 
@@ -89,9 +89,11 @@ class Finder:
             pass
 
 
-def _other_finders(own: Finder, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+def _other_finders(
+    caller: Finder, name: str, path: Sequence[str] | None, target: ModuleType | None
+) -> ModuleSpec | None:
     for finder in sys.meta_path:
-        if finder is not own and hasattr(finder, "find_spec"):
+        if finder is not caller and hasattr(finder, "find_spec"):
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 return spec
@@ -129,7 +131,7 @@ def watch(adapter: ModuleType, context: AdapterContext) -> None:
     """Attach this adapter and those of `PACKAGES`: now to what is loaded already, to the rest as it gets imported."""
     finder = Finder(context)
     finder.expect(adapter)
-    for package in [it for it in PACKAGES if it in sys.modules]:
+    for package in [package for package in PACKAGES if package in sys.modules]:
         finder.take_up(package)
     for name, adapters in list(finder.adapters.items()):
         for waiting in adapters if name in sys.modules else ():

@@ -219,10 +219,10 @@ class Recorder:
         for text, number in labelled(None if label is None else str(label), numbers, JOINT):
             self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
 
-    def named(self, name: str, value: object, frame: FrameType) -> None:
+    def named_value(self, name: str, value: object, frame: FrameType) -> None:
         """A value that a framework reports by name."""
-        for own, number in read(value):
-            full = name if own is None else "%s_%s" % (name, own)
+        for suffix, number in read(value):
+            full = name if suffix is None else "%s_%s" % (name, suffix)
             self.line('["named", %s, ' % _quoted(full), number, frame, "]\n")
 
     def line(self, head: str, number: float | DeferredScalar, frame: FrameType, tail: str) -> None:

@@ -34,10 +34,10 @@ class Requests(Bank):
     def next_seed(self, stream: str) -> Given:
         return Given(derive(*self.next(stream)))
 
-    def seed(self, stream: str, asked: str) -> Given:
+    def seed(self, stream: str, key: str) -> Given:
         """Seed for one that asks for a seed of its own: the same whenever the script asks for the same."""
         self.streams.tell_drawn(self.library, stream)
-        return Given(self.streams.seed(self.library, "%s\x1f%s" % (self.asked.get(stream), asked), stream))
+        return Given(self.streams.seed(self.library, "%s\x1f%s" % (self.script_seeds.get(stream), key), stream))
 
     def new_state(self, seed: int) -> Any:
         return [seed, 0]
@@ -57,8 +57,8 @@ class Requests(Bank):
     def note_draws(self, now: str) -> None:
         super().note_draws(OTHER)
 
-    def before_seeding(self, asked: str, now: str) -> None:
-        super().before_seeding(asked, now)
+    def before_seeding(self, seed: str, now: str) -> None:
+        super().before_seeding(seed, now)
         self.states.pop(now, None)
 
     def after_seeding(self, now: str) -> None:

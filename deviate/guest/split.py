@@ -123,13 +123,13 @@ class EarlyDraws:
         code, caller = frame.f_code, frame.f_back
         around = (code,) if caller is None else (code, caller.f_code)
         key = (call, id(code), frame.f_lineno, id(around[-1]), 0 if caller is None else caller.f_lineno)
-        known = self.purposes.get(key)
-        if known is None:
+        purpose = self.purposes.get(key)
+        if purpose is None:
             stream = self._find(frame, call.rpartition(".")[2])
-            known = self.purposes[key] = (around, stream)  # the codes keep their ids from being reused
+            purpose = self.purposes[key] = (around, stream)  # the codes keep their ids from being reused
             if stream:
                 self.streams.record_draw(call, stream, *self.project.nearest(frame))
-        return known[1] or None
+        return purpose[1] or None
 
     def _find(self, frame: FrameType, name: str) -> str:
         if self.project.place(frame.f_code) is None:

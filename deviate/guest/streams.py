@@ -50,12 +50,12 @@ def derive(*parts: object) -> int:
     return int.from_bytes(sha256(text.encode("utf-8")).digest()[:4], "big")
 
 
-def spelled(asked: Any) -> str:
+def spelled(seed: Any) -> str:
     """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
     try:
-        return str(operator.index(asked))
+        return str(operator.index(seed))
     except TypeError:
-        return repr(asked)
+        return repr(seed)
 
 
 class Streams:
@@ -150,14 +150,14 @@ class Streams:
 
     # ------------------------------------------------------------ seeds
 
-    def seed(self, library: str, asked: str | None = None, stream: str | None = None) -> int:
+    def seed(self, library: str, script_seed: str | None = None, stream: str | None = None) -> int:
         """Seed of a generator of `library` for a stream (by default the one that draws now).
 
         Args:
-            asked: the seed that the script asked for, as text; None for none.
+            script_seed: the seed that the script asked for, as text; None for none.
         """
         seeds = self.seeds
-        return derive(seeds.get(stream or self.now, seeds[OTHER]), library, asked)
+        return derive(seeds.get(stream or self.now, seeds[OTHER]), library, script_seed)
 
     def next_seed(self, *call: str, stream: str | None = None) -> int:
         """A seed for one of several calls that are told apart by nothing but their order."""
@@ -167,7 +167,7 @@ class Streams:
         self.tell_drawn(call[0], chosen)
         return derive(self.seeds.get(chosen, self.seeds[OTHER]), *call, count)
 
-    def reseed(self, library: str, asked: str, set_seed: Callable[[], Any]) -> Any:
+    def reseed(self, library: str, script_seed: str, set_seed: Callable[[], Any]) -> Any:
         """Carry out a seeding call of the script; gives its result.
 
         Outside of all regions it is taken for "begin anew, keyed by my seed" and resets every stream of the library; in
@@ -175,11 +175,11 @@ class Streams:
         """
         banks = [bank for bank in self.banks if library in (bank.library, bank.follows)]
         for bank in banks:
-            bank.before_seeding(asked, self.now)
-        made = set_seed()
+            bank.before_seeding(script_seed, self.now)
+        result = set_seed()
         for bank in banks:
             bank.after_seeding(self.now)
-        return made
+        return result
 
     # ------------------------------------------------------------ what was drawn
 
@@ -217,7 +217,7 @@ class Bank:
         self.streams = streams
         self.library = library
         self.follows = library
-        self.asked: dict[str, str | None] = {}
+        self.script_seeds: dict[str, str | None] = {}
         self.states: dict[str, Any] = {}
         self.marks: dict[str, Any] = {}
         self.set_state(self._state(streams.now))
@@ -248,19 +248,21 @@ class Bank:
         self.set_state(self.states[now] if now in self.states else self._state(now))
 
     def _state(self, stream: str) -> Any:
-        state = self.states[stream] = self.new_state(self.streams.seed(self.library, self.asked.get(stream), stream))
+        state = self.states[stream] = self.new_state(
+            self.streams.seed(self.library, self.script_seeds.get(stream), stream)
+        )
         self.marks[stream] = self.fingerprint(state)
         return state
 
-    def before_seeding(self, asked: str, now: str) -> None:
+    def before_seeding(self, script_seed: str, now: str) -> None:
         """Before a seeding call in the stream `now`."""
         self.note_draws(now)
         if now == OTHER:
             self.states.clear()
             self.marks.clear()
-            self.asked = dict.fromkeys(STREAMS, asked)
+            self.script_seeds = dict.fromkeys(STREAMS, script_seed)
         else:
-            self.asked[now] = asked
+            self.script_seeds[now] = script_seed
 
     def after_seeding(self, now: str) -> None:
         """After a seeding call in the stream `now`, which has changed the state in place."""

@@ -165,9 +165,9 @@ def mapping(sites: tuple[int, ...], value: V, label: object = None) -> V:
     for site in sites:
         try:
             for key in _recorder.fields[site]:
-                found = item(value, key)
-                if found is not ABSENT:
-                    _recorder.value(site, found, label, _getframe(1))
+                entry = item(value, key)
+                if entry is not ABSENT:
+                    _recorder.value(site, entry, label, _getframe(1))
         except Exception as error:
             _recorder.fault("site %s" % site, error)
     return value

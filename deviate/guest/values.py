@@ -83,7 +83,7 @@ def labelled(label: str | None, numbers: Numbers, joint: str = ".") -> Numbers:
     """The same numbers with a label before their own."""
     if label is None:
         return numbers
-    return [(label if own is None else label + joint + own, number) for own, number in numbers]
+    return [(label if suffix is None else label + joint + suffix, number) for suffix, number in numbers]
 
 
 def _plain(number: object) -> float | None:

@@ -94,10 +94,10 @@ def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, keyword
 
 
 def _tell(call: str, parameters: dict[str, Any], context: AdapterContext, frame: FrameType) -> None:
-    library, found = call.partition(".")[0], list(_seeds(parameters))
-    for name, seed in found:
+    library, seeds = call.partition(".")[0], list(_seeds(parameters))
+    for name, seed in seeds:
         context.seeding.leave_free("%s.%s" % (library, name), seed, frame)
-    if not found:
+    if not seeds:
         context.seeding.leave_free(call, Default(), frame)
 
 

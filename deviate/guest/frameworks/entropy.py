@@ -23,22 +23,22 @@ def install(module: Any, context: AdapterContext) -> None:
     if context.streams.is_active:
         for name in SOURCES[module.__name__]:
             if hasattr(module, name):
-                setattr(module, name, _told(module, name, context))
+                setattr(module, name, _recording(module, name, context))
 
 
-def _told(module: Any, name: str, context: AdapterContext) -> Any:
-    original, what = getattr(module, name), "%s.%s" % (module.__name__, name)
-    known: set[tuple[str, int]] = set()
+def _recording(module: Any, name: str, context: AdapterContext) -> Any:
+    original, call = getattr(module, name), "%s.%s" % (module.__name__, name)
+    places: set[tuple[str, int]] = set()
 
     def draw(*args: Any, **kwargs: Any) -> Any:
         try:
             frame = _getframe(1)
             file = context.project.place(frame.f_code)
-            if file is not None and (file, frame.f_lineno) not in known:
-                known.add((file, frame.f_lineno))
-                context.recorder.event("uncontrolled", what, file, frame.f_lineno)
+            if file is not None and (file, frame.f_lineno) not in places:
+                places.add((file, frame.f_lineno))
+                context.recorder.event("uncontrolled", call, file, frame.f_lineno)
         except Exception as error:
-            context.recorder.fault(what, error)
+            context.recorder.fault(call, error)
         return original(*args, **kwargs)
 
     return wraps_like(draw, original)

@@ -30,8 +30,8 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _asking(library: str, frame: FrameType | None) -> str:
     """The public method by which the project asked."""
-    found = "np_random"
+    function = "np_random"
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(library):
-        found = ASKING.get(frame.f_code.co_name, found)
+        function = ASKING.get(frame.f_code.co_name, function)
         frame = frame.f_back
-    return found
+    return function

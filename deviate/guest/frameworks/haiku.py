@@ -47,7 +47,7 @@ def _patch(transform: Any, context: AdapterContext) -> None:
         return wraps_like(called, function)
 
     def transform_with_state(*args: Any, **kwargs: Any) -> Any:
-        made = original(*args, **kwargs)
-        return made._replace(init=region(made.init, "init"), apply=region(made.apply, "dropout"))
+        transformed = original(*args, **kwargs)
+        return transformed._replace(init=region(transformed.init, "init"), apply=region(transformed.apply, "dropout"))
 
     transform.transform_with_state = wraps_like(transform_with_state, original)

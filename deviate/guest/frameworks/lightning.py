@@ -57,13 +57,13 @@ def _each_once(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
     A value that is logged by step and by epoch comes again, the very same object, as `name_step` or `name_epoch`.
     """
-    found: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     names: set[str] = set()
     values: set[int] = set()
     for report in reports:
         for name, value in report.items():
             if name not in names and id(value) not in values:
-                found[name] = value
+                reported[name] = value
             names.add(name)
             values.add(id(value))
-    return found
+    return reported

@@ -36,8 +36,8 @@ class Managed:
 
     def _running(self, driver: object) -> Running | None:
         """Its loop; that of a driver which is gone, at the same address, is none."""
-        known = self.running.get(id(driver))
-        return known[1] if known is not None and known[0]() is driver else None
+        entry = self.running.get(id(driver))
+        return entry[1] if entry is not None and entry[0]() is driver else None
 
     def step(self, driver: object, step: int | None = None) -> None:
         """The step with this number begins, or the next one."""
@@ -49,9 +49,9 @@ class Managed:
         self.recorder.main_step(loop.id, loop.step)
 
     def end(self, driver: object) -> None:
-        known = self.running.pop(id(driver), None)
-        if known is not None:
-            self.recorder.end(known[1])
+        entry = self.running.pop(id(driver), None)
+        if entry is not None:
+            self.recorder.end(entry[1])
 
     def is_running(self, driver: object) -> bool:
         return self._running(driver) is not None
@@ -59,7 +59,7 @@ class Managed:
     def report(self, values: Mapping[str, object]) -> None:
         """Values that the framework reports, each under its own name."""
         for name, value in values.items():
-            self.recorder.named(str(name), value, _getframe())
+            self.recorder.named_value(str(name), value, _getframe())
 
     def patch(
         self,

@@ -22,12 +22,12 @@ def install(module: Any, context: AdapterContext) -> None:
     original, weights = module.apply_updates, parts().weights
 
     def apply_updates(*args: Any, **kwargs: Any) -> Any:
-        made = original(*args, **kwargs)
+        updated = original(*args, **kwargs)
         try:
             if not str(sys._getframe(1).f_globals.get("__name__")).startswith(IN_PLACE):
-                weights.updated(args[0] if args else kwargs["params"], made)
+                weights.updated(args[0] if args else kwargs["params"], updated)
         except Exception as error:
             context.recorder.fault("optax.apply_updates", error)
-        return made
+        return updated
 
     module.apply_updates = wraps_like(apply_updates, original)

@@ -65,10 +65,10 @@ class Generators(Bank):
         if stream != OTHER:
             return super()._state(stream)
         # What draws from the module's own generator behind its functions belongs to no stream.
-        own = self.states[OTHER] = self.module._inst
-        own.seed(self.streams.seed(LIBRARY, self.asked.get(OTHER), OTHER))
-        self.marks[OTHER] = self.fingerprint(own)
-        return own
+        module_generator = self.states[OTHER] = self.module._inst
+        module_generator.seed(self.streams.seed(LIBRARY, self.script_seeds.get(OTHER), OTHER))
+        self.marks[OTHER] = self.fingerprint(module_generator)
+        return module_generator
 
     def routed(self, name: str) -> Any:
         """The function of the module, drawing from the generator of the stream that draws now."""

@@ -18,9 +18,9 @@ MODULES = ("deviate",)
 
 
 def install(module: Any, context: AdapterContext) -> None:
-    own = Logs(context)
+    logs = Logs(context)
     for name in ("log_predictions", "log_weights", "log_groups"):
-        setattr(module, name, wraps_like(own.safe(getattr(own, name)), getattr(module, name)))
+        setattr(module, name, wraps_like(logs.safe(getattr(logs, name)), getattr(module, name)))
 
 
 class Logs:
@@ -51,8 +51,8 @@ class Logs:
         arrays.update((column, array_of(values)) for column, values in columns.items())
         rows = {column: array[1][0] for column, array in arrays.items()}
         if len(set(rows.values())) > 1:
-            told = ", ".join("%s %d" % item for item in rows.items())
-            raise ValueError("rows of one batch differ in number: %s" % told)
+            counts = ", ".join("%s %d" % item for item in rows.items())
+            raise ValueError("rows of one batch differ in number: %s" % counts)
         self.capture.begin()
         self.capture.rows(name, arrays, SCRIPT)
 

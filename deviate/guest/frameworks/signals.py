@@ -51,8 +51,8 @@ def _is_handling(number: int, frame: FrameType | None) -> bool:
     """
     while frame is not None:
         code = frame.f_code
-        given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
-        if len(given) == 2 and given[0] == number and isinstance(given[1], type(frame)):
+        arguments = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
+        if len(arguments) == 2 and arguments[0] == number and isinstance(arguments[1], type(frame)):
             return True
         frame = frame.f_back
     return False

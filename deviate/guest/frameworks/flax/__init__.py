@@ -34,41 +34,41 @@ def install(module: Any, context: AdapterContext) -> None:
         patch_nnx(module, context, parts())
 
 
-def _patch_scopes(core: Any, context: AdapterContext, own: Parts) -> None:
+def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
     """All models of linen, and what is written with scopes alone, run by `flax.core.apply`."""
-    original, streams, evaluation = core.scope.apply, context.streams, own.weights.evaluation
-    capture = own.weights.capture if context.capture.wants_predictions else None
+    original, streams, evaluation = core.scope.apply, context.streams, jax_parts.weights.evaluation
+    capture = jax_parts.weights.capture if context.capture.wants_predictions else None
 
     def apply(fn: Any, mutable: Any = False, flags: Any = None) -> Any:
-        made = original(fn, mutable, flags)
+        init_or_apply = original(fn, mutable, flags)
         is_init = bool(flags and flags.get("initializing"))
 
         def applied(variables: Any, *args: Any, **kwargs: Any) -> Any:
             before = streams.enter("init" if is_init else "dropout")
             try:
                 if is_init:
-                    return made(variables, *args, **kwargs)
+                    return init_or_apply(variables, *args, **kwargs)
                 options = dict(kwargs, mutable=mutable)
                 evaluation.forward(variables, args, options)
                 if capture is None or is_training(options):
-                    return made(variables, *args, **kwargs)
+                    return init_or_apply(variables, *args, **kwargs)
                 args = capture.inputs(args)
-                return capture.outputs(args, made(variables, *args, **kwargs), _getframe(1))
+                return capture.outputs(args, init_or_apply(variables, *args, **kwargs), _getframe(1))
             finally:
                 streams.leave(before)
 
-        return wraps_like(applied, made)
+        return wraps_like(applied, init_or_apply)
 
     core.scope.apply = core.apply = wraps_like(apply, original)
-    if own.keys is not None:
-        _patch_names(core.scope.Scope, own.keys)
+    if jax_parts.keys is not None:
+        _patch_names(core.scope.Scope, jax_parts.keys)
 
 
 def _patch_names(scope: Any, keys: Keys) -> None:
     make_rng, param = scope.make_rng, scope.param
 
     def make_named_rng(self: Any, name: str = "params") -> Any:
-        return keys.named(make_rng(self, name), name)
+        return keys.mark_key(make_rng(self, name), name)
 
     def param_or_shape(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """Where the weight is there, it is initialised once more for its shape alone."""
@@ -83,13 +83,13 @@ def _patch_names(scope: Any, keys: Keys) -> None:
     scope.param = wraps_like(param_or_shape, param)
 
 
-def _patch_states(train_state: Any, own: Parts) -> None:
+def _patch_states(train_state: Any, jax_parts: Parts) -> None:
     """The weights come into a state once, before the first step."""
     original = train_state.__dict__["create"].__func__
 
     def create(cls: Any, **kwargs: Any) -> Any:
         if "params" in kwargs:
-            kwargs["params"] = own.one_bit.flip(kwargs["params"])
+            kwargs["params"] = jax_parts.one_bit.flip(kwargs["params"])
         return original(cls, **kwargs)
 
     train_state.create = classmethod(wraps_like(create, original))

@@ -20,47 +20,47 @@ DRAWING = {"rngs_random_method", "rngs_keyless_initializer"}
 """What draws in the module of the streams. All else there makes streams from streams: the key is kept, as it is."""
 
 
-def patch_nnx(nnx: Any, context: AdapterContext, own: Parts) -> None:
+def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
     capture = None
     if context.capture.wants_predictions:
         from .nnx_capture import NnxCapture  # most runs keep nothing
 
-        capture = NnxCapture(own.weights.capture)
+        capture = NnxCapture(jax_parts.weights.capture)
         capture.patch(nnx)
-    if own.keys is not None:
-        _patch_names(sys.modules["flax.nnx.rnglib"], own.keys)
-    if own.keys is not None or capture is not None:
+    if jax_parts.keys is not None:
+        _patch_names(sys.modules["flax.nnx.rnglib"], jax_parts.keys)
+    if jax_parts.keys is not None or capture is not None:
         _patch_modules(nnx.Module, context, capture)
-    _patch_optimizers(nnx, own, capture)
-    if own.trace is not None:
+    _patch_optimizers(nnx, jax_parts, capture)
+    if jax_parts.trace is not None:
         from .trace import NnxTrace  # most runs are not traced
 
-        NnxTrace(own.trace, own.weights).patch(nnx.Optimizer)
+        NnxTrace(jax_parts.trace, jax_parts.weights).patch(nnx.Optimizer)
 
 
 def _patch_names(rnglib: Any, keys: Keys) -> None:
     """`rngs.dropout()`: the name of the stream, or the one it was asked by where `default` stands in for it."""
-    asked: dict[str, Any] = {}
+    request: dict[str, Any] = {}
     stream, rngs = rnglib.RngStream, rnglib.Rngs
     call = stream.__call__
 
     def __call__(self: Any) -> Any:  # noqa: N807
-        name = asked.pop("name", None)
-        if asked.pop("stream", None) is not self or name is None:
+        name = request.pop("name", None)
+        if request.pop("stream", None) is not self or name is None:
             name = getattr(self, "tag", None) or self.key.tag
         key = call(self)
         caller = sys._getframe(1)
         is_kept = caller.f_globals.get("__name__") == rnglib.__name__ and caller.f_code.co_name not in DRAWING
-        return key if is_kept else keys.named(key, name)
+        return key if is_kept else keys.mark_key(key, name)
 
     def patch(name: str) -> None:
         original = getattr(rngs, name)
 
         def ask(self: Any, name: str) -> Any:
-            found = original(self, name)
-            if isinstance(found, stream):
-                asked.update(name=name, stream=found)
-            return found
+            answer = original(self, name)
+            if isinstance(answer, stream):
+                request.update(name=name, stream=answer)
+            return answer
 
         setattr(rngs, name, wraps_like(ask, original))
 
@@ -115,9 +115,9 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
         patch(cls)
 
 
-def _patch_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None:
+def _patch_optimizers(nnx: Any, jax_parts: Parts, capture: NnxCapture | None) -> None:
     """A model that an optimizer is made for is trained in place, outside of compiled functions at least."""
-    original, recorder = nnx.Optimizer.__init__, own.weights.recorder
+    original, recorder = nnx.Optimizer.__init__, jax_parts.weights.recorder
 
     def __init__(self: Any, model: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         chosen = kwargs.get("wrt", args[1] if len(args) > 1 else nnx.Param)
@@ -126,11 +126,11 @@ def _patch_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None:
             return nnx.state(model, chosen)
 
         def flip() -> None:
-            nnx.update(model, own.one_bit.flip(weights_of(model)))
+            nnx.update(model, jax_parts.one_bit.flip(weights_of(model)))
 
-        recorder.tell([flip] if own.one_bit.is_pending else [])  # before the optimizer has a look
+        recorder.tell([flip] if jax_parts.one_bit.is_pending else [])  # before the optimizer has a look
         original(self, model, *args, **kwargs)
-        own.weights.model(model, weights_of)
+        jax_parts.weights.model(model, weights_of)
         if capture is not None:
             capture.model(model, weights_of)
 

@@ -40,7 +40,7 @@ class Parts:
         self.keys = Keys(jax, context, self.programs) if context.streams.is_active else None
         self.weights = Weights(context, self.programs)
         self.trace: JaxTrace | None = None
-        if context.trace.asked:
+        if context.trace.requested_level:
             from .trace import JaxTrace  # most runs are not traced
 
             self.trace = JaxTrace(context, self.programs)
@@ -75,15 +75,15 @@ def _install(jax: Any, context: AdapterContext) -> None:
     for name in ("PRNGKey", "key"):
         _observe(jax.random, name, context)
     Controls(jax, context).begin()
-    made = Parts(jax, context)
-    _parts[:] = [made]
-    if made.keys is not None:
-        made.keys.patch()
+    jax_parts = Parts(jax, context)
+    _parts[:] = [jax_parts]
+    if jax_parts.keys is not None:
+        jax_parts.keys.patch()
 
     def close() -> None:
         recorder.tell([
-            lambda: made.weights.tell("exit"),
-            made.one_bit.close,
+            lambda: jax_parts.weights.emit_hash("exit"),
+            jax_parts.one_bit.close,
             lambda: recorder.event("environment", facts(jax)),
         ])  # fmt: skip
 

@@ -107,9 +107,9 @@ class Keys:
             try:
                 key = keyed(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
             except Exception as error:
-                made = original(*args, **kwargs)  # raises, where it was the script's fault
+                draw = original(*args, **kwargs)  # raises, where it was the script's fault
                 fault("jax.random.%s" % name, error)
-                return made
+                return draw
             return original(key, *args[1:], **kwargs) if args else original(**dict(kwargs, key=key))
 
         return wraps_like(sampler, original)
@@ -150,7 +150,7 @@ class Keys:
 
     # ------------------------------------------------------------ names
 
-    def named(self, key: Any, name: object) -> Any:
+    def mark_key(self, key: Any, name: object) -> Any:
         """The key that a library hands out under a name, marked with the stream of that name.
 
         Where the region says the same, the key stays as it is: a mark makes a raw key a typed one, which shows.
@@ -172,9 +172,9 @@ class Keys:
     def _make_marker(self, key: Any, stream: str) -> Callable[[Any], Any]:
         """A mark is a kind of keys of its own, whose numbers are those of the kind it is made from."""
         random = self.random
-        known = self.marks.get(_name_of_kind(key))
+        marked_as = self.marks.get(_name_of_kind(key))
         typed = key if _name_of_kind(key) else random.wrap_key_data(key)
-        plain = known[1] if known else typed.dtype._impl
+        plain = marked_as[1] if marked_as else typed.dtype._impl
         marked = plain._replace(name="%s of %s" % (plain.name, stream), tag="%s of %s" % (plain.tag, stream))
 
         def mark(key: Any) -> Any:

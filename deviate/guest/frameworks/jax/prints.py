@@ -61,14 +61,14 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
         return (template, *args[1:])
 
     def debug_print(*args: Any, **kwargs: Any) -> Any:
-        made = original(*observed(args, kwargs, _getframe(1)), **kwargs)
-        if made is None:
+        printer = original(*observed(args, kwargs, _getframe(1)), **kwargs)
+        if printer is None:
             return None
 
         def with_options(*args: Any, **kwargs: Any) -> None:
-            made(*observed(args, kwargs, _getframe(1)), **kwargs)
+            printer(*observed(args, kwargs, _getframe(1)), **kwargs)
 
-        return wraps_like(with_options, made)
+        return wraps_like(with_options, printer)
 
     debugging.debug_print = wraps_like(debug_print, original)
 
@@ -84,7 +84,7 @@ class Template(str):
     def format(self, *args: object, **kwargs: object) -> str:
         try:
             for field, value in dict(_fields(self, args, kwargs)).items():
-                self.recorder.named("%s:%s" % (self.place, field), value, _getframe())
+                self.recorder.named_value("%s:%s" % (self.place, field), value, _getframe())
         except Exception as error:
             self.recorder.fault("jax.debug.print at %s" % self.place, error)
         return str.format(self, *args, **kwargs)

@@ -63,7 +63,7 @@ def install(module: Any, context: AdapterContext) -> None:
         STREAMS[name](keras_of(context), module)
     if name in PROOF:
         PROOF[name](watch_of(context), module)
-    if name in TRACED and context.trace.asked:
+    if name in TRACED and context.trace.requested_level:
         _trace(module, context)
 
 

@@ -53,7 +53,7 @@ class Watch:
         if TRAINERS[module.__name__] == "TorchTrainer":
             self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips it
             if self.capture is not None:
-                self.context.capture.taken = self.capture.tensors
+                self.context.capture.ids_above = self.capture.tensors
         trainer = getattr(module, TRAINERS[module.__name__])
         for name in DRIVEN:
             setattr(trainer, name, self._driving(getattr(trainer, name), name))

@@ -74,12 +74,12 @@ class KerasTrace:
             trainer._autoconvert_optionals = wraps_like(self._converting(convert), convert)
 
     def _wants_batches(self, model: Any, *, is_jax: bool) -> bool:
-        if model.steps_per_execution > 1 and self.trace.asked > 1:
+        if model.steps_per_execution > 1 and self.trace.requested_level > 1:
             self.trace.ends(FRAMEWORK, 2, SEVERAL)
             return False
         if not model.run_eagerly:
             self.trace.ends(FRAMEWORK, 2, COMPILED)
-        if is_jax or max([self.trace.asked, *self.trace.next]) < 2:
+        if is_jax or max([self.trace.requested_level, *self.trace.next]) < 2:
             return False
         return bool(model.distribute_strategy.num_replicas_in_sync == 1)
 

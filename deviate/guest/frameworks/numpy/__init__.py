@@ -20,9 +20,9 @@ def install(module: Any, context: AdapterContext) -> None:
         patch_draws(random, context, dir(random.RandomState))
     context.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
-        from .project_generators import Own
+        from .project_generators import ProjectGenerators
 
-        Own(context, random).patch()
+        ProjectGenerators(context, random).patch()
     else:
         context.seeding.override(
             random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False

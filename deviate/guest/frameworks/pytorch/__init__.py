@@ -34,7 +34,7 @@ def install(module: Any, context: AdapterContext) -> None:
     proof.patch()
     forwards = Forwards(module, context, proof)
     forwards.patch()
-    if context.trace.asked:
+    if context.trace.requested_level:
         from .trace.operations.dispatch import install_operations
         from .trace.tracer import install_trace
 

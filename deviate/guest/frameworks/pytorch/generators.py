@@ -163,7 +163,7 @@ class Saved:
             state = get()
             if self._is_outside_regions():
                 bank = self.bank
-                self.kept[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.asked))
+                self.kept[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds))
                 while len(self.kept) > MOST_KEPT:
                     self.kept.popitem(last=False)
             return state
@@ -175,7 +175,7 @@ class Saved:
                 kept = self.kept.get(state_bytes(new_state))
             put(new_state)
             if kept is not None:
-                self.bank.states, self.bank.marks, self.bank.asked = map(dict, kept)
+                self.bank.states, self.bank.marks, self.bank.script_seeds = map(dict, kept)
             elif is_outside_regions:
                 self._tell(_getframe(1))
 

@@ -137,7 +137,7 @@ class Own(Bank):
     def like(self, other: Own) -> None:
         """Go on as another one would."""
         other.note_draws(self.streams.now)
-        self.asked, self.states, self.marks = dict(other.asked), dict(other.states), dict(other.marks)
+        self.script_seeds, self.states, self.marks = dict(other.script_seeds), dict(other.states), dict(other.marks)
         self.set_state(self.states[self.streams.now])
 
     def end(self) -> None:
@@ -149,7 +149,7 @@ class Own(Bank):
 
 def asked_seed(bank: Bank, seed: int) -> int:
     """The seed that the script asked for where this one stands in its place."""
-    streams, asked = bank.streams, bank.asked.get(bank.streams.now)
+    streams, asked = bank.streams, bank.script_seeds.get(bank.streams.now)
     if seed != streams.seed(bank.library, asked):
         return seed  # a worker has seeded itself
     try:

@@ -113,7 +113,7 @@ class Forwards:
         self.torch = torch
         self.streams = context.streams
         self.recorder = context.recorder
-        self.is_traced = bool(context.trace.asked)
+        self.is_traced = bool(context.trace.requested_level)
         self.proof = proof
         self.inside = False
         self.is_in_backward = backward_check(torch)

@@ -68,7 +68,7 @@ class Trained:
         Args:
             is_whole: also those that are kept by the adapter of a framework that stands on PyTorch.
         """
-        told = set() if is_whole else self.capture.taken()
+        told = set() if is_whole else self.capture.ids_above()
         for name, tensor in chain(self._in_modules(), self.optimized()):
             if id(tensor) not in told and not hasattr(tensor, "materialize"):  # a lazy module that was never called
                 told.add(id(tensor))

@@ -69,8 +69,12 @@ def _watch_metrics(module: Any, capture: Any) -> None:
         decorate = original(*args, **kwargs)
 
         def decorated(function: Any) -> Any:
-            made = decorate(function)
-            return capture.metric(made) if function.__module__.startswith("sklearn.metrics") else made
+            decorated_function = decorate(function)
+            return (
+                capture.metric(decorated_function)
+                if function.__module__.startswith("sklearn.metrics")
+                else decorated_function
+            )
 
         return decorated
 
@@ -172,5 +176,5 @@ def _module(frame: FrameType) -> str:
 
 def _caller_name(frame: FrameType) -> str:
     """Name of a function, or of the class whose method it is."""
-    own = frame.f_locals.get("self")
-    return frame.f_code.co_name if own is None else type(own).__name__
+    instance = frame.f_locals.get("self")
+    return frame.f_code.co_name if instance is None else type(instance).__name__

@@ -76,18 +76,18 @@ class Evaluation:
 
     def _take(self, name: str, args: Any, kwargs: Any) -> None:
         """One call is one pass. The same array at once, for classes and for their probabilities, counts once."""
-        given = [args[0] if args else kwargs.get("X")]
+        data = [args[0] if args else kwargs.get("X")]
         if name == SCORE:
-            given.append(args[1] if len(args) > 1 else kwargs.get("y"))
-        if self.latest() is given[0]:
+            data.append(args[1] if len(args) > 1 else kwargs.get("y"))
+        if self.latest() is data[0]:
             return
         try:
-            self.latest = weakref.ref(given[0])
+            self.latest = weakref.ref(data[0])
         except TypeError:  # a list
             pass
-        if len(given) < 2 or given[1] is None:
+        if len(data) < 2 or data[1] is None:
             self.evidence = INPUTS
-        arrays = [_array(value) for value in given if value is not None]
+        arrays = [_array(value) for value in data if value is not None]
         if arrays and all(array[1][0] == arrays[0][1][0] for array in arrays):
             self.data.add(arrays)
 

@@ -26,7 +26,7 @@ class Proof:
         self.evaluation = Evaluation(context, lambda: bool(self.inside))
         self.capture: Any = None
         self.tracing: Any = None
-        if context.trace.asked:
+        if context.trace.requested_level:
             from .trace import SklearnTrace  # most runs are not traced
 
             self.tracing = SklearnTrace(context, _arrays)
@@ -73,14 +73,14 @@ class Proof:
         return decorated
 
     def _note(self, estimator: Any) -> None:
-        if not any(known() is estimator for known in self.fitted):
+        if not any(reference() is estimator for reference in self.fitted):
             self.fitted.append(weakref.ref(estimator))
 
     def tell(self, moment: str) -> None:
         """Tell the hash of what is still there."""
         arrays: list[tuple[str, Any]] = []
-        for number, known in enumerate(self.fitted):
-            estimator = known()
+        for number, reference in enumerate(self.fitted):
+            estimator = reference()
             if estimator is not None:
                 arrays += _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
         if arrays:
@@ -115,10 +115,10 @@ def _parts(value: Any) -> dict[str, Any]:
     """What an estimator has fitted, and what the tree in one of scikit-learn's is made of."""
     if hasattr(value, "get_params"):
         mine = vars(value).items()
-        found = {key: item for key, item in mine if key.endswith("_") and not key.startswith("_")}
+        attributes = {key: item for key, item in mine if key.endswith("_") and not key.startswith("_")}
         for key, pairs in mine:  # a pipeline fits its steps themselves, not copies that it keeps in `steps_`
             for pair in pairs if isinstance(pairs, list) else ():
                 if isinstance(pair, tuple) and len(pair) > 1 and hasattr(pair[1], "get_params"):
-                    found["%s.%s" % (key, pair[0])] = pair[1]
-        return found
+                    attributes["%s.%s" % (key, pair[0])] = pair[1]
+        return attributes
     return value.__getstate__() if type(value).__module__.startswith("sklearn.tree") else {}

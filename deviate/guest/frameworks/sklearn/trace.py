@@ -49,9 +49,9 @@ class SklearnTrace:
             return
         place = trace.place(frame)
         self.states.record(place)
-        own: Any = getattr(estimator, "random_state", None)
-        if hasattr(own, "get_state"):
-            _, key, *rest = own.get_state()
+        random_state: Any = getattr(estimator, "random_state", None)
+        if hasattr(random_state, "get_state"):
+            _, key, *rest = random_state.get_state()
             numpy = sys.modules["numpy"]
             state = [numpy.frombuffer(key.tobytes(), "uint8"), numpy.asarray(rest, "float64").view("uint8")]
             record(trace, "state", "sklearn.random_state", numpy.concatenate(state), place)

@@ -49,7 +49,7 @@ def install(module: Any, context: AdapterContext) -> None:
         from .capture import calls_of  # most runs keep nothing
 
         calls_of(context, proof_of(context)).patch()
-    if context.trace.asked:
+    if context.trace.requested_level:
         from .trace import tensorflow_trace_of  # most runs are not traced
 
         tensorflow_trace_of(context).patch()

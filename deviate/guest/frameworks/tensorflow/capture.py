@@ -114,7 +114,7 @@ class Calls(Loops):
         """The loop through which the latest batch came."""
         iterator = self.drawn[0] if self.drawn is not None else None
         step = self.capture.step()
-        known = self.known(iterator, step)
+        known = self.find_loop(iterator, step)
         if known is not None:
             return known
         dataset = getattr(iterator, "_dataset", None)

@@ -72,7 +72,7 @@ class Draws:
             self._tell("random operations in another thread", frame)
             return self.original(op_seed)
         stream, is_parallel = self.purpose.draw(frame)
-        is_numbered = op_seed is None and requests.asked.get(stream) is None and self.pipelines.meet(frame)
+        is_numbered = op_seed is None and requests.script_seeds.get(stream) is None and self.pipelines.meet(frame)
         if is_parallel and not is_numbered and not self.is_deterministic():
             self._tell("random numbers in parallel threads of tf.data", frame)  # that race for those of one operation
         if op_seed is None:

@@ -35,7 +35,7 @@ TOO_OLD = "this version of PyTorch has no stack of dispatch modes"
 def install_operations(torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> Operations | None:
     """Trace operations in the steps whose level asks for it; None where no step can."""
     trace = context.trace
-    if OPERATIONS not in (trace.asked, *trace.next):
+    if OPERATIONS not in (trace.requested_level, *trace.next):
         return None
     if not hasattr(torch._C, "_push_on_torch_dispatch_stack"):
         trace.ends(FRAMEWORK, MODULES, TOO_OLD)
