@@ -190,6 +190,21 @@ def test_a_room_is_entered_through_its_door() -> None:
     assert past_doors() == []
 
 
+@pytest.mark.parametrize("room", rooms_with_doors())
+def test_no_module_of_a_room_uses_its_own_door(room: str) -> None:
+    """The door imports what lies behind it: that would be a circle, of which the import contract does not know.
+
+    `acyclic_siblings` compares modules of one folder, and the door is the folder itself.
+    """
+    names = importlib.import_module(room).__homes__
+    uses = []
+    for path in sorted((ROOT / room.replace(".", "/")).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == room:
+                uses += [f"{path.relative_to(ROOT)}:{node.lineno}" for alias in node.names if alias.name in names]
+    assert uses == []
+
+
 def test_a_function_stands_where_python_would_put_the_module_of_its_name() -> None:
     program = (
         "import deviate.workflows.judge, deviate.replay.plan; from deviate import replay, workflows; "

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from deviate.diverge import are_within, compare_traces, growth_of_losses, growth_of_metrics
+from deviate.diverge.compare import compare_traces
+from deviate.diverge.growth import growth_of_losses, growth_of_metrics
 from deviate.diverge.requests import Pair, is_cut
+from deviate.diverge.sums import are_within
 from deviate.model import Run, Series
 from deviate.model.divergence import Difference, Growth, RungFindings
 

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from deviate.diverge import compare_traces
+from deviate.diverge.compare import compare_traces
 from deviate.diverge.requests import SHORTEST_S, Asked, CarryOut, Pair, ending, is_cut, run_pair, traced
 from deviate.diverge.windows import AROUND, LONG_BEFORE, MOST_AGAIN, MOST_EQUAL, Window, next_window, window_around
 from deviate.model.divergence import RUNGS, Rung, RungFindings, Trace

@@ -4,9 +4,10 @@ import dataclasses
 
 import numpy as np
 
-from deviate.diverge import compare_traces, float_form, ulps
+from deviate.diverge.compare import compare_traces
 from deviate.diverge.ladder import Climbed, level_of
 from deviate.diverge.requests import Asked, CarryOut, Pair, run_pair, traced
+from deviate.diverge.ulps import float_form, ulps
 from deviate.diverge.windows import Window
 from deviate.model.divergence import Difference, Ulps
 from deviate.records import kept_arrays

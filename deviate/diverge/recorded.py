@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from deviate import records
-from deviate.diverge import compare_traces, ulps
 from deviate.diverge.causes import find_causes, gather_evidence
+from deviate.diverge.compare import compare_traces
 from deviate.diverge.compare_outcomes import compare_ends
 from deviate.diverge.engine import findings_of, quality
 from deviate.diverge.idle import without_idle
 from deviate.diverge.requests import Pair, ending
+from deviate.diverge.ulps import ulps
 from deviate.errors import InputError, RecordError
 from deviate.model import Artifact, Experiment, Run, Variant
 from deviate.model.divergence import RUNGS, Difference, DivergenceFindings, RungFindings, Trace

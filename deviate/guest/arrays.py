@@ -32,17 +32,17 @@ def array_of(value: Any) -> Array:
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return _of_lists(value)
-    found = numpy.asarray(value)
-    if found.dtype.kind == "O":
-        return _of_lists(found.tolist())
-    if found.dtype.kind == "V":  # bfloat16 of JAX, and its like
-        found = found.astype("float32")
-    if not found.ndim:
+    array = numpy.asarray(value)
+    if array.dtype.kind == "O":
+        return _of_lists(array.tolist())
+    if array.dtype.kind == "V":  # bfloat16 of JAX, and its like
+        array = array.astype("float32")
+    if not array.ndim:
         raise ValueError("a single value has no rows")
-    if found.dtype.kind == "U":
-        return _of_texts(found.ravel().tolist(), found.shape)
-    found = numpy.ascontiguousarray(found, dtype=found.dtype.newbyteorder("="))
-    return found.dtype.name, found.shape, found.tobytes()
+    if array.dtype.kind == "U":
+        return _of_texts(array.ravel().tolist(), array.shape)
+    array = numpy.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    return array.dtype.name, array.shape, array.tobytes()
 
 
 def _of_lists(value: Any) -> Array:

@@ -72,9 +72,9 @@ def _of_item(item: Carried) -> Numbers:
         return read(item.value)
     if isinstance(item, (Template, FormatTemplate)):
         arguments = tuple(item.arguments)
-        named = item.named if isinstance(item, FormatTemplate) else {}
+        by_name = item.named if isinstance(item, FormatTemplate) else {}
         numbers = read(arguments[0]) if len(arguments) == 1 else read_row(arguments)
-        return numbers + read_record(named)
+        return numbers + read_record(by_name)
     return []
 
 

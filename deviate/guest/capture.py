@@ -44,7 +44,7 @@ class Capture:
         at_end: told before the sets of an evaluation are closed; adapters put in what still waits on a device.
         keeper: the framework whose own trainer runs now and whose adapter keeps its outputs; "" where none does. What
             stands below it keeps nothing then.
-        taken: gives the ids of tensors that the adapter of a framework above theirs keeps.
+        ids_above: gives the ids of tensors that the adapter of a framework above theirs keeps.
     """
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder) -> None:
@@ -61,10 +61,10 @@ class Capture:
         self.weights_of: dict[str, Callable[[], Iterable[tuple[str, Array]]]] = {}
         self.at_end: list[Callable[[], object]] = []
         self.keeper = ""
-        self.taken: Callable[[], set[int]] = set
+        self.ids_above: Callable[[], set[int]] = set
         self.pid = os.getpid()
         self.thread = get_ident()
-        self.told: set[str] = set()
+        self.refusals: set[str] = set()
         self.digests: dict[str, str] = {}
         self.latest = OUTSIDE
         self.n_loops = 0
@@ -83,7 +83,7 @@ class Capture:
             recorder.at_main_end.append(lambda: self._finish("loop"))
             recorder.at_close.append(lambda: self._finish("exit"))
 
-    def is_home(self) -> bool:
+    def is_script_thread(self) -> bool:
         """Whether this is the process and the thread of the script's own: workers of loaders keep nothing."""
         return os.getpid() == self.pid and get_ident() == self.thread
 
@@ -96,26 +96,26 @@ class Capture:
             name: of the set; the same name in one evaluation is the same set.
             step: of the main loop in which the rows were computed; the present one unless it is given.
         """
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         name = fit_name(name)
-        known = self.open.get(name)
+        current = self.open.get(name)
         if framework == SCRIPT and name not in self.logged:
             self.logged.add(name)
             self.again(name)
-            known = None
+            current = None
         elif framework != SCRIPT and name in self.logged:
             return  # the script logs this set itself
-        if known is None:
-            known = self.open[name] = Set(name, self.step() if step is None else step, framework)
-        if known.why_not:
+        if current is None:
+            current = self.open[name] = Set(name, self.step() if step is None else step, framework)
+        if current.why_not:
             return
-        size = known.add(arrays)
+        size = current.add(arrays)
         self.left -= size
-        if self.left < 0 and not known.why_not:
-            known.why_not = FULL
-        if known.why_not:
-            self.give_up(name, framework, known.why_not)
+        if self.left < 0 and not current.why_not:
+            current.why_not = FULL
+        if current.why_not:
+            self.give_up(name, framework, current.why_not)
 
     def give_up(self, name: str, framework: str, reason: str) -> None:
         """Of a set in the evaluation that goes on nothing is kept, nor of the one before: it would pass for the last.
@@ -124,12 +124,12 @@ class Capture:
             reason: in words.
         """
         name = fit_name(name)
-        if not self.is_home() or (framework != SCRIPT and name in self.logged):
+        if not self.is_script_thread() or (framework != SCRIPT and name in self.logged):
             return
-        known = self.open.setdefault(name, Set(name, OUTSIDE, framework))
-        known.why_not = reason
+        current = self.open.setdefault(name, Set(name, OUTSIDE, framework))
+        current.why_not = reason
         self.refuse(PREDICTIONS, name, reason)
-        self._drop(known)
+        self._drop(current)
         earlier = self.last.pop(name, None)
         if earlier is not None:
             self._drop(earlier)
@@ -140,54 +140,54 @@ class Capture:
 
     def again(self, name: str) -> None:
         """The set of this name is gone through anew in the same evaluation: the later pass counts."""
-        known = self.open.pop(fit_name(name), None)
-        if known is not None:
-            self._drop(known)
+        replaced = self.open.pop(fit_name(name), None)
+        if replaced is not None:
+            self._drop(replaced)
 
     def end_evaluation(self) -> None:
         """Training goes on, or the run ends: the sets of the evaluation are whole."""
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         self.recorder.tell(self.at_end)
-        for name, known in self.open.items():
-            if known.why_not or not known.parts:
+        for name, current in self.open.items():
+            if current.why_not or not current.parts:
                 continue
             before = self.last.get(name)
             if before is not None:
                 self._drop(before)
-            self.last[name] = known
-            if self.every and known.step != OUTSIDE and (known.step + 1) % self.every == 0:
-                self._write(known)
+            self.last[name] = current
+            if self.every and current.step != OUTSIDE and (current.step + 1) % self.every == 0:
+                self._write(current)
         self.open = {}
 
-    def _drop(self, known: Set) -> None:
-        if not known.is_written:
-            self.left += known.size()
-        known.parts = {}
+    def _drop(self, rows: Set) -> None:
+        if not rows.is_written:
+            self.left += rows.size()
+        rows.parts = {}
 
-    def _write(self, known: Set) -> None:
-        if known.is_written or not known.parts:
+    def _write(self, chosen: Set) -> None:
+        if chosen.is_written or not chosen.parts:
             return
-        known.is_written = True
-        file = "%s-%s%s-%x.npz" % (PREDICTIONS, known.name, _place(known.step), self.pid)
-        arrays = known.arrays()
+        chosen.is_written = True
+        file = "%s-%s%s-%x.npz" % (PREDICTIONS, chosen.name, _place(chosen.step), self.pid)
+        arrays = chosen.arrays()
         rows = arrays[0][1][1][0] if arrays else 0
-        for column, array in self.columns.get(known.name, {}).items():
+        for column, array in self.columns.get(chosen.name, {}).items():
             if array[1][0] == rows:
                 arrays.append((column, array))
             else:
                 reason = "%d rows for %d examples" % (array[1][0], rows)
-                self.refuse("groups", "%s of %s" % (column, known.name), reason)
-        self.left += known.size()
-        known.parts = {}
-        if self._save(PREDICTIONS, known.name, file, arrays, is_compressed=True):
-            self.recorder.event("artifact", PREDICTIONS, known.name, known.step, known.framework, file, rows)
+                self.refuse("groups", "%s of %s" % (column, chosen.name), reason)
+        self.left += chosen.size()
+        chosen.parts = {}
+        if self._save(PREDICTIONS, chosen.name, file, arrays, is_compressed=True):
+            self.recorder.event("artifact", PREDICTIONS, chosen.name, chosen.step, chosen.framework, file, rows)
 
     # ------------------------------------------------------------ weights
 
     def weights(self, step: int, moment: str) -> None:
         """Write the weights of every framework that has trained some."""
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         from .hashing import weights_digest
 
@@ -226,12 +226,12 @@ class Capture:
 
     def _finish(self, moment: str) -> None:
         """The main loop has ended, or the process does."""
-        if not self.is_home():
+        if not self.is_script_thread():
             return
         self.end_evaluation()
         if moment == "exit":
-            for known in self.last.values():
-                self._write(known)
+            for rows in self.last.values():
+                self._write(rows)
             self.weights(OUTSIDE, moment)
             return
         is_asked_for = self.every and self.latest != OUTSIDE and (self.latest + 1) % self.every == 0
@@ -259,8 +259,8 @@ class Capture:
     def refuse(self, kind: str, name: str, reason: str) -> None:
         """Tell why something is not kept, once."""
         text = "%s of %s: %s" % (kind, name, reason)
-        if text not in self.told:
-            self.told.add(text)
+        if text not in self.refusals:
+            self.refusals.add(text)
             self.recorder.event("not captured", kind, name, reason)
 
 

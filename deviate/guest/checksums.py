@@ -71,15 +71,15 @@ class DeviceChecksums:
     def _weights_on(self, numbers: Any) -> Any:
         """Odd weights of the positions in a chunk."""
         n = min(numbers.numel(), CHUNK)
-        known = self.weights.get(numbers.device)
-        if known is None or known.numel() < n:
+        weights = self.weights.get(numbers.device)
+        if weights is None or weights.numel() < n:
             torch = self.torch
             size = min(CHUNK, 1 << max(n - 1, 1).bit_length())
             x = torch.arange(1, size + 1, dtype=torch.int64, device=numbers.device) * _signed(GOLDEN)
             for shift, factor in MIX:
                 x = (x ^ _shifted(x, shift)) * _signed(factor)
-            known = self.weights[numbers.device] = (x ^ _shifted(x, 31)) | 1
-        return known
+            weights = self.weights[numbers.device] = (x ^ _shifted(x, 31)) | 1
+        return weights
 
 
 GOLDEN = 0x9E3779B97F4A7C15

@@ -85,10 +85,10 @@ def example_keys(batch: Array) -> Array:
     head = ("%s\x1f%s" % (kind, ",".join(map(str, shape[1:])))).encode()[:64]
     keys = []
     for start in range(0, width * rows, width) if width else [0] * rows:
-        own = blake2b(digest_size=KEY_WIDTH, key=head)
+        digest = blake2b(digest_size=KEY_WIDTH, key=head)
         for first, last in pieces(width):
-            own.update(view[start + first : start + last])
-        keys.append(own.digest())
+            digest.update(view[start + first : start + last])
+        keys.append(digest.digest())
     return "uint64", (rows,), b"".join(keys)
 
 

@@ -33,7 +33,7 @@ class Flows:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.files: dict[str, ast.Module | None] = {}
-        self.known: dict[tuple[str, str, int, frozenset[str], frozenset[str]], bool | None] = {}
+        self.answers: dict[tuple[str, str, int, frozenset[str], frozenset[str]], bool | None] = {}
         self.codes: dict[int, tuple[CodeType, bool]] = {}
 
     def reach(
@@ -59,20 +59,20 @@ class Flows:
             code, line = frame.f_code, frame.f_lineno
             if self.is_of_project(code):
                 key = (code.co_filename, code.co_name, line, names, calls)
-                if key not in self.known:
-                    self.known[key] = self._look(code.co_filename, line, names, calls, as_data)
-                found = self.known[key]
-                if found is not None and (found or code.co_name not in BY_CALLER):
-                    return found
+                if key not in self.answers:
+                    self.answers[key] = self._look(code.co_filename, line, names, calls, as_data)
+                answer = self.answers[key]
+                if answer is not None and (answer or code.co_name not in BY_CALLER):
+                    return answer
                 calls = frozenset()
             frame = frame.f_back
         return False
 
     def is_of_project(self, code: CodeType) -> bool:
-        known = self.codes.get(id(code))
-        if known is None:  # the reference keeps the id from being used again
-            known = self.codes[id(code)] = (code, self.project.place(code) is not None)
-        return known[1]
+        entry = self.codes.get(id(code))
+        if entry is None:  # the reference keeps the id from being used again
+            entry = self.codes[id(code)] = (code, self.project.place(code) is not None)
+        return entry[1]
 
     def _look(self, file: str, line: int, names: frozenset[str], called: frozenset[str], as_data: bool) -> bool | None:
         """Whether a value computed in this line reaches such a call; None when the function returns it."""
@@ -81,11 +81,11 @@ class Flows:
             return False
         scope, statement = _find(tree, line)
         calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
-        here = [call for call in calls if line in (call.lineno, call.func.end_lineno)]
-        here = list(_named(here, called)) if called else here
-        for outer in _named(calls, names):
+        line_calls = [call for call in calls if line in (call.lineno, call.func.end_lineno)]
+        line_calls = list(_calls_of(line_calls, called)) if called else line_calls
+        for outer in _calls_of(calls, names):
             parts = _data_of(outer) if as_data else [outer]
-            if any(call is not outer and call in ast.walk(part) for part in parts for call in here):
+            if any(call is not outer and call in ast.walk(part) for part in parts for call in line_calls):
                 return True
         if isinstance(statement, ast.Return):
             return None
@@ -126,7 +126,7 @@ def _inner(node: ast.AST) -> Iterator[ast.stmt]:
 
 def _data_of(call: ast.Call) -> list[ast.expr]:
     """The arguments of a call that may be examples."""
-    return [*call.args, *(it.value for it in call.keywords if it.arg in DATA_KEYWORDS)]
+    return [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in DATA_KEYWORDS)]
 
 
 def _makes_no_data(statement: ast.AST) -> bool:
@@ -142,14 +142,14 @@ def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: 
     """Follow the names that a statement binds through the later statements of its function."""
     held = set(_bound(statement))
     if as_data:
-        held = set() if _makes_no_data(statement) else held | set(_kept(statement))
+        held = set() if _makes_no_data(statement) else held | set(_extended(statement))
     is_returned = False
     start = (getattr(statement, "lineno", 0), getattr(statement, "col_offset", 0))
     for node in _within(scope):
         if not held or (node.lineno, node.col_offset) <= start:
             continue
         calls = (child for child in ast.walk(node) if isinstance(child, ast.Call))
-        for call in _named(calls, names):
+        for call in _calls_of(calls, names):
             if any(held.intersection(_read(part)) for part in (_data_of(call) if as_data else [call])):
                 return True
         if held.intersection(_read(node)):
@@ -157,7 +157,7 @@ def _follow(scope: ast.AST, statement: ast.AST, names: frozenset[str], as_data: 
             if not as_data:
                 held.update(_bound(node))
             elif not _makes_no_data(node):
-                held.update((*_bound(node), *_kept(node)))
+                held.update((*_bound(node), *_extended(node)))
     return None if is_returned else False
 
 
@@ -169,7 +169,7 @@ def _within(scope: ast.AST) -> Iterator[ast.stmt]:
             yield from _within(node)
 
 
-def _named(calls: Iterator[ast.Call] | list[ast.Call], names: frozenset[str]) -> Iterator[ast.Call]:
+def _calls_of(calls: Iterator[ast.Call] | list[ast.Call], names: frozenset[str]) -> Iterator[ast.Call]:
     for call in calls:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
         if name in names:
@@ -191,7 +191,7 @@ def _bound(statement: ast.AST) -> Iterator[str]:
             yield _dotted(target)
 
 
-def _kept(statement: ast.AST) -> Iterator[str]:
+def _extended(statement: ast.AST) -> Iterator[str]:
     """The container that a statement adds to."""
     call = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in KEEPING:
@@ -204,8 +204,8 @@ def _kept(statement: ast.AST) -> Iterator[str]:
 
 def _read(node: ast.AST) -> set[str]:
     """The names that are read in an expression or statement, those of the statements in it too."""
-    found = {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)}
-    return found | {_dotted(child) for child in ast.walk(node) if isinstance(child, ast.Attribute)}
+    reads = {child.id for child in ast.walk(node) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)}
+    return reads | {_dotted(child) for child in ast.walk(node) if isinstance(child, ast.Attribute)}
 
 
 def _dotted(node: ast.Attribute) -> str:

@@ -8,30 +8,30 @@ import json
 import os
 import sys
 
-from . import earlier, imports, source, taps
+from . import checkpoint_guard, imports, source, taps
+from .adapter_context import AdapterContext
 from .capture import Capture
 from .editable import Editable
-from .files import Guard
-from .parts import Guest
 from .project import Project
 from .recorder import UNSEEN, Recorder
 from .seeds import Seeding
 from .streams import Streams, route
 from .trace import Trace
+from .write_guard import WriteGuard
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
 
-_guest: Guest | None = None
+_context: AdapterContext | None = None
 
 
 def start() -> None:
     """Begin to record this process, once; without DEVIATE_RUN_DIR nothing happens."""
-    global _guest
+    global _context
     folder = os.environ.get("DEVIATE_RUN_DIR")
-    if _guest is not None or not folder:
+    if _context is not None or not folder:
         return
     manifest = _read(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
     spec = _read(os.environ["DEVIATE_SPEC"])
@@ -40,8 +40,8 @@ def start() -> None:
     recorder = Recorder(folder, _facts(), project)
     taps.install(recorder, builtins)
     recorder.open()
-    watch = earlier.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
-    guard = Guard(work, manifest["root"], folder, recorder, watch)
+    watch = checkpoint_guard.watch(work, recorder, has_main=bool(recorder.main_ids - {UNSEEN}))
+    guard = WriteGuard(work, manifest["root"], folder, recorder, watch)
     taps.earlier = watch
     streams = Streams(dict(spec.get("seeds") or {}), recorder, frozenset(spec.get("varied") or ()))
     route(streams)
@@ -49,11 +49,13 @@ def start() -> None:
     wanted = dict(spec.get("capture") or {})
     capture = Capture(wanted, folder, recorder)
     trace = Trace(wanted, folder, recorder, project)
-    _guest = Guest(recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace)
+    _context = AdapterContext(
+        recorder, streams, seeding, project, guard, dict(spec.get("controls") or {}), capture, trace
+    )
     recorder.at_close.append(streams.report)
     Editable(manifest["root"], work).begin()
     source.show_originals(project)
-    imports.watch(source, _guest)
+    imports.watch(source, _context)
     guard.begin()
     atexit.register(recorder.close)
     if hasattr(os, "register_at_fork"):

@@ -55,13 +55,13 @@ class Examples:
         parts = [(kind, tuple(shape[1:]), _flat(buffer)) for kind, shape, buffer in batch]
         sums = self.passes.setdefault(("alone", len(self.passes)) if of_pass is None else of_pass, [0, 0])
         for example in range(n):
-            own = hashlib.blake2b(digest_size=WIDTH)
+            digest = hashlib.blake2b(digest_size=WIDTH)
             for place, (kind, shape, view) in enumerate(parts):
                 size = len(view) // n
-                _begin(own, str(place), kind, shape)
+                _begin(digest, str(place), kind, shape)
                 for start, end in pieces(size):
-                    own.update(view[example * size + start : example * size + end])
-            sums[1] += int.from_bytes(own.digest(), "big")
+                    digest.update(view[example * size + start : example * size + end])
+            sums[1] += int.from_bytes(digest.digest(), "big")
         sums[1] %= 1 << 8 * WIDTH
         sums[0] += n
         self.count += n

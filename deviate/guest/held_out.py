@@ -41,24 +41,24 @@ LIBRARIES = frozenset(("numpy", "torch", "tensorflow", "jax", "jaxlib", "keras",
 
 def record_held_out(recorder: Recorder, project: Project, frame: FrameType | None) -> None:
     """Record the hash of what this frame and its callers hold."""
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     size = 0
     while frame is not None and size <= LARGEST:
         if project.place(frame.f_code) is not None:
             for name, value in _held(frame):
-                array = None if name in found else _array(value)
+                array = None if name in arrays else _array(value)
                 if array is not None:
-                    found[name] = array
+                    arrays[name] = array
                     size += memoryview(array[2]).nbytes
         frame = frame.f_back
-    if size > LARGEST or all(_is_of_labels(name) for name in found):
+    if size > LARGEST or all(_is_of_labels(name) for name in arrays):
         return
     sets: dict[tuple[str, int], list[str]] = {}  # arrays of one set with as many rows are parts of its examples
-    for name in sorted(found):
-        sets.setdefault((_set_of(name), found[name][1][0]), []).append(name)
-    data = Evaluations(recorder, ", ".join(sorted(found)))
+    for name in sorted(arrays):
+        sets.setdefault((_set_of(name), arrays[name][1][0]), []).append(name)
+    data = Evaluations(recorder, ", ".join(sorted(arrays)))
     for key, members in sets.items():
-        data.add([found[name] for name in members], of_pass=key)
+        data.add([arrays[name] for name in members], of_pass=key)
     data.end(NAMES)
 
 
@@ -70,8 +70,12 @@ def _held(frame: FrameType) -> list[tuple[str, Any]]:
     held = names.variables(frame)
     if len(held) > names.MOST_NAMES:
         return []
-    own = names.attributes(held["self"]) if "self" in held else {}
-    around = [held, own, *(value for value in held.values() if type(value) is dict and len(value) <= names.MOST_PARTS)]
+    attributes = names.attributes(held["self"]) if "self" in held else {}
+    around = [
+        held,
+        attributes,
+        *(value for value in held.values() if type(value) is dict and len(value) <= names.MOST_PARTS),
+    ]
     items = [item for those in around for item in list(those.items())]
     return [(name, value) for name, value in items if isinstance(name, str) and _set_of(name)]
 
@@ -85,8 +89,8 @@ def _set_of(name: str) -> str:
     ['', '', '', '', '', '', '']
     """
     plain = _plain(name)
-    found = names.set_name(LABELS.sub("x", plain))
-    return found if SETS.fullmatch(found) and (found != plain or found in BARE) else ""
+    set_name = names.set_name(LABELS.sub("x", plain))
+    return set_name if SETS.fullmatch(set_name) and (set_name != plain or set_name in BARE) else ""
 
 
 def _plain(name: str) -> str:

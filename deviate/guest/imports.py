@@ -10,8 +10,8 @@ import os
 import sys
 from importlib import import_module
 
+from .adapter_context import AdapterContext
 from .frameworks import PACKAGES
-from .parts import Guest
 
 OWN = "deviate"
 """What a script imports to log something itself; it need not be installed where the script runs."""
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 class Finder:
     """First on `sys.meta_path`; finds nothing itself, but attends to how the watched modules are loaded."""
 
-    def __init__(self, guest: Guest) -> None:
+    def __init__(self, context: AdapterContext) -> None:
         self.adapters: dict[str, list[ModuleType]] = {}
         """Adapters by the module that each waits for: several may wait for one."""
         self.packages = dict(PACKAGES)
-        self.guest = guest
+        self.context = context
         self.busy: set[str] = set()
 
     def find_spec(
@@ -52,16 +52,16 @@ class Finder:
             spec = spec_from_file_location(name, os.path.join(os.path.dirname(os.path.dirname(__file__)), "logs.py"))
         loader = getattr(spec, "loader", None)
         if loader is not None and hasattr(loader, "exec_module") and not isinstance(loader, type):
-            self._attend(loader, name)
+            self._patch(loader, name)
         return spec
 
     def take_up(self, package: str) -> None:
         """Import the adapters of a package, which wait for modules of it from now on."""
-        for own in self.packages.pop(package):
+        for name in self.packages.pop(package):
             try:
-                adapter = import_part("%s.frameworks.%s" % (__package__, own))
+                adapter = import_part("%s.frameworks.%s" % (__package__, name))
             except Exception as error:
-                self.guest.recorder.fault("adapter %s" % own, error)
+                self.context.recorder.fault("adapter %s" % name, error)
                 continue
             self.expect(adapter)
 
@@ -72,16 +72,16 @@ class Finder:
             if adapter not in waiting:
                 waiting.append(adapter)
 
-    def _attend(self, loader: Any, name: str) -> None:
+    def _patch(self, loader: Any, name: str) -> None:
         load = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
             for adapter in self.adapters[name]:
-                prepare(adapter, module, self.guest)
+                prepare(adapter, module, self.context)
             load(module)
             if module.__name__ == name:  # some finders share one loader among modules
                 for adapter in self.adapters[name]:
-                    attach(adapter, module, self.guest)
+                    install(adapter, module, self.context)
 
         try:
             loader.exec_module = exec_module
@@ -89,30 +89,32 @@ class Finder:
             pass
 
 
-def _other_finders(own: Finder, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+def _other_finders(
+    caller: Finder, name: str, path: Sequence[str] | None, target: ModuleType | None
+) -> ModuleSpec | None:
     for finder in sys.meta_path:
-        if finder is not own and hasattr(finder, "find_spec"):
+        if finder is not caller and hasattr(finder, "find_spec"):
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 return spec
     return None
 
 
-def prepare(adapter: ModuleType, module: ModuleType, guest: Guest) -> None:
+def prepare(adapter: ModuleType, module: ModuleType, context: AdapterContext) -> None:
     """Let an adapter that asks for it, by a function `prepare`, act before its module is executed."""
     try:
         if hasattr(adapter, "prepare"):
-            adapter.prepare(module, guest)
+            adapter.prepare(module, context)
     except Exception as error:
-        guest.recorder.fault("adapter of %s" % module.__name__, error)
+        context.recorder.fault("adapter of %s" % module.__name__, error)
 
 
-def attach(adapter: ModuleType, module: ModuleType, guest: Guest) -> None:
+def install(adapter: ModuleType, module: ModuleType, context: AdapterContext) -> None:
     """Let an adapter act on its module; a fault in it is recorded, and the import goes on."""
     try:
-        adapter.attach(module, guest)
+        adapter.install(module, context)
     except Exception as error:
-        guest.recorder.fault("adapter of %s" % module.__name__, error)
+        context.recorder.fault("adapter of %s" % module.__name__, error)
 
 
 def import_part(name: str) -> Any:
@@ -125,13 +127,13 @@ def import_part(name: str) -> Any:
         sys.dont_write_bytecode = before
 
 
-def watch(adapter: ModuleType, guest: Guest) -> None:
+def watch(adapter: ModuleType, context: AdapterContext) -> None:
     """Attach this adapter and those of `PACKAGES`: now to what is loaded already, to the rest as it gets imported."""
-    finder = Finder(guest)
+    finder = Finder(context)
     finder.expect(adapter)
-    for package in [it for it in PACKAGES if it in sys.modules]:
+    for package in [package for package in PACKAGES if package in sys.modules]:
         finder.take_up(package)
     for name, adapters in list(finder.adapters.items()):
         for waiting in adapters if name in sys.modules else ():
-            attach(waiting, sys.modules[name], guest)
+            install(waiting, sys.modules[name], context)
     sys.meta_path.insert(0, finder)

@@ -49,8 +49,8 @@ def _record(
     if type(result) is not CoroutineType:
         for site in sites:
             try:
-                given = next(iter((*args, *kwargs.values())), None)
-                numbers = _numbers(callee, recorder.fields[site]) or read(given)
+                argument = next(iter((*args, *kwargs.values())), None)
+                numbers = _numbers(callee, recorder.fields[site]) or read(argument)
                 recorder.numbers(site, numbers, label, _getframe(1))
             except Exception as error:
                 recorder.fault("site %s" % site, error)
@@ -77,15 +77,15 @@ def _attribute(owner: Any, name: str) -> Any:
     A property is code of the user's: the analysis names only those that compute and change nothing. It may bring a
     number from an accelerator to the host, which a run without taps would not wait for: then it counts as absent too.
     """
-    found = next((base.__dict__[name] for base in type(owner).__mro__ if name in base.__dict__), ABSENT)
-    if isinstance(found, property):
-        return ABSENT if _is_remote_inside(owner) else found.__get__(owner)
-    if isinstance(found, MemberDescriptorType):
-        return found.__get__(owner)
+    member = next((base.__dict__[name] for base in type(owner).__mro__ if name in base.__dict__), ABSENT)
+    if isinstance(member, property):
+        return ABSENT if _is_remote_inside(owner) else member.__get__(owner)
+    if isinstance(member, MemberDescriptorType):
+        return member.__get__(owner)
     state = _state(owner)
     if name in state:
         return state[name]
-    return ABSENT if hasattr(type(found), "__get__") else found
+    return ABSENT if hasattr(type(member), "__get__") else member
 
 
 def _state(owner: Any) -> Mapping[str, Any]:
@@ -98,9 +98,14 @@ def _state(owner: Any) -> Mapping[str, Any]:
 
 def _is_remote_inside(owner: Any) -> bool:
     """Whether something that the meter keeps is on an accelerator, itself or in a sequence or mapping."""
-    slots = [it for base in type(owner).__mro__ for it in base.__dict__.values() if type(it) is MemberDescriptorType]
-    kept = [*_state(owner).values(), *[slot.__get__(owner) for slot in slots]]
-    for value in kept:
+    slots = [
+        member
+        for base in type(owner).__mro__
+        for member in base.__dict__.values()
+        if type(member) is MemberDescriptorType
+    ]
+    values = [*_state(owner).values(), *[slot.__get__(owner) for slot in slots]]
+    for value in values:
         if isinstance(value, dict):
             inside = list(value.values())[:MOST_ITEMS]
         elif isinstance(value, (list, tuple, deque)):

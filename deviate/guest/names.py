@@ -75,8 +75,8 @@ def find(frame: FrameType | None, project: Project, is_it: Callable[[Any], bool]
     while frame is not None:
         if project.place(frame.f_code) is not None:
             with_names = [set_name(name) for name in _held(frame, is_it)]
-            told = next((name for name in with_names if WORDS.search(name)), "") or next(filter(None, with_names), "")
-            best = told or (best if best != untold else "") or (untold if with_names else best)
+            name = next((name for name in with_names if WORDS.search(name)), "") or next(filter(None, with_names), "")
+            best = name or (best if best != untold else "") or (untold if with_names else best)
         frame = frame.f_back
     return best
 
@@ -106,9 +106,9 @@ def of_argument(frame: FrameType | None, project: Project) -> str:
             return value
     for name, value in names.items():
         if HOLDS.search(name.lower()) and not isinstance(value, (str, int, float, bool, type(None))):
-            told = find(frame, project, lambda other, value=value: other is value, "")  # type: ignore[misc]
-            if told:
-                return told
+            label = find(frame, project, lambda other, value=value: other is value, "")  # type: ignore[misc]
+            if label:
+                return label
     return ""
 
 
@@ -135,11 +135,11 @@ def beside(frame: FrameType | None, project: Project, is_it: Callable[[Any], boo
 def variables(frame: FrameType) -> dict[str, Any]:
     """A copy of the names of a frame; none of the values is kept alive by having been looked at."""
     names = frame.f_locals
-    found = dict(names)
+    variables = dict(names)
     # Up to Python 3.12 a function's frame keeps the dictionary that it made for us, and all values with it.
     if frame.f_code.co_flags & IS_OPTIMIZED and type(names) is dict and sys.getrefcount(names) <= _UNSHARED:
         names.clear()
-    return found
+    return variables
 
 
 def _held(frame: FrameType, is_it: Callable[[Any], bool]) -> Iterator[str]:
@@ -155,10 +155,10 @@ def _held(frame: FrameType, is_it: Callable[[Any], bool]) -> Iterator[str]:
             for key, item in _items(name, value):
                 if _is(is_it, item):
                     yield key
-    for own, value in names.items():
+    for variable, value in names.items():
         for name, item in attributes(value).items():
             if _is(is_it, item):
-                yield name if isinstance(name, str) and set_name(name) else own
+                yield name if isinstance(name, str) and set_name(name) else variable
 
 
 def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -175,10 +175,10 @@ def attributes(value: Any) -> dict[str, Any]:
     if isinstance(value, (type, type(sys))):
         return {}
     try:
-        found = object.__getattribute__(value, "__dict__")
+        contents = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return {}
-    return found if type(found) is dict and len(found) <= MOST_NAMES else {}
+    return contents if type(contents) is dict and len(contents) <= MOST_NAMES else {}
 
 
 def _is(is_it: Callable[[Any], bool], value: Any) -> bool:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .parts import Guest
+    from .adapter_context import AdapterContext
 
 SCHEMA = 1
 PROFILE = "profile"
@@ -37,9 +37,9 @@ class Window:
     """
 
     def __init__(
-        self, guest: Guest, framework: str, begin: Callable[[], object], end: Callable[[], dict[str, Any]]
+        self, context: AdapterContext, framework: str, begin: Callable[[], object], end: Callable[[], dict[str, Any]]
     ) -> None:
-        self.capture, self.recorder = guest.capture, guest.recorder
+        self.capture, self.recorder = context.capture, context.recorder
         self.framework, self.begin, self.end = framework, begin, end
         first, _, last = self.capture.profile.partition(":")
         self.start, self.stop = int(first), int(last)
@@ -48,21 +48,21 @@ class Window:
         self.n_updates: int | None = None
         self.opened = 0.0
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         self.recorder.at_main_step.append(self._main_step)
         self.recorder.at_main_end.append(self.close)
         self.recorder.at_close.append(self._finish)
 
     def update(self) -> None:
         """The weights have been changed."""
-        if self.state == "open" and self.capture.is_home():
+        if self.state == "open" and self.capture.is_script_thread():
             self.n_updates = 1 + (self.n_updates or 0)
             if self.n_updates >= MOST_UPDATES:
                 self.close()
 
     def close(self) -> None:
         """The window ends; what was seen in it is written."""
-        if self.state != "open" or not self.capture.is_home():
+        if self.state != "open" or not self.capture.is_script_thread():
             return
         self.state = "done"
         took = perf_counter() - self.opened
@@ -84,7 +84,7 @@ class Window:
         self._write(document)
 
     def _main_step(self, step: int) -> None:
-        if not self.capture.is_home():
+        if not self.capture.is_script_thread():
             return
         if self.state == "waiting" and self.start <= step < self.stop:
             self.state = "done"  # unless it begins
@@ -101,7 +101,7 @@ class Window:
 
     def _finish(self) -> None:
         self.close()
-        if self.state == "waiting" and self.recorder.has_stepped and self.capture.is_home():
+        if self.state == "waiting" and self.recorder.has_stepped and self.capture.is_script_thread():
             self._refuse("the main loop came to no step %d" % self.start)
 
     def _write(self, document: dict[str, Any]) -> None:

@@ -63,8 +63,8 @@ class Project:
 
     def nearest(self, frame: FrameType | None) -> tuple[str, int]:
         """File and line of the nearest frame of the project, from `frame` on outwards; ("", 0) when there is none."""
-        found = self.innermost(frame)
-        return ("", 0) if found is None else (str(self.place(found.f_code)), found.f_lineno)
+        innermost = self.innermost(frame)
+        return ("", 0) if innermost is None else (str(self.place(innermost.f_code)), innermost.f_lineno)
 
     def innermost(self, frame: FrameType | None) -> FrameType | None:
         """The nearest frame of the project, from `frame` on outwards; None when there is none."""

@@ -13,7 +13,7 @@ from time import perf_counter, time
 
 from ..eventlog import CUT, SCHEMA, WHOLE, encode, number_text
 from .project import Project
-from .values import Later, labelled, read
+from .values import DeferredScalar, labelled, read
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Running:
         self.is_marked = False
 
 
-class Heads(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
+class LinePrefixes(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[int, str]
     """How the lines of a site begin."""
 
     def __missing__(self, site: int) -> str:
@@ -84,7 +84,7 @@ class Recorder:
         self.main_ids = {number for number, loop in project.loops.items() if loop[2]} | {UNSEEN}
         self.fields = project.fields
         self.place = project.place
-        self.heads = Heads()
+        self.heads = LinePrefixes()
         self.error_count = 0
         self.has_stepped = False
         self.at_main_step: list[Callable[[int], object]] = []
@@ -111,7 +111,7 @@ class Recorder:
         self.ways: dict[tuple[int, ...], str] = {}
         self.declared: dict[str, int] = {}
         self.codes: dict[int, tuple[CodeType, str | None]] = {}
-        self.pending: list[tuple[str, Later, str]] = []
+        self.pending: list[tuple[str, DeferredScalar, str]] = []
 
     after_fork = _reset
 
@@ -219,13 +219,13 @@ class Recorder:
         for text, number in labelled(None if label is None else str(label), numbers, JOINT):
             self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
 
-    def named(self, name: str, value: object, frame: FrameType) -> None:
+    def named_value(self, name: str, value: object, frame: FrameType) -> None:
         """A value that a framework reports by name."""
-        for own, number in read(value):
-            full = name if own is None else "%s_%s" % (name, own)
+        for suffix, number in read(value):
+            full = name if suffix is None else "%s_%s" % (name, suffix)
             self.line('["named", %s, ' % _quoted(full), number, frame, "]\n")
 
-    def line(self, head: str, number: float | Later, frame: FrameType, tail: str) -> None:
+    def line(self, head: str, number: float | DeferredScalar, frame: FrameType, tail: str) -> None:
         """One value with its time, its loops, and the calls that lead to `frame`. The hot path: all in one function."""
         now = perf_counter()
         if now - self.stamped >= STAMP_S:
@@ -252,7 +252,7 @@ class Recorder:
             caller = caller.f_back
         key = tuple(way)
         way_text = self.ways.get(key) or self._declare(key, frame)
-        if type(number) is Later:
+        if type(number) is DeferredScalar:
             self.pending.append((f"{head}{way_text}{loops}{self.stamp}", number, tail))
             return
         text = repr(number)

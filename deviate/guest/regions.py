@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MethodType
 
-from .seeds import dress
+from .seeds import wraps_like
 from .streams import Streams
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -24,7 +24,7 @@ def region(streams: Streams, stream: str, function: Any) -> Any:
         finally:
             streams.leave(before)
 
-    return dress(inside, function)
+    return wraps_like(inside, function)
 
 
 class Constructor:

@@ -34,32 +34,32 @@ class Requests(Bank):
     def next_seed(self, stream: str) -> Given:
         return Given(derive(*self.next(stream)))
 
-    def seed(self, stream: str, asked: str) -> Given:
+    def seed(self, stream: str, key: str) -> Given:
         """Seed for one that asks for a seed of its own: the same whenever the script asks for the same."""
         self.streams.tell_drawn(self.library, stream)
-        return Given(self.streams.seed(self.library, "%s\x1f%s" % (self.asked.get(stream), asked), stream))
+        return Given(self.streams.seed(self.library, "%s\x1f%s" % (self.script_seeds.get(stream), key), stream))
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         return [seed, 0]
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         return state[1]
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         pass
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         return self.states.get(OTHER) or self._state(OTHER)
 
     def switch(self, before: str, now: str) -> None:
         """Every stream has its own count, whichever draws now."""
 
-    def look(self, now: str) -> None:
-        super().look(OTHER)
+    def note_draws(self, now: str) -> None:
+        super().note_draws(OTHER)
 
-    def forget(self, asked: str, now: str) -> None:
-        super().forget(asked, now)
+    def before_seeding(self, seed: str, now: str) -> None:
+        super().before_seeding(seed, now)
         self.states.pop(now, None)
 
-    def settle(self, now: str) -> None:
-        self.marks[now] = self.mark(self.states.get(now) or self._state(now))
+    def after_seeding(self, now: str) -> None:
+        self.marks[now] = self.fingerprint(self.states.get(now) or self._state(now))

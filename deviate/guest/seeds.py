@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 
-MOST_TOLD = 100
+MOST_RECORDED = 100
 """Seeds that are recorded of one call in one line: some scripts make a generator for every example."""
 
 ROUTED_ELSEWHERE = frozenset((
@@ -34,7 +34,7 @@ class Seeding:
         self.inside = False
         self.is_silent = False
         self.unseeded = 0
-        self.told: dict[tuple[str, str, int], int] = {}
+        self.n_recorded: dict[tuple[str, str, int], int] = {}
 
     @property
     def is_active(self) -> bool:
@@ -72,11 +72,11 @@ class Seeding:
                 return original(*args, **kwargs)
             if not is_global and seeding.project.place(sys._getframe(1).f_code) is None:
                 return original(*args, **kwargs)
-            asked = args[0] if args else kwargs.get(keyword)
-            seeding.record(call, asked)
-            if not seeding.is_active or _is_no_seed(asked):
+            seed_value = args[0] if args else kwargs.get(keyword)
+            seeding.record(call, seed_value)
+            if not seeding.is_active or _is_no_seed(seed_value):
                 return seeding.carry_out(original, args, kwargs)
-            text = seeding.key(asked)
+            text = seeding.key(seed_value)
             new = seeding.streams.seed(library, text)
             if args:
                 args = (new, *args[1:])
@@ -84,10 +84,10 @@ class Seeding:
                 kwargs = dict(kwargs, **{keyword: new})
             if is_global:
                 return seeding.streams.reseed(library, text, lambda: seeding.carry_out(original, args, kwargs))
-            made = seeding.carry_out(original, args, kwargs)
-            return made if then is None else then(made, text)
+            generator = seeding.carry_out(original, args, kwargs)
+            return generator if then is None else then(generator, text)
 
-        setattr(owner, name, dress(seed, original))
+        setattr(owner, name, wraps_like(seed, original))
 
     def carry_out(self, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a seeding function; the ones that it calls in turn are no calls of the script's."""
@@ -99,18 +99,18 @@ class Seeding:
 
     def is_passing(self, internal: str | tuple[str, ...] = ()) -> bool:
         """Whether a seeding call, two frames up, is none of the script's: a library seeds itself, or a worker does."""
-        if self.inside or not self.streams.is_home():
+        if self.inside or not self.streams.is_routed_thread():
             return True
         return bool(internal) and sys._getframe(2).f_globals.get("__name__", "").startswith(internal)
 
-    def key(self, asked: object) -> str:
+    def key(self, seed: object) -> str:
         """What a seed of the script is called in our own; generators without a seed are not to be twins."""
-        if asked is not None:
-            return spelled(asked)
+        if seed is not None:
+            return spelled(seed)
         self.unseeded += 1
         return "none-%d" % self.unseeded
 
-    def record(self, call: str, asked: object, *, is_replaced: bool = True) -> None:
+    def record(self, call: str, seed: object, *, is_replaced: bool = True) -> None:
         """Tell which line of the project asked; a library between is passed over.
 
         Args:
@@ -120,11 +120,11 @@ class Seeding:
             return
         try:
             action = "replaced" if self.is_active and is_replaced else "kept"
-            self._tell(call, asked, self.project.nearest(sys._getframe(1)), action)
+            self._tell(call, seed, self.project.nearest(sys._getframe(1)), action)
         except Exception as error:
             self.recorder.fault(call, error)
 
-    def observe(self, call: str, asked: object, frame: FrameType) -> None:
+    def observe(self, call: str, seed: object, frame: FrameType) -> None:
         """Tell of a generator that a library makes in this frame, for reasons of its own, while the project calls it.
 
         With a seed it is the same in every variant; without one it draws what nothing holds. Libraries whose draws are
@@ -132,9 +132,9 @@ class Seeding:
         """
         library = str(frame.f_globals.get("__name__")).partition(".")[0]
         if library not in ROUTED_ELSEWHERE:
-            self.leave_free("%s (%s)" % (library, call), asked, frame)
+            self.leave_free("%s (%s)" % (library, call), seed, frame)
 
-    def leave_free(self, call: str, asked: object, frame: FrameType) -> None:
+    def leave_free(self, call: str, seed: object, frame: FrameType) -> None:
         """Tell of a seed that no variant replaces, or of draws without one that nothing holds.
 
         What happens while a module is imported is passed over, and what no line of the project leads to.
@@ -148,32 +148,32 @@ class Seeding:
             if caller is None or self.is_silent:
                 return
             place = self.project.nearest(caller)
-            if asked is not None:
-                self._tell(call, asked, place, "fixed" if self.is_active else "kept")
-            elif self.is_active and (call, *place) not in self.told:
-                self.told[call, place[0], place[1]] = 1
+            if seed is not None:
+                self._tell(call, seed, place, "fixed" if self.is_active else "kept")
+            elif self.is_active and (call, *place) not in self.n_recorded:
+                self.n_recorded[call, place[0], place[1]] = 1
                 self.recorder.event("uncontrolled", "%s without a seed" % call, *place)
         except Exception as error:
             self.recorder.fault(call, error)
 
-    def _tell(self, call: str, asked: object, place: tuple[str, int], action: str) -> None:
+    def _tell(self, call: str, seed: object, place: tuple[str, int], action: str) -> None:
         key = (call, *place)
-        self.told[key] = told = self.told.get(key, 0) + 1
-        if told <= MOST_TOLD:
-            self.recorder.event("seed", call, repr(asked)[:80], *place, action)
+        self.n_recorded[key] = n_calls = self.n_recorded.get(key, 0) + 1
+        if n_calls <= MOST_RECORDED:
+            self.recorder.event("seed", call, repr(seed)[:80], *place, action)
 
 
-def _is_no_seed(asked: object) -> bool:
+def _is_no_seed(seed: object) -> bool:
     """A generator handed through, or a number that a compiler traces: there is no value to replace."""
-    module = type(asked).__module__
+    module = type(seed).__module__
     return (
         module.startswith("jax")
-        or (module.startswith("numpy") and hasattr(asked, "random_raw"))
-        or hasattr(asked, "bit_generator")
+        or (module.startswith("numpy") and hasattr(seed, "random_raw"))
+        or hasattr(seed, "bit_generator")
     )
 
 
-def dress(wrapper: Any, original: Any) -> Any:
+def wraps_like(wrapper: Any, original: Any) -> Any:
     """The wrapper, made to look like the original to whoever asks for its name, text or signature."""
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         try:

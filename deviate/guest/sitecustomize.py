@@ -10,7 +10,7 @@ import os
 import sys
 
 
-def _read_cut_bytecode_from_source(here):
+def _read_cut_bytecode_from_source(root):
     """A disk that runs full leaves bytecode cut off, and every later import of it would fail: the guest would be lame.
 
     Source: CPython issue 126606, importlib writes incomplete pyc files.
@@ -24,18 +24,18 @@ def _read_cut_bytecode_from_source(here):
             except Exception:
                 return self.source_to_code(self.get_data(self.path), self.path)
 
-    for folder, inner, _ in os.walk(here):
+    for folder, inner, _ in os.walk(root):
         inner[:] = [name for name in inner if name != "__pycache__"]
         sys.path_importer_cache[folder] = external.FileFinder(folder, (Loader, [".py"]))
 
 
 def _start():
-    here = os.path.dirname(os.path.abspath(__file__))
+    folder = os.path.dirname(os.path.abspath(__file__))
     if sys.version_info >= (3, 8) and os.environ.get("DEVIATE_RUN_DIR"):
         writes_none = sys.dont_write_bytecode
         try:
             sys.dont_write_bytecode = writes_none and sys.pycache_prefix is not None  # this folder is ours
-            _read_cut_bytecode_from_source(here)
+            _read_cut_bytecode_from_source(folder)
             import _deviate_guest.runtime
 
             sys.dont_write_bytecode = writes_none
@@ -44,7 +44,7 @@ def _start():
             pass
         sys.dont_write_bytecode = writes_none
     # Children find the folder through PYTHONPATH; in this process the path is to be what it was without the guest.
-    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != here]
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
     mine = sys.modules.pop("sitecustomize", None)
     try:
         import sitecustomize  # noqa: F401  the user's own, now that this folder is off the path

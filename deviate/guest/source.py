@@ -6,7 +6,7 @@ import io
 import os
 import sys
 
-from .parts import Guest
+from .adapter_context import AdapterContext
 from .project import Project
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -19,14 +19,14 @@ MODULES = ("linecache", "traceback")
 GUEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     """Adapter of the two modules of the standard library through which source text is looked up."""
     if module.__name__ == "linecache":
-        _fill(module, guest.project)
+        _fill(module, context.project)
         return
     _leave_out(module)
     if hasattr(module, "_get_code_position"):
-        _map_columns(module, guest.project)
+        _map_columns(module, context.project)
 
 
 def show_originals(project: Project) -> None:
@@ -64,12 +64,12 @@ def _with_guesses(
     stderr, sys.stderr = sys.stderr, io.StringIO()
     try:
         sys.__excepthook__(kind, error, trace)
-        told = sys.stderr.getvalue().splitlines(True)
+        shown_lines = sys.stderr.getvalue().splitlines(True)
     finally:
         sys.stderr = stderr
     for index in guessed:
         start = lines[index].rstrip("\n") + ". Did you mean: "
-        lines[index] = next((line for line in told if line.startswith(start)), lines[index])
+        lines[index] = next((line for line in shown_lines if line.startswith(start)), lines[index])
     return lines
 
 
@@ -108,16 +108,16 @@ def _decoded(raw: bytes) -> list[str]:
 def _map_columns(traceback: Any, project: Project) -> None:
     """From Python 3.11 on a traceback marks columns, in bytes of UTF-8: take off what the taps gained."""
     original = traceback._get_code_position
-    known: dict[str, dict[int, list[tuple[int, int]]]] = {}
+    edits: dict[str, dict[int, list[tuple[int, int]]]] = {}
 
     def _get_code_position(code: CodeType, instruction_index: int) -> tuple[int | None, ...]:
         line, end_line, column, end_column = original(code, instruction_index)
         name = project.place(code)
         if name is None or name not in project.edits:
             return line, end_line, column, end_column
-        if name not in known:
-            known[name] = _in_bytes(project, name)
-        return line, end_line, _moved(known[name], line, column), _moved(known[name], end_line, end_column)
+        if name not in edits:
+            edits[name] = _in_bytes(project, name)
+        return line, end_line, _moved(edits[name], line, column), _moved(edits[name], end_line, end_column)
 
     traceback._get_code_position = _get_code_position
 

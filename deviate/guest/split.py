@@ -14,15 +14,13 @@ import sys
 from types import ModuleType
 
 from .project import Project, beyond
-from .seeds import dress
+from .seeds import wraps_like
 from .streams import OTHER, Streams
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any, Callable, Iterable
-
-    from .parts import Guest
 
 SPLIT = "split"
 
@@ -45,14 +43,14 @@ class Splitting:
     def stream(self, frame: FrameType) -> str | None:
         """Stream of a permutation that is drawn in this frame; None for one of a library, which is its own affair."""
         streams, project = self.streams, self.project
-        if not streams.is_active or not streams.is_home():
+        if not streams.is_active or not streams.is_routed_thread():
             return None
         caller = beyond(BETWEEN, frame)
         if caller is None or project.place(caller.f_code) is None:
             return None
         return "split" if project.main_loops and not project.is_training(caller) else "shuffle"
 
-    def attend(
+    def patch(
         self, owner: Any, names: tuple[str, ...], is_permutation: Callable[..., bool] = lambda *args, **kwargs: True
     ) -> None:
         """Let functions of `owner` draw from `split` or `shuffle` where the project calls them.
@@ -78,20 +76,20 @@ class Splitting:
                 finally:
                     self.streams.leave(before)
 
-            setattr(owner, name, _dressed(draw, original, owner, name))
+            setattr(owner, name, _wraps_like(draw, original, owner, name))
 
 
 class EarlyDraws:
     """Draws outside of the main loop: those of which examples are made draw from `split`; all are recorded by place."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.streams = guest.streams
-        self.project = guest.project
-        self.recorder = guest.recorder
+    def __init__(self, streams: Streams, project: Project) -> None:
+        self.streams = streams
+        self.project = project
+        self.recorder = streams.recorder
         self.purposes: dict[tuple[str, int, int, int, int], tuple[tuple[CodeType, ...], str]] = {}
         self.flows: Any = None
 
-    def attend(self, owner: Any, names: Iterable[str], library: str, *, is_passing: Callable[[], bool] = bool) -> None:
+    def patch(self, owner: Any, names: Iterable[str], library: str, *, is_passing: Callable[[], bool] = bool) -> None:
         """Attend to functions of `owner` that draw numbers.
 
         Args:
@@ -103,7 +101,12 @@ class EarlyDraws:
             original = getattr(owner, name)
 
             def draw(*args: Any, _original: Any = original, _call: str = library + "." + name, **kwargs: Any) -> Any:
-                if is_passing() or recorder.has_stepped or streams.here != OTHER or not streams.is_home():
+                if (
+                    is_passing()
+                    or recorder.has_stepped
+                    or streams.routed_stream != OTHER
+                    or not streams.is_routed_thread()
+                ):
                     return _original(*args, **kwargs)
                 if self.stream(sys._getframe(1), _call) != SPLIT:
                     return _original(*args, **kwargs)
@@ -113,20 +116,20 @@ class EarlyDraws:
                 finally:
                     streams.leave(before)
 
-            setattr(owner, name, _dressed(draw, original, owner, name))
+            setattr(owner, name, _wraps_like(draw, original, owner, name))
 
     def stream(self, frame: FrameType, call: str) -> str | None:
         """What is drawn for in a frame; None where the project does not ask itself."""
         code, caller = frame.f_code, frame.f_back
         around = (code,) if caller is None else (code, caller.f_code)
         key = (call, id(code), frame.f_lineno, id(around[-1]), 0 if caller is None else caller.f_lineno)
-        known = self.purposes.get(key)
-        if known is None:
+        purpose = self.purposes.get(key)
+        if purpose is None:
             stream = self._find(frame, call.rpartition(".")[2])
-            known = self.purposes[key] = (around, stream)  # the codes keep their ids from being reused
+            purpose = self.purposes[key] = (around, stream)  # the codes keep their ids from being reused
             if stream:
                 self.streams.record_draw(call, stream, *self.project.nearest(frame))
-        return known[1] or None
+        return purpose[1] or None
 
     def _find(self, frame: FrameType, name: str) -> str:
         if self.project.place(frame.f_code) is None:
@@ -142,16 +145,9 @@ class EarlyDraws:
             return OTHER
 
 
-def _dressed(draw: Any, original: Any, owner: Any, name: str) -> Any:
+def _wraps_like(draw: Any, original: Any, owner: Any, name: str) -> Any:
     """The wrapper like the original; a function of a module is pickled by the name that it has there."""
-    dress(draw, original)
+    wraps_like(draw, original)
     if isinstance(owner, ModuleType):
         draw.__module__, draw.__qualname__ = owner.__name__, name
     return draw
-
-
-def early_draws_of(guest: Guest) -> EarlyDraws:
-    """Those of a guest, which all its adapters share."""
-    if guest.early_draws is None:
-        guest.early_draws = EarlyDraws(guest)
-    return guest.early_draws

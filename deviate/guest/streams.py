@@ -15,10 +15,22 @@ from threading import get_ident
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, ContextManager, Protocol
 
     from .recorder import Recorder
-    from .visits import Visits
+
+    class OtherThreads(Protocol):
+        """Threads that draw from the streams beside the routed one, one at a time (`callback_threads.py`)."""
+
+        now: str
+        """The stream that the one that draws now draws from."""
+
+        def is_here(self) -> bool:
+            """Whether this thread is the one that draws now."""
+
+        def over(self) -> ContextManager[None]:
+            """A time in which none of them draws."""
+
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 MOST_PLACES = 50
@@ -38,12 +50,12 @@ def derive(*parts: object) -> int:
     return int.from_bytes(sha256(text.encode("utf-8")).digest()[:4], "big")
 
 
-def spelled(asked: Any) -> str:
+def spelled(seed: Any) -> str:
     """A seed as text. Whole numbers of any type have one spelling everywhere; the rest counts by its content."""
     try:
-        return str(operator.index(asked))
+        return str(operator.index(seed))
     except TypeError:
-        return repr(asked)
+        return repr(seed)
 
 
 class Streams:
@@ -61,14 +73,14 @@ class Streams:
         self.seeds = seeds
         self.varied = varied
         self.recorder = recorder
-        self.here = OTHER
+        self.routed_stream = OTHER
         self.thread = get_ident()
         self.paused = 0
         self.banks: list[Bank] = []
         self.counts: dict[tuple[str, ...], int] = {}
         self.drawn: dict[str, set[str]] = {}
         self.places: set[tuple[str, str, int]] = set()
-        self.visits: Visits | None = None
+        self.callback_threads: OtherThreads | None = None
 
     @property
     def is_active(self) -> bool:
@@ -77,25 +89,29 @@ class Streams:
     @property
     def now(self) -> str:
         """The stream that draws now, in this thread."""
-        return self.here if self.visits is None or not self.visits.is_here() else self.visits.now
+        return (
+            self.routed_stream
+            if self.callback_threads is None or not self.callback_threads.is_here()
+            else self.callback_threads.now
+        )
 
-    def is_home(self) -> bool:
+    def is_routed_thread(self) -> bool:
         """Whether draws and seeds of this thread are ours to route at this moment."""
-        is_ours = get_ident() == self.thread or (self.visits is not None and self.visits.is_here())
+        is_ours = get_ident() == self.thread or (self.callback_threads is not None and self.callback_threads.is_here())
         return is_ours and not self.paused
 
     # ------------------------------------------------------------ regions
 
     def enter(self, stream: str) -> str | None:
         """Begin a region; gives what `leave` wants back, None when nothing changes. Costs some µs, less when nested."""
-        if self.visits is not None and not self.visits.is_here():
-            with self.visits.over():
+        if self.callback_threads is not None and not self.callback_threads.is_here():
+            with self.callback_threads.over():
                 return self._enter(stream)
         return self._enter(stream)
 
     def _enter(self, stream: str) -> str | None:
         now = self.now
-        if now == stream or (now != OTHER and stream != "init") or not self.seeds or not self.is_home():
+        if now == stream or (now != OTHER and stream != "init") or not self.seeds or not self.is_routed_thread():
             return None
         self._switch(now, stream)
         return now
@@ -103,18 +119,18 @@ class Streams:
     def leave(self, before: str | None) -> None:
         if before is None:
             return
-        if self.visits is None or self.visits.is_here():
+        if self.callback_threads is None or self.callback_threads.is_here():
             self._switch(self.now, before)
             return
-        with self.visits.over():
+        with self.callback_threads.over():
             self._switch(self.now, before)
 
     def _switch(self, before: str, now: str) -> None:
-        if self.visits is None or not self.visits.is_here():
-            self.here = now
-        self.put(before, now)
+        if self.callback_threads is None or not self.callback_threads.is_here():
+            self.routed_stream = now
+        self.swap_states(before, now)
 
-    def put(self, before: str, now: str) -> None:
+    def swap_states(self, before: str, now: str) -> None:
         """Let every library draw from the states of another stream."""
         for bank in self.banks:
             try:
@@ -134,14 +150,14 @@ class Streams:
 
     # ------------------------------------------------------------ seeds
 
-    def seed(self, library: str, asked: str | None = None, stream: str | None = None) -> int:
+    def seed(self, library: str, script_seed: str | None = None, stream: str | None = None) -> int:
         """Seed of a generator of `library` for a stream (by default the one that draws now).
 
         Args:
-            asked: the seed that the script asked for, as text; None for none.
+            script_seed: the seed that the script asked for, as text; None for none.
         """
         seeds = self.seeds
-        return derive(seeds.get(stream or self.now, seeds[OTHER]), library, asked)
+        return derive(seeds.get(stream or self.now, seeds[OTHER]), library, script_seed)
 
     def next_seed(self, *call: str, stream: str | None = None) -> int:
         """A seed for one of several calls that are told apart by nothing but their order."""
@@ -151,7 +167,7 @@ class Streams:
         self.tell_drawn(call[0], chosen)
         return derive(self.seeds.get(chosen, self.seeds[OTHER]), *call, count)
 
-    def reseed(self, library: str, asked: str, set_seed: Callable[[], Any]) -> Any:
+    def reseed(self, library: str, script_seed: str, set_seed: Callable[[], Any]) -> Any:
         """Carry out a seeding call of the script; gives its result.
 
         Outside of all regions it is taken for "begin anew, keyed by my seed" and resets every stream of the library; in
@@ -159,11 +175,11 @@ class Streams:
         """
         banks = [bank for bank in self.banks if library in (bank.library, bank.follows)]
         for bank in banks:
-            bank.forget(asked, self.now)
-        made = set_seed()
+            bank.before_seeding(script_seed, self.now)
+        result = set_seed()
         for bank in banks:
-            bank.settle(self.now)
-        return made
+            bank.after_seeding(self.now)
+        return result
 
     # ------------------------------------------------------------ what was drawn
 
@@ -182,7 +198,7 @@ class Streams:
         if not self.is_active:
             return
         for bank in self.banks:
-            bank.look(self.now)
+            bank.note_draws(self.now)
         for library in sorted(self.drawn):
             self.recorder.event("draws", library, sorted(self.drawn[library]))
 
@@ -201,62 +217,64 @@ class Bank:
         self.streams = streams
         self.library = library
         self.follows = library
-        self.asked: dict[str, str | None] = {}
+        self.script_seeds: dict[str, str | None] = {}
         self.states: dict[str, Any] = {}
         self.marks: dict[str, Any] = {}
-        self.put(self._state(streams.now))
+        self.set_state(self._state(streams.now))
         streams.banks.append(self)
 
     # What a library gives.
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         """A new state."""
         raise NotImplementedError
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         """Let draws come from this state."""
         raise NotImplementedError
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         """The state that draws come from now."""
         raise NotImplementedError
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         """What tells whether the state has moved; compared with `==`."""
         raise NotImplementedError
 
     # What all have in common.
 
     def switch(self, before: str, now: str) -> None:
-        self.states[before] = self.take()
-        self.put(self.states[now] if now in self.states else self._state(now))
+        self.states[before] = self.get_state()
+        self.set_state(self.states[now] if now in self.states else self._state(now))
 
     def _state(self, stream: str) -> Any:
-        state = self.states[stream] = self.make(self.streams.seed(self.library, self.asked.get(stream), stream))
-        self.marks[stream] = self.mark(state)
+        state = self.states[stream] = self.new_state(
+            self.streams.seed(self.library, self.script_seeds.get(stream), stream)
+        )
+        self.marks[stream] = self.fingerprint(state)
         return state
 
-    def forget(self, asked: str, now: str) -> None:
+    def before_seeding(self, script_seed: str, now: str) -> None:
         """Before a seeding call in the stream `now`."""
-        self.look(now)
+        self.note_draws(now)
         if now == OTHER:
             self.states.clear()
             self.marks.clear()
-            self.asked = dict.fromkeys(STREAMS, asked)
+            self.script_seeds = dict.fromkeys(STREAMS, script_seed)
         else:
-            self.asked[now] = asked
+            self.script_seeds[now] = script_seed
 
-    def settle(self, now: str) -> None:
+    def after_seeding(self, now: str) -> None:
         """After a seeding call in the stream `now`, which has changed the state in place."""
-        self.states[now] = self.take()
-        self.marks[now] = self.mark(self.states[now])
+        self.states[now] = self.get_state()
+        self.marks[now] = self.fingerprint(self.states[now])
 
-    def look(self, now: str) -> None:
+    def note_draws(self, now: str) -> None:
         """Note which streams have drawn since their last seed."""
         drawn = self.streams.drawn.setdefault(self.library, set())
-        self.states[now] = self.take()
+        self.states[now] = self.get_state()
         for stream, state in self.states.items():
-            if stream not in drawn and self.mark(state) != self.marks.get(stream):
+            if stream not in drawn and self.fingerprint(state) != self.marks.get(stream):
                 drawn.add(stream)
 
 

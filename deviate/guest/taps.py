@@ -7,22 +7,22 @@ from itertools import compress
 from sys import _getframe
 
 from .recorder import UNLABELLED, Recorder, Running
-from .values import ABSENT, Later, item
+from .values import ABSENT, DeferredScalar, item
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable, Iterable, TypeVar
 
-    from .earlier import Earlier
+    from .checkpoint_guard import CheckpointGuard
 
     V = TypeVar("V")
 
 # Known once the guest has started: no tap is called before.
 _recorder: Recorder
-_line: Callable[[str, float | Later, FrameType, str], None]
+_line: Callable[[str, float | DeferredScalar, FrameType, str], None]
 _heads: dict[int, str]
-earlier: Earlier | None = None
+earlier: CheckpointGuard | None = None
 """Who wants to see what the first main loop iterates, once the program has read what may be a checkpoint."""
 
 
@@ -81,7 +81,7 @@ def _itself(iterable: Iterable[V]) -> Iterable[V]:
     return iterable
 
 
-def _seen(watch: Earlier, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
+def _seen(watch: CheckpointGuard, steps: Steps, iterable: Iterable[V]) -> Iterable[V]:
     """Show what a main loop iterates. Our frame is gone before the first item is asked for."""
     try:
         watch.begin_main(iterable)
@@ -165,9 +165,9 @@ def mapping(sites: tuple[int, ...], value: V, label: object = None) -> V:
     for site in sites:
         try:
             for key in _recorder.fields[site]:
-                found = item(value, key)
-                if found is not ABSENT:
-                    _recorder.value(site, found, label, _getframe(1))
+                entry = item(value, key)
+                if entry is not ABSENT:
+                    _recorder.value(site, entry, label, _getframe(1))
         except Exception as error:
             _recorder.fault("site %s" % site, error)
     return value

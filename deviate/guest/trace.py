@@ -15,7 +15,7 @@ import sys
 from functools import partial
 from time import perf_counter
 
-from .seeds import dress
+from .seeds import wraps_like
 from .trace_file import TraceFile, record_line
 from .trace_levels import LOSS, MODULES, OPERATIONS, STEPS, Levels
 
@@ -62,7 +62,7 @@ class Trace:
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:
         self.levels = Levels(wanted)
-        self.asked = self.levels.asked
+        self.requested_level = self.levels.requested
         self.next = self.levels.next
         kind, _, rest = wanted.get("trace-keep", "").partition("|")
         name, _, ordinal = rest.rpartition("|")
@@ -88,7 +88,7 @@ class Trace:
         self.n_kept = 0
         self.began = self.stepped = perf_counter()
         self.flushed = 0.0
-        if self.asked:
+        if self.requested_level:
             recorder.at_main_step.append(self._main_step)
             recorder.at_main_end.append(self._main_end)
             recorder.at_close.append(self.close)
@@ -122,10 +122,10 @@ class Trace:
             give: gives the array, for records that are kept.
             more: what else is known, as JSON has it; values that are not to be compared.
         """
-        if self.is_dropped and LEVELS.get(kind, STEPS) > self.asked:
+        if self.is_dropped and LEVELS.get(kind, STEPS) > self.requested_level:
             return
         self.file.lines.append(record_line(kind, name, digest, form, place, more))
-        if name == self.keep[1] and kind == self.keep[0] and give is not None and self.level == self.asked:
+        if name == self.keep[1] and kind == self.keep[0] and give is not None and self.level == self.requested_level:
             if self.n_kept == self.keep_ordinal:
                 self.file.keep("step-%d" % self.step, give())
             self.n_kept += 1
@@ -144,11 +144,11 @@ class Trace:
         return -1
 
     def _number_of(self, file: str, line: int) -> int:
-        known = self.places.get((file, line))
-        if known is None:
-            known = self.places[file, line] = len(self.places)
-            self.file.add("place", known, file, line)
-        return known
+        number = self.places.get((file, line))
+        if number is None:
+            number = self.places[file, line] = len(self.places)
+            self.file.add("place", number, file, line)
+        return number
 
     def ends(self, framework: str, level: int, reason: str) -> None:
         """Say once that a framework shows nothing above a level, and why, in words for the user."""
@@ -192,7 +192,7 @@ class Trace:
         self.step += 1
         self.n_kept = 0
         self.file.add("step", self.step, round(now - self.began, 6))
-        if now - self.flushed >= WINDOW_S or len(self.file.lines) >= MOST_WAITING or self.file.kept:
+        if now - self.flushed >= WINDOW_S or len(self.file.lines) >= MOST_WAITING or self.file.arrays:
             self.flushed = now
             self.flush()
         if self.levels.is_last(self.step) and not self.is_closing:
@@ -215,7 +215,7 @@ class Trace:
 
     def _facts(self) -> dict[str, object]:
         levels = self.levels
-        window = {"level": levels.asked, "from": levels.first, "until": levels.until}
+        window = {"level": levels.requested, "from": levels.first, "until": levels.until}
         return {"rank": self.rank(), "pid": self.pid, **window}
 
     def close(self) -> None:
@@ -239,7 +239,7 @@ class Trace:
             self.recorder.tell([self.close])
             original(status)
 
-        os._exit = dress(_exit, original)
+        os._exit = wraps_like(_exit, original)
 
     def stop(self) -> None:
         """End the process: the rest of the training would tell nothing."""

@@ -36,7 +36,7 @@ class TraceFile:
         self.facts = facts
         self.path = ""
         self.lines: list[str | Callable[[], str]] = []
-        self.kept: list[tuple[str, Array]] = []
+        self.arrays: list[tuple[str, Array]] = []
         self.left = MOST_KEPT
 
     def add(self, *items: object) -> None:
@@ -49,7 +49,7 @@ class TraceFile:
         data = bytes(buffer)
         self.left -= len(data)
         if self.left >= 0:
-            self.kept.append((name, (kind, shape, data)))
+            self.arrays.append((name, (kind, shape, data)))
 
     def write(self, step: int) -> None:
         """Write what waits; `step` numbers the file of arrays. Raises OSError where the disk does not take it."""
@@ -62,9 +62,9 @@ class TraceFile:
         del self.lines[:]
         with open(self.path, "a", encoding="utf-8") as file:
             file.write("".join([(line if isinstance(line, str) else line()) + "\n" for line in begin + lines]))
-        if self.kept:
-            kept, self.kept = self.kept, []
-            write_npz(os.path.join(self.folder, "kept-%x-%d.npz" % (self.pid, step)), kept, is_compressed=False)
+        if self.arrays:
+            arrays, self.arrays = self.arrays, []
+            write_npz(os.path.join(self.folder, "kept-%x-%d.npz" % (self.pid, step)), arrays, is_compressed=False)
 
 
 def record_line(
@@ -79,8 +79,8 @@ def record_line(
 
 
 def _later_line(kind: str, name: str, digest: Any, form: str, place: int, more: dict[str, object]) -> str:
-    known, late = digest()
-    return str(record_line(kind, name, known, form, place, dict(more, **late)))
+    checksum, late = digest()
+    return str(record_line(kind, name, checksum, form, place, dict(more, **late)))
 
 
 try:

@@ -22,7 +22,7 @@ class Levels:
     """
 
     def __init__(self, wanted: dict[str, str]) -> None:
-        self.asked = int(wanted.get("trace", "0"))
+        self.requested = int(wanted.get("trace", "0"))
         self.first = int(wanted.get("trace-from", "0"))
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None
         self.next = [int(level) for level in wanted.get("trace-next", "").split(",") if level]
@@ -33,12 +33,12 @@ class Levels:
         probed, count = self._probed(step)
         if probed is not None:
             return probed if count % 2 else LOSS
-        return self.asked if self.first <= step else LOSS
+        return self.requested if self.first <= step else LOSS
 
     def is_dropped(self, step: int) -> bool:
         """Whether a step only measures costs, and its records are for nobody."""
         probed, _ = self._probed(step)
-        return probed is not None and probed > self.asked
+        return probed is not None and probed > self.requested
 
     def is_last(self, step: int) -> bool:
         """Whether nothing is to be seen from this step on."""
@@ -55,12 +55,12 @@ class Levels:
 
         The quickest one was held up the least by whatever else the machine does.
         """
-        found = []
+        costs = []
         for level in self.next:
             traced, plain = (sorted(self.seconds.get((level, on), ())[WARM_UP:]) for on in (True, False))
             if traced and plain:
-                found.append((level, traced[0], plain[0], len(traced)))
-        return found
+                costs.append((level, traced[0], plain[0], len(traced)))
+        return costs
 
     def _probed(self, step: int) -> tuple[int | None, int]:
         """The level that a step measures, if any, and how many steps have done so before it."""

@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    Numbers = list[tuple[str | None, float | "Later"]]
+    Numbers = list[tuple[str | None, float | "DeferredScalar"]]
 
 LONGEST_TEXT = 40
 MOST_ITEMS = 64
@@ -25,7 +25,7 @@ WRAPPERS = (ChainMap, UserDict, MappingProxyType)
 ABSENT = object()
 
 
-class Later:
+class DeferredScalar:
     """A number on an accelerator: a private copy now, read when the loop step ends, so that no tap has to wait."""
 
     __slots__ = ("copy",)
@@ -83,7 +83,7 @@ def labelled(label: str | None, numbers: Numbers, joint: str = ".") -> Numbers:
     """The same numbers with a label before their own."""
     if label is None:
         return numbers
-    return [(label if own is None else label + joint + own, number) for own, number in numbers]
+    return [(label if suffix is None else label + joint + suffix, number) for suffix, number in numbers]
 
 
 def _plain(number: object) -> float | None:
@@ -170,7 +170,7 @@ def _from_torch(value: Any) -> Numbers:
         return _one(value.item())
     if value.device.type == "meta":
         return []
-    return [(None, Later(value.detach().clone()))]
+    return [(None, DeferredScalar(value.detach().clone()))]
 
 
 def _from_tensorflow(value: Any) -> Numbers:
@@ -183,7 +183,7 @@ def _from_jax(value: Any) -> Numbers:
         return _one(value.item()) if value.size == 1 and "bfloat16" in str(value.dtype) else []
     if _is_on_host(value):
         return _one(value.item())
-    return [(None, Later(value))]  # immutable, so it is its own copy
+    return [(None, DeferredScalar(value))]  # immutable, so it is its own copy
 
 
 def _is_on_host(value: Any) -> bool:

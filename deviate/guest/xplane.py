@@ -31,8 +31,8 @@ def read_host(data: bytes) -> dict[str, list[float]]:
     """Operations that ran on the CPU, by their kind."""
 
     def kind(name: str) -> str:
-        found = OPERATION.fullmatch(name)
-        return found.group(1) if found else ""
+        match = OPERATION.fullmatch(name)
+        return match.group(1) if match else ""
 
     return _read(data, "/host:CPU", "", kind)
 
@@ -44,26 +44,26 @@ def _read(data: bytes, plane: str, line: str, known_as: Callable[[str], str]) ->
         if number == PLANES:
             parts = list(_fields(content))
             if _text(parts, NAME).startswith(plane):
-                names = dict(_event_name(it) for place, it in parts if place == EVENT_NAMES)
-                known = {number: known_as(name) for number, name in names.items()}
+                names = dict(_event_name(field) for place, field in parts if place == EVENT_NAMES)
+                labels = {number: known_as(name) for number, name in names.items()}
                 for place, its in parts:
                     if place == LINES:
                         fields = list(_fields(its))
                         if _text(fields, NAME).startswith(line):
-                            _add(times, [it for at, it in fields if at == EVENTS], known)
+                            _add(times, [field for at, field in fields if at == EVENTS], labels)
     return times
 
 
-def _add(times: dict[str, list[float]], events: list[memoryview], known: dict[int, str]) -> None:
+def _add(times: dict[str, list[float]], events: list[memoryview], labels: dict[int, str]) -> None:
     """The events of one thread or stream: what lies within another one is no time of that one's own."""
-    found = []
+    spans = []
     for content in events:
         event = {number: value for number, value in _fields(content) if isinstance(value, int)}
-        name = known.get(event.get(EVENT_NAME_ID, 0), "")
+        name = labels.get(event.get(EVENT_NAME_ID, 0), "")
         if name:
-            found.append((event.get(OFFSET, 0), -event.get(DURATION, 0), name))
+            spans.append((event.get(OFFSET, 0), -event.get(DURATION, 0), name))
     around: list[tuple[int, str]] = []
-    for begin, minus, name in sorted(found):
+    for begin, minus, name in sorted(spans):
         while around and around[-1][0] <= begin:
             around.pop()
         entry = times.setdefault(name, [0, 0.0])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from deviate.model import Direction, Role
+from deviate.model.analysis import Direction, Role
 
 
 def listed(words: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from harness import Child, Result
 HEAD = """\
 import sys
 from _deviate_guest.runtime import guest
-capture = guest._guest.capture
+capture = guest._context.capture
 def array(*values):
     from array import array
     return "float64", (len(values),), array("d", values).tobytes()

@@ -1,6 +1,6 @@
 """Adapters: a module or a package per framework, each handed its module once the script has imported it.
 
-An adapter has `MODULES`, the names whose import it waits for, and `attach(module, guest)`. It is itself
+An adapter has `MODULES`, the names whose import it waits for, and `install(module, context)`. It is itself
 imported only when one of its packages is: to read all of them would take longer than many a program runs.
 """
 
@@ -26,7 +26,7 @@ PACKAGES = {
     "lightning": ("lightning",),
     "pytorch_lightning": ("lightning",),
     "h5py": ("hdf5",),
-    "deviate": ("own",),
+    "deviate": ("script_log",),
     "safetensors": ("tensor_files",),
     "lightgbm": ("boosting",),
     "xgboost": ("boosting",),

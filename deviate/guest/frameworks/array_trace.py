@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Iterator
 
-    from ..parts import Guest
+    from ..adapter_context import AdapterContext
     from ..trace import Trace
 
 SHARED = {"random": "python", "numpy": "numpy"}
@@ -49,9 +49,9 @@ def record_loss(trace: Trace, name: str, array: Any, place: int = -1, **more: ob
 class States:
     """The states of the global generators of Python and of NumPy; readers pass over idle ones."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.trace = guest.trace
-        self.streams = guest.streams
+    def __init__(self, context: AdapterContext) -> None:
+        self.trace = context.trace
+        self.streams = context.streams
 
     def record(self, place: int = -1) -> None:
         """Record the states, each under its stream where the variant has seeds."""
@@ -61,9 +61,9 @@ class States:
     def _of_streams(self) -> Iterator[tuple[str, object]]:
         for bank in self.streams.banks:
             if bank.library in SHARED:
-                states = {**bank.states, self.streams.now: bank.take()}
+                states = {**bank.states, self.streams.now: bank.get_state()}
                 for stream in sorted(states):
-                    yield "%s/%s" % (SHARED[bank.library], stream), bank.mark(states[stream])
+                    yield "%s/%s" % (SHARED[bank.library], stream), bank.fingerprint(states[stream])
 
     def _global(self) -> Iterator[tuple[str, object]]:
         if "random" in sys.modules:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -26,25 +26,31 @@ class Default:
         return "default"
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == CATBOOST:
-        _attend(module._CatBoostBase, "_train", "catboost.random_seed", 3, "params", guest)
-        _attend(module, "cv", "catboost.cv.random_seed", 1, "params", guest)
+        _patch(module._CatBoostBase, "_train", "catboost.random_seed", 3, "params", context)
+        _patch(module, "cv", "catboost.cv.random_seed", 1, "params", context)
         for owner, name in (
             (module.CatBoost, "grid_search"),
             (module.CatBoost, "randomized_search"),
             (module.Pool, "quantize"),
         ):
-            _attend_keywords(owner, name, "catboost.%s.%s" % (owner.__name__, name), guest)
+            _patch_keywords(owner, name, "catboost.%s.%s" % (owner.__name__, name), context)
     else:
         # What is made with data is trained; another one is read from a file.
         call = "%s.seed" % module.__name__.partition(".")[0]
         is_lightgbm = module.__name__ == LIGHTGBM
-        _attend(module.Booster, "__init__", call, 1, "params", guest, (2, "train_set" if is_lightgbm else "cache"))
+        _patch(module.Booster, "__init__", call, 1, "params", context, (2, "train_set" if is_lightgbm else "cache"))
 
 
-def _attend(
-    owner: Any, name: str, call: str, place: int, keyword: str, guest: Guest, data: tuple[int, str] | None = None
+def _patch(
+    owner: Any,
+    name: str,
+    call: str,
+    place: int,
+    keyword: str,
+    context: AdapterContext,
+    data: tuple[int, str] | None = None,
 ) -> None:
     """Tell of the seeds among the parameters of a call that trains.
 
@@ -61,15 +67,15 @@ def _attend(
             examples = data and _argument(args, kwargs, *data)
             if data is None or examples:
                 parameters = dict(_argument(args, kwargs, place, keyword) or ())
-                _tell(call, {**parameters, **(getattr(examples, "params", None) or {})}, guest, _getframe(1))
+                _tell(call, {**parameters, **(getattr(examples, "params", None) or {})}, context, _getframe(1))
         except Exception as error:
-            guest.recorder.fault(call, error)
+            context.recorder.fault(call, error)
         return original(*args, **kwargs)
 
-    setattr(owner, name, dress(train, original))
+    setattr(owner, name, wraps_like(train, original))
 
 
-def _attend_keywords(owner: Any, name: str, call: str, guest: Guest) -> None:
+def _patch_keywords(owner: Any, name: str, call: str, context: AdapterContext) -> None:
     """Tell of the seeds that are given by name; the ones that the library has of its own divide examples alike."""
     original = getattr(owner, name, None)
     if original is None:
@@ -77,22 +83,22 @@ def _attend_keywords(owner: Any, name: str, call: str, guest: Guest) -> None:
 
     def search(*args: Any, **kwargs: Any) -> Any:
         for keyword, seed in _seeds(kwargs):
-            guest.seeding.leave_free("%s.%s" % (call, keyword), seed, _getframe(1))
+            context.seeding.leave_free("%s.%s" % (call, keyword), seed, _getframe(1))
         return original(*args, **kwargs)
 
-    setattr(owner, name, dress(search, original))
+    setattr(owner, name, wraps_like(search, original))
 
 
 def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: int, keyword: str) -> Any:
     return args[place] if len(args) > place else kwargs.get(keyword)
 
 
-def _tell(call: str, parameters: dict[str, Any], guest: Guest, frame: FrameType) -> None:
-    library, found = call.partition(".")[0], list(_seeds(parameters))
-    for name, seed in found:
-        guest.seeding.leave_free("%s.%s" % (library, name), seed, frame)
-    if not found:
-        guest.seeding.leave_free(call, Default(), frame)
+def _tell(call: str, parameters: dict[str, Any], context: AdapterContext, frame: FrameType) -> None:
+    library, seeds = call.partition(".")[0], list(_seeds(parameters))
+    for name, seed in seeds:
+        context.seeding.leave_free("%s.%s" % (library, name), seed, frame)
+    if not seeds:
+        context.seeding.leave_free(call, Default(), frame)
 
 
 def _seeds(parameters: dict[str, Any]) -> Iterator[tuple[str, Any]]:

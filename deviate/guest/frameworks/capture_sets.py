@@ -5,9 +5,9 @@ from __future__ import annotations
 import weakref
 
 from .. import names
+from ..adapter_context import AdapterContext
 from ..capture import FULL, PREDICTIONS
 from ..examples import KEY_WIDTH
-from ..parts import Guest
 from .rows import NO_ROWS, Batches, numbers, rows
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -42,10 +42,10 @@ class Way:
 class Sets:
     """The sets of one framework, in the evaluation that goes on."""
 
-    def __init__(self, guest: Guest, framework: str) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
-        self.project = guest.project
+    def __init__(self, context: AdapterContext, framework: str) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
+        self.project = context.project
         self.framework = framework
         self.has_refused = False
         self.roots: dict[str, Callable[[], Any]] = {}
@@ -72,23 +72,28 @@ class Sets:
         Returns:
             The second is the data, or what it is a nameless part of.
         """
-        own = names.find(frame, self.project, lambda value: value is data)
+        own_name = names.find(frame, self.project, lambda value: value is data)
         # With a default, the data is what a library has made of the script's: what it is a part of says nothing.
         for place in (NOWHERE,) if default else (NOWHERE, _span(data)):
-            if own in ("", names.PLAIN):
-                found = names.find(frame, self.project, lambda value: _holds(value, data, place))  # noqa: B023
-                if found not in ("", own):
-                    return found, data if place == NOWHERE else _root(data)
-        return own or default or names.of_function(frame, self.project), data
+            if own_name in ("", names.PLAIN):
+                holder_name = names.find(frame, self.project, lambda value: _holds(value, data, place))  # noqa: B023
+                if holder_name not in ("", own_name):
+                    return holder_name, data if place == NOWHERE else _root(data)
+        return own_name or default or names.of_function(frame, self.project), data
 
     def beside(self, data: Any, frame: FrameType | None) -> Any:
         """The true labels that lie beside data in the script, as `y_test` beside `X_test`; None where none do."""
-        found = list(names.beside(frame, self.project, lambda value: value is data))
-        if not found or not hasattr(data, "shape"):
+        around_data = list(names.beside(frame, self.project, lambda value: value is data))
+        if not around_data or not hasattr(data, "shape"):
             return None
-        around, own = dict(found[1:]), found[0][0]
-        asked = [own.replace(mine, name, 1) for mine in INPUTS_OF if mine in own for name in (INPUTS_OF[mine], "y")]
-        labels: Any = (around.get(name) for name in asked if name != own)
+        around, data_name = dict(around_data[1:]), around_data[0][0]
+        label_names = [
+            data_name.replace(mine, name, 1)
+            for mine in INPUTS_OF
+            if mine in data_name
+            for name in (INPUTS_OF[mine], "y")
+        ]
+        labels: Any = (around.get(name) for name in label_names if name != data_name)
         return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
 
     # ------------------------------------------------------------ rows
@@ -133,8 +138,8 @@ class Sets:
         """The name of a set, with a number where one of other data has it."""
         chosen, number = name, 1
         while chosen in self.capture.open:
-            known = self.roots.get(chosen, lambda: None)()
-            if known is None or root is None or known is root:
+            other_root = self.roots.get(chosen, lambda: None)()
+            if other_root is None or root is None or other_root is root:
                 break
             number += 1
             chosen = "%s_%d" % (name, number)
@@ -187,10 +192,12 @@ def _holds(value: Any, data: Any, part: tuple[int, int], depth: int = 0) -> bool
         return True
     if type(value) in (dict, tuple, list):
         items = list(value.values()) if type(value) is dict else value
-        return depth < DEEPEST and len(items) <= MOST_ITEMS and any(_holds(it, data, part, depth + 1) for it in items)
+        return (
+            depth < DEEPEST and len(items) <= MOST_ITEMS and any(_holds(item, data, part, depth + 1) for item in items)
+        )
     start, end = _span(value) if part != NOWHERE else NOWHERE
     return start <= part[0] <= part[1] <= end
 
 
-def _all(known: Any, name: str) -> bytes:
-    return b"".join(known.parts[name].chunks)
+def _all(rows: Any, name: str) -> bytes:
+    return b"".join(rows.parts[name].chunks)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ PIECE = 1 << 20
 DIGITS = 16
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     name = HUB.get(module.__name__, "get_file")
     describe = _of_file if module.__name__ == KERAS else _of_hub
     original = getattr(module, name)
@@ -39,12 +39,12 @@ def attach(module: Any, guest: Guest) -> None:
             fact = describe(str(path), args, kwargs)
             if fact is not None and fact not in seen:
                 seen.add(fact)
-                guest.recorder.event("environment", dict([fact]))
+                context.recorder.event("environment", dict([fact]))
         except Exception as error:
-            guest.recorder.fault("download", error)
+            context.recorder.fault("download", error)
         return path
 
-    setattr(module, name, dress(download, original))
+    setattr(module, name, wraps_like(download, original))
 
 
 def _of_hub(path: str, args: Any, kwargs: Any) -> tuple[str, str] | None:

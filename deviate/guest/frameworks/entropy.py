@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -19,26 +19,26 @@ SOURCES = {
 MODULES = tuple(SOURCES)
 
 
-def attach(module: Any, guest: Guest) -> None:
-    if guest.streams.is_active:
+def install(module: Any, context: AdapterContext) -> None:
+    if context.streams.is_active:
         for name in SOURCES[module.__name__]:
             if hasattr(module, name):
-                setattr(module, name, _told(module, name, guest))
+                setattr(module, name, _recording(module, name, context))
 
 
-def _told(module: Any, name: str, guest: Guest) -> Any:
-    original, what = getattr(module, name), "%s.%s" % (module.__name__, name)
-    known: set[tuple[str, int]] = set()
+def _recording(module: Any, name: str, context: AdapterContext) -> Any:
+    original, call = getattr(module, name), "%s.%s" % (module.__name__, name)
+    places: set[tuple[str, int]] = set()
 
     def draw(*args: Any, **kwargs: Any) -> Any:
         try:
             frame = _getframe(1)
-            file = guest.project.place(frame.f_code)
-            if file is not None and (file, frame.f_lineno) not in known:
-                known.add((file, frame.f_lineno))
-                guest.recorder.event("uncontrolled", what, file, frame.f_lineno)
+            file = context.project.place(frame.f_code)
+            if file is not None and (file, frame.f_lineno) not in places:
+                places.add((file, frame.f_lineno))
+                context.recorder.event("uncontrolled", call, file, frame.f_lineno)
         except Exception as error:
-            guest.recorder.fault(what, error)
+            context.recorder.fault(call, error)
         return original(*args, **kwargs)
 
-    return dress(draw, original)
+    return wraps_like(draw, original)

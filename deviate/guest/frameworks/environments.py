@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -17,21 +17,21 @@ ASKING = {"reset": "reset", "seed": "Space.seed"}
 """Methods that hand on a seed, by the names under which they are told."""
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     """Every environment and every space has its generator from one function."""
     library, original = module.__name__.partition(".")[0], module.np_random
 
     def np_random(seed: Any = None) -> Any:
-        guest.seeding.leave_free("%s.%s" % (library, _asking(library, _getframe(1))), seed, _getframe(1))
-        return guest.seeding.carry_out(original, (seed,), {})
+        context.seeding.leave_free("%s.%s" % (library, _asking(library, _getframe(1))), seed, _getframe(1))
+        return context.seeding.carry_out(original, (seed,), {})
 
-    module.np_random = dress(np_random, original)
+    module.np_random = wraps_like(np_random, original)
 
 
 def _asking(library: str, frame: FrameType | None) -> str:
     """The public method by which the project asked."""
-    found = "np_random"
+    function = "np_random"
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(library):
-        found = ASKING.get(frame.f_code.co_name, found)
+        function = ASKING.get(frame.f_code.co_name, function)
         frame = frame.f_back
-    return found
+    return function

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 from .jax import parts
 from .jax.weights import is_training
 
@@ -17,18 +17,18 @@ TRANSFORM = "haiku._src.transform"
 MODULES = ("haiku", TRANSFORM)
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "haiku":
-        guest.recorder.event("environment", {"haiku": module.__version__})
+        context.recorder.event("environment", {"haiku": module.__version__})
     else:
-        _attend(module, guest)
+        _patch(module, context)
 
 
-def _attend(transform: Any, guest: Guest) -> None:
+def _patch(transform: Any, context: AdapterContext) -> None:
     """All of its ways to transform lead through this one."""
-    original, streams, evaluation = transform.transform_with_state, guest.streams, parts().weights.evaluation
+    original, streams, evaluation = transform.transform_with_state, context.streams, parts().weights.evaluation
 
-    capture = parts().weights.capture if guest.capture.wants_predictions else None
+    capture = parts().weights.capture if context.capture.wants_predictions else None
 
     def region(function: Any, stream: str) -> Any:
         def called(*args: Any, **kwargs: Any) -> Any:
@@ -44,10 +44,10 @@ def _attend(transform: Any, guest: Guest) -> None:
                 streams.leave(before)
 
         called.__dict__.update(function.__dict__)
-        return dress(called, function)
+        return wraps_like(called, function)
 
     def transform_with_state(*args: Any, **kwargs: Any) -> Any:
-        made = original(*args, **kwargs)
-        return made._replace(init=region(made.init, "init"), apply=region(made.apply, "dropout"))
+        transformed = original(*args, **kwargs)
+        return transformed._replace(init=region(transformed.init, "init"), apply=region(transformed.apply, "dropout"))
 
-    transform.transform_with_state = dress(transform_with_state, original)
+    transform.transform_with_state = wraps_like(transform_with_state, original)

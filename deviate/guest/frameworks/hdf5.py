@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ MODULES = ("h5py",)
 EMPTYING = ("w", "w-", "x")
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     """Tell the guard of each file before it is opened.
 
     Source: h5py, File Objects, Opening & creating files; without a mode, h5py 2 opens for appending.
@@ -25,9 +25,9 @@ def attach(module: Any, guest: Guest) -> None:
         if isinstance(name, (str, bytes)) or hasattr(name, "__fspath__"):
             mode = (args[0] if args else kwargs.get("mode")) or default
             if mode == "r":
-                guest.guard.before_reading(name)
+                context.guard.before_reading(name)
             else:
-                guest.guard.before_writing(name, is_emptied=mode in EMPTYING)
+                context.guard.before_writing(name, is_emptied=mode in EMPTYING)
         original(self, name, *args, **kwargs)
 
-    module.File.__init__ = dress(opened, original)
+    module.File.__init__ = wraps_like(opened, original)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
+from ..adapter_context import AdapterContext
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -14,13 +14,13 @@ MODULES = (
 )
 
 
-def prepare(module: Any, guest: Guest) -> None:
+def prepare(module: Any, context: AdapterContext) -> None:
     """Note what was drawn so far."""
-    for bank in guest.streams.banks:
-        bank.look(guest.streams.now)
+    for bank in context.streams.banks:
+        bank.note_draws(context.streams.now)
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     """Look for draws from here on."""
-    for bank in guest.streams.banks:
-        bank.settle(guest.streams.now)
+    for bank in context.streams.banks:
+        bank.after_seeding(context.streams.now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
+from ..adapter_context import AdapterContext
 from .managed import Managed
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -15,14 +15,14 @@ CONNECTOR = ".trainer.connectors.logger_connector.logger_connector"
 MODULES = tuple(package + part for package in PACKAGES for part in ("", LOOP, CONNECTOR))
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     name: str = module.__name__
     if name in PACKAGES:
-        guest.recorder.event("environment", {name.replace(".pytorch", ""): module.__version__})
+        context.recorder.event("environment", {name.replace(".pytorch", ""): module.__version__})
     elif name.endswith(LOOP):
-        _follow(_class(module, "FitLoop"), Managed(guest))
+        _follow(_class(module, "FitLoop"), Managed(context))
     else:
-        _record(_class(module, "LoggerConnector"), Managed(guest))
+        _record(_class(module, "LoggerConnector"), Managed(context))
 
 
 def _class(module: Any, name: str) -> Any:
@@ -31,9 +31,9 @@ def _class(module: Any, name: str) -> Any:
 
 
 def _follow(loop: Any, managed: Managed) -> None:
-    managed.attend(loop, "on_run_start", before=lambda self, *args, **kwargs: managed.begin(self))
-    managed.attend(loop, "on_advance_start", before=lambda self, *args, **kwargs: managed.step(self))
-    managed.attend(loop, "on_run_end", after=lambda self, *args, **kwargs: managed.end(self))
+    managed.patch(loop, "on_run_start", before=lambda self, *args, **kwargs: managed.begin(self))
+    managed.patch(loop, "on_advance_start", before=lambda self, *args, **kwargs: managed.step(self))
+    managed.patch(loop, "on_run_end", after=lambda self, *args, **kwargs: managed.end(self))
 
 
 def _record(connector: Any, managed: Managed) -> None:
@@ -48,8 +48,8 @@ def _record(connector: Any, managed: Managed) -> None:
         if self.trainer.is_global_zero and not self.trainer.sanity_checking:
             managed.report(_each_once([self.metrics["callback"], metrics]))
 
-    managed.attend(connector, "update_train_epoch_metrics", before=train_epoch)
-    managed.attend(connector, "log_eval_end_metrics", before=evaluation)
+    managed.patch(connector, "update_train_epoch_metrics", before=train_epoch)
+    managed.patch(connector, "log_eval_end_metrics", before=evaluation)
 
 
 def _each_once(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -57,13 +57,13 @@ def _each_once(reports: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
     A value that is logged by step and by epoch comes again, the very same object, as `name_step` or `name_epoch`.
     """
-    found: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     names: set[str] = set()
     values: set[int] = set()
     for report in reports:
         for name, value in report.items():
             if name not in names and id(value) not in values:
-                found[name] = value
+                reported[name] = value
             names.add(name)
             values.add(id(value))
-    return found
+    return reported

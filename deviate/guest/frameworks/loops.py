@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
+from ..adapter_context import AdapterContext
 from .capture_sets import Sets
 from .rows import Batches, numbers
 
@@ -30,22 +30,22 @@ class Loop:
         self.batches = batches
 
     def add(self, outputs: Any, truth: Any, inputs: list[Any]) -> None:
-        self.batches.add(outputs, _own(truth), [_own(each) for each in inputs])
+        self.batches.add(outputs, _snapshot(truth), [_snapshot(each) for each in inputs])
 
 
 class Loops:
     """The loops of the evaluation that goes on."""
 
-    def __init__(self, guest: Guest, framework: str) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
-        self.sets = Sets(guest, framework)
+    def __init__(self, context: AdapterContext, framework: str) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
+        self.sets = Sets(context, framework)
         self.loops: list[Loop] = []
 
-    def known(self, root: Any, step: int, name: str | None = None) -> Loop | None:
+    def find_loop(self, root: Any, step: int, name: str | None = None) -> Loop | None:
         """The loop of a step that is known by something; of any name where none is given."""
-        known = (it for it in self.loops if it.root is root and it.step == step and name in (None, it.name))
-        return next(known, None)
+        matches = (loop for loop in self.loops if loop.root is root and loop.step == step and name in (None, loop.name))
+        return next(matches, None)
 
     def begin(self, name: str, data: Any, root: Any, step: int) -> Loop:
         self.loops.append(Loop(name, data, root, step, Batches(self.capture)))
@@ -54,7 +54,7 @@ class Loops:
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is told of true labels and outputs, which may be those of the latest call."""
         if self.loops:
-            self.loops[-1].batches.label(outputs, lambda: _own(numbers(truth)))
+            self.loops[-1].batches.label(outputs, lambda: _snapshot(numbers(truth)))
 
     def hand_over(self) -> None:
         """The evaluation is over."""
@@ -66,6 +66,6 @@ class Loops:
                 self.recorder.fault("outputs of %s" % loop.name, error)
 
 
-def _own(value: Any) -> Any:
+def _snapshot(value: Any) -> Any:
     """What the script may write to before the evaluation is over, as it is now."""
     return value.copy() if type(value).__module__ == "numpy" and hasattr(value, "copy") else value

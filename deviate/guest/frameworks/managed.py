@@ -8,9 +8,9 @@ from __future__ import annotations
 import weakref
 from sys import _getframe
 
-from ..parts import Guest
+from ..adapter_context import AdapterContext
 from ..recorder import Running
-from ..seeds import dress
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Managed:
     """The loops that a framework drives, by the object that drives each: a main step is an epoch."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.project = guest.project
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext) -> None:
+        self.project = context.project
+        self.recorder = context.recorder
         self.running: dict[int, tuple[Callable[[], object], Running]] = {}
 
     def begin(self, driver: object) -> Running:
@@ -36,8 +36,8 @@ class Managed:
 
     def _running(self, driver: object) -> Running | None:
         """Its loop; that of a driver which is gone, at the same address, is none."""
-        known = self.running.get(id(driver))
-        return known[1] if known is not None and known[0]() is driver else None
+        entry = self.running.get(id(driver))
+        return entry[1] if entry is not None and entry[0]() is driver else None
 
     def step(self, driver: object, step: int | None = None) -> None:
         """The step with this number begins, or the next one."""
@@ -49,9 +49,9 @@ class Managed:
         self.recorder.main_step(loop.id, loop.step)
 
     def end(self, driver: object) -> None:
-        known = self.running.pop(id(driver), None)
-        if known is not None:
-            self.recorder.end(known[1])
+        entry = self.running.pop(id(driver), None)
+        if entry is not None:
+            self.recorder.end(entry[1])
 
     def is_running(self, driver: object) -> bool:
         return self._running(driver) is not None
@@ -59,9 +59,9 @@ class Managed:
     def report(self, values: Mapping[str, object]) -> None:
         """Values that the framework reports, each under its own name."""
         for name, value in values.items():
-            self.recorder.named(str(name), value, _getframe())
+            self.recorder.named_value(str(name), value, _getframe())
 
-    def attend(
+    def patch(
         self,
         owner: Any,
         name: str,
@@ -79,7 +79,7 @@ class Managed:
             self._act(after, name, self_, *args, **kwargs)
             return result
 
-        setattr(owner, name, dress(method, original))
+        setattr(owner, name, wraps_like(method, original))
 
     def _act(self, act: Callable[..., object] | None, name: str, *args: Any, **kwargs: Any) -> None:
         try:

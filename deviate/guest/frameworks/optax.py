@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 from .jax import parts
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -17,17 +17,17 @@ IN_PLACE = "flax.nnx"
 """Updates the weights of a model that is known."""
 
 
-def attach(module: Any, guest: Guest) -> None:
-    guest.recorder.event("environment", {"optax": module.__version__})
+def install(module: Any, context: AdapterContext) -> None:
+    context.recorder.event("environment", {"optax": module.__version__})
     original, weights = module.apply_updates, parts().weights
 
     def apply_updates(*args: Any, **kwargs: Any) -> Any:
-        made = original(*args, **kwargs)
+        updated = original(*args, **kwargs)
         try:
             if not str(sys._getframe(1).f_globals.get("__name__")).startswith(IN_PLACE):
-                weights.updated(args[0] if args else kwargs["params"], made)
+                weights.updated(args[0] if args else kwargs["params"], updated)
         except Exception as error:
-            guest.recorder.fault("optax.apply_updates", error)
-        return made
+            context.recorder.fault("optax.apply_updates", error)
+        return updated
 
-    module.apply_updates = dress(apply_updates, original)
+    module.apply_updates = wraps_like(apply_updates, original)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from sys import _getframe
 
-from ..parts import Guest
-from ..seeds import dress
-from ..split import Splitting, early_draws_of
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
+from ..split import Splitting
+from ..stream_generators import StreamGenerators
 from ..streams import OTHER, Bank, Streams
-from ..twins import Twins
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -25,20 +25,20 @@ DRAWS = (
 """Functions that draw, those for permutations left out."""
 
 
-def attach(module: Any, guest: Guest) -> None:
-    streams = guest.streams
+def install(module: Any, context: AdapterContext) -> None:
+    streams = context.streams
     if streams.is_active:
         generators = Generators(streams, module)
         for name in dir(module):
             if getattr(getattr(module, name), "__self__", None) is module._inst:
                 setattr(module, name, generators.routed(name))
-        Splitting(streams, guest.project).attend(module, ("shuffle", "sample"))
+        Splitting(streams, context.project).patch(module, ("shuffle", "sample"))
         names = [name for name in DRAWS if hasattr(module, name)]
-        early_draws_of(guest).attend(module, names, LIBRARY)
+        context.early_draws.patch(module, names, LIBRARY)
         _follow_forks(streams, generators)
-    guest.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
+    context.seeding.override(module, "seed", "random.seed", LIBRARY, keyword="a")
     if streams.is_active:
-        _route_own(module, guest)
+        _route_own(module, context)
 
 
 class Generators(Bank):
@@ -49,26 +49,26 @@ class Generators(Bank):
         self.now: Any = None
         super().__init__(streams, LIBRARY)
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         return self.module.Random(seed)
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         self.now = state
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         return self.now
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         return state.getstate()
 
     def _state(self, stream: str) -> Any:
         if stream != OTHER:
             return super()._state(stream)
         # What draws from the module's own generator behind its functions belongs to no stream.
-        own = self.states[OTHER] = self.module._inst
-        own.seed(self.streams.seed(LIBRARY, self.asked.get(OTHER), OTHER))
-        self.marks[OTHER] = self.mark(own)
-        return own
+        module_generator = self.states[OTHER] = self.module._inst
+        module_generator.seed(self.streams.seed(LIBRARY, self.script_seeds.get(OTHER), OTHER))
+        self.marks[OTHER] = self.fingerprint(module_generator)
+        return module_generator
 
     def routed(self, name: str) -> Any:
         """The function of the module, drawing from the generator of the stream that draws now."""
@@ -76,7 +76,7 @@ class Generators(Bank):
         def function(*args: Any, **kwargs: Any) -> Any:
             return getattr(self.now, name)(*args, **kwargs)
 
-        return function if name == "seed" else dress(function, getattr(self.module, name))
+        return function if name == "seed" else wraps_like(function, getattr(self.module, name))
 
 
 def _follow_forks(streams: Streams, generators: Generators) -> None:
@@ -95,41 +95,41 @@ def _follow_forks(streams: Streams, generators: Generators) -> None:
         os.register_at_fork(before=count, after_in_child=begin_anew)
 
 
-def _route_own(module: Any, guest: Guest) -> None:
+def _route_own(module: Any, context: AdapterContext) -> None:
     """Generators that the project makes are routed too, and those that no seed reaches are told."""
-    streams, seeding, project = guest.streams, guest.seeding, guest.project
-    original, routed, begin_anew = module.Random.__init__, _routed_class(module, guest), module.Random.seed
+    streams, seeding, project = context.streams, context.seeding, context.project
+    original, routed, begin_anew = module.Random.__init__, _routed_class(module, context), module.Random.seed
 
     def __init__(self: Any, x: Any = None) -> None:  # noqa: N807
         original(self, x)
-        if not streams.is_home():
+        if not streams.is_routed_thread():
             return
         frame = _getframe(1)
         if project.place(frame.f_code) is None:
             if x is not None and type(self) is module.Random:
                 seeding.observe(OWN, x, frame)
         elif isinstance(self, module.SystemRandom):
-            guest.recorder.event("uncontrolled", "random.SystemRandom", *project.nearest(frame))
+            context.recorder.event("uncontrolled", "random.SystemRandom", *project.nearest(frame))
         elif type(self) is module.Random:
             seeding.record(OWN, x)
-            self._twins = Twins(streams, OWN, seeding.key(x), module.Random)
+            self._twins = StreamGenerators(streams, OWN, seeding.key(x), module.Random)
             self.__class__ = routed
         else:  # a class of the project's, which may draw in ways of its own, has one state
             seeding.record(OWN, x)
             streams.tell_drawn(OWN, streams.now)
             begin_anew(self, streams.seed(OWN, seeding.key(x)))
 
-    module.Random.__init__ = dress(__init__, original)
+    module.Random.__init__ = wraps_like(__init__, original)
 
 
-def _routed_class(module: Any, guest: Guest) -> Any:
+def _routed_class(module: Any, context: AdapterContext) -> Any:
     """The class of generators that the project makes: one for each stream, all keyed by the seed that it gave."""
-    streams, seeding = guest.streams, guest.seeding
+    streams, seeding = context.streams, context.seeding
 
     class Routed(module.Random):  # type: ignore[misc]
         """Draws from the generator of the stream that draws now. All methods of the class go through these two."""
 
-        _twins: Twins
+        _twins: StreamGenerators
 
         def random(self) -> float:
             drawn: float = self._twins.now().random()
@@ -154,6 +154,6 @@ def _routed_class(module: Any, guest: Guest) -> Any:
             return module.Random, (), self._twins.now().getstate()
 
     Routed.__name__, Routed.__qualname__, Routed.__module__ = "Random", "Random", "random"
-    Splitting(streams, guest.project).attend(Routed, ("shuffle", "sample"))
-    early_draws_of(guest).attend(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
+    Splitting(streams, context.project).patch(Routed, ("shuffle", "sample"))
+    context.early_draws.patch(Routed, [name for name in DRAWS if hasattr(Routed, name)], OWN)
     return Routed

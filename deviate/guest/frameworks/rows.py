@@ -93,7 +93,7 @@ class Batches:
         if not filled:
             return
         outputs, truth, inputs = zip(*filled)
-        keys = [self._keys(given, len(own)) for own, given in zip(outputs, inputs)]
+        keys = [self._keys(batch_inputs, len(batch_outputs)) for batch_outputs, batch_inputs in zip(outputs, inputs)]
         self.settled.append((_joined(outputs), _joined(truth), _joined_keys(keys)))
         self.held += self.settled[-1][0].nbytes
         if self.held > self.capture.left:
@@ -101,10 +101,10 @@ class Batches:
 
     def _keys(self, inputs: Any, n: int) -> Array | None:
         """Keys of a batch, by those of its inputs that had a row per example in the first one."""
-        given = inputs if isinstance(inputs, list) else [inputs]
+        arrays = inputs if isinstance(inputs, list) else [inputs]
         if self.places is None:
-            self.places = [place for place, each in enumerate(given) if _has_rows(each, n)]
-        return keys_of([given[place] for place in self.places if place < len(given)], n)
+            self.places = [place for place, each in enumerate(arrays) if _has_rows(each, n)]
+        return keys_of([arrays[place] for place in self.places if place < len(arrays)], n)
 
 
 def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | None:
@@ -134,13 +134,13 @@ def true_labels(truth: Any, outputs: Any) -> Any:
 
 def keys_of(inputs: Sequence[Any], n: int) -> Array | None:
     """A hash per example of all its inputs, those with `n` rows; None where there is none."""
-    given = [_plain(each) for each in inputs if _has_rows(each, n)]
-    if not given or not n:
+    arrays = [_plain(each) for each in inputs if _has_rows(each, n)]
+    if not arrays or not n:
         return None
-    if len(given) == 1:
-        return example_keys((given[0].dtype.name, given[0].shape, given[0]))
+    if len(arrays) == 1:
+        return example_keys((arrays[0].dtype.name, arrays[0].shape, arrays[0]))
     numpy: Any = sys.modules["numpy"]
-    flat = numpy.concatenate([each.reshape(n, -1).view(numpy.uint8) for each in given], axis=1)
+    flat = numpy.concatenate([each.reshape(n, -1).view(numpy.uint8) for each in arrays], axis=1)
     return example_keys(("uint8", flat.shape, numpy.ascontiguousarray(flat)))
 
 
@@ -149,8 +149,8 @@ def first(value: Any) -> Any:
     if hasattr(value, "logits"):
         return value.logits
     if isinstance(value, dict):
-        named = next((value[key] for key in OUTPUTS if key in value), None)
-        return first(next(iter(value.values()), None)) if named is None else named
+        outputs = next((value[key] for key in OUTPUTS if key in value), None)
+        return first(next(iter(value.values()), None)) if outputs is None else outputs
     if isinstance(value, (list, tuple)):
         return first(value[0]) if value else None
     return value
@@ -204,9 +204,9 @@ def _joined(arrays: Sequence[Any]) -> Any:
 
 
 def _joined_keys(keys: Sequence[Array | None]) -> Array | None:
-    known = [bytes(each[2]) for each in keys if each is not None]
-    found = b"".join(known)
-    return ("uint64", (len(found) // KEY_WIDTH,), found) if len(known) == len(keys) else None
+    chunks = [bytes(each[2]) for each in keys if each is not None]
+    joined = b"".join(chunks)
+    return ("uint64", (len(joined) // KEY_WIDTH,), joined) if len(chunks) == len(keys) else None
 
 
 def _plain(array: Any) -> Any:
@@ -215,6 +215,6 @@ def _plain(array: Any) -> Any:
     if array.dtype.kind in "OSUT":
         rows = [row.ravel().tolist() for row in array] if array.ndim > 1 else [[item] for item in array.tolist()]
         texts = ["\x1f".join(map(repr, row)).encode("utf-8", "replace") for row in rows]
-        found = [example_keys(("texts", (1,), text))[2] for text in texts]
-        return numpy.frombuffer(b"".join(found), "uint64")
+        keys = [example_keys(("texts", (1,), text))[2] for text in texts]
+        return numpy.frombuffer(b"".join(keys), "uint64")
     return numpy.ascontiguousarray(array)

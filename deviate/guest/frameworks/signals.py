@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from sys import _getframe
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 MODULES = ("os", "signal")
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "os":
-        _record(module, "kill", guest, lambda pid, number: pid in (os.getpid(), 0, -os.getpgrp()))
-        _record(module, "killpg", guest, lambda group, number: group in (os.getpgrp(), 0))
+        _record(module, "kill", context, lambda pid, number: pid in (os.getpid(), 0, -os.getpgrp()))
+        _record(module, "killpg", context, lambda group, number: group in (os.getpgrp(), 0))
     else:
-        _record(module, "raise_signal", guest, lambda number: True)
+        _record(module, "raise_signal", context, lambda number: True)
 
 
-def _record(module: Any, name: str, guest: Guest, reaches_this_process: Any) -> None:
+def _record(module: Any, name: str, context: AdapterContext, reaches_this_process: Any) -> None:
     """Let a function of the module write down what it is about to send to this process."""
     original = getattr(module, name, None)
     if original is None:
@@ -35,13 +35,13 @@ def _record(module: Any, name: str, guest: Guest, reaches_this_process: Any) -> 
             frame = _getframe(1)
             number = int(args[-1])
             if number and reaches_this_process(*args) and not _is_handling(number, frame):
-                guest.recorder.event("signal", number, *guest.project.nearest(frame))
-                guest.recorder.flush()  # there may be no later
+                context.recorder.event("signal", number, *context.project.nearest(frame))
+                context.recorder.flush()  # there may be no later
         except Exception as error:
-            guest.recorder.fault("%s.%s" % (module.__name__, name), error)
+            context.recorder.fault("%s.%s" % (module.__name__, name), error)
         return original(*args, **kwargs)
 
-    setattr(module, name, dress(send, original))
+    setattr(module, name, wraps_like(send, original))
 
 
 def _is_handling(number: int, frame: FrameType | None) -> bool:
@@ -51,8 +51,8 @@ def _is_handling(number: int, frame: FrameType | None) -> bool:
     """
     while frame is not None:
         code = frame.f_code
-        given = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
-        if len(given) == 2 and given[0] == number and isinstance(given[1], type(frame)):
+        arguments = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount]][-2:]
+        if len(arguments) == 2 and arguments[0] == number and isinstance(arguments[1], type(frame)):
             return True
         frame = frame.f_back
     return False

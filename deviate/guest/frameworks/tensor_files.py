@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
-from ..seeds import dress
+from ..adapter_context import AdapterContext
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 MODULES = ("safetensors", "safetensors.torch", "safetensors.numpy", "safetensors.flax", "safetensors.tensorflow")
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     """Tell the guard of each file. `safe_open` stays the class that it is, so that what it opens is not seen."""
     if module.__name__ == "safetensors":
-        _tell(module, "serialize_file", 1, guest.guard.before_writing)
+        _tell(module, "serialize_file", 1, context.guard.before_writing)
     else:
-        _tell(module, "load_file", 0, guest.guard.before_reading)
+        _tell(module, "load_file", 0, context.guard.before_reading)
 
 
 def _tell(module: Any, name: str, position: int, listener: Callable[[Any], None]) -> None:
@@ -25,10 +25,10 @@ def _tell(module: Any, name: str, position: int, listener: Callable[[Any], None]
     if original is None:
         return
 
-    def told(*args: Any, **kwargs: Any) -> Any:
+    def observed(*args: Any, **kwargs: Any) -> Any:
         target = args[position] if len(args) > position else kwargs.get("filename")
         if isinstance(target, (str, bytes)) or hasattr(target, "__fspath__"):
             listener(target)
         return original(*args, **kwargs)
 
-    setattr(module, name, dress(told, original))
+    setattr(module, name, wraps_like(observed, original))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parts import Guest
+from ..adapter_context import AdapterContext
 from .managed import Managed
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 MODULES = ("transformers", "transformers.trainer_callback")
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "transformers":
-        guest.recorder.event("environment", {"transformers": module.__version__})
+        context.recorder.event("environment", {"transformers": module.__version__})
     else:
-        _record(module.CallbackHandler, guest)
+        _record(module.CallbackHandler, context)
 
 
-def _record(handler: Any, guest: Guest) -> None:
+def _record(handler: Any, context: AdapterContext) -> None:
     """An epoch is a step, up to the begin of the next one: evaluation and the final figures follow its end."""
-    managed = Managed(guest)
+    managed = Managed(context)
 
     def begin(self: Any, *args: Any, **kwargs: Any) -> None:
         managed.begin(self)
@@ -36,7 +36,7 @@ def _record(handler: Any, guest: Guest) -> None:
     def end(self: Any, *args: Any, **kwargs: Any) -> None:
         managed.end(self)
 
-    managed.attend(handler, "on_train_begin", before=begin)
-    managed.attend(handler, "on_epoch_begin", before=epoch_begin)
-    managed.attend(handler, "on_log", before=log)
-    managed.attend(handler, "on_train_end", after=end)
+    managed.patch(handler, "on_train_begin", before=begin)
+    managed.patch(handler, "on_epoch_begin", before=epoch_begin)
+    managed.patch(handler, "on_log", before=log)
+    managed.patch(handler, "on_train_end", after=end)

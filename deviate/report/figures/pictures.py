@@ -12,7 +12,7 @@ from deviate.report.view.breakdowns import BreakdownPlot
 from deviate.report.view.stability import MatrixPlot, StepsPlot
 
 if TYPE_CHECKING:
-    from deviate.report.figures import Plot
+    from deviate.report.figures.drawing import Plot
 
 LONGEST_NAME = 48
 
@@ -66,28 +66,31 @@ def pictures(view: View) -> tuple[Picture, ...]:
 def paper_pdf(picture: Picture, width_in: float = COLUMN_IN) -> bytes:
     """A PDF of one page that is `width_in` inches wide, text in 8 points; equal bytes for equal findings."""
     # matplotlib takes half a second to import, which a terminal report should not wait for.
-    from deviate.report.figures import drawing, write
+    from deviate.report.figures import write
+    from deviate.report.figures.drawing import drawing
 
     return write.paper_pdf(drawing(picture.plot), picture.key, picture.title, picture.description, width_in)
 
 
 def paper_svg(picture: Picture, width_in: float = COLUMN_IN) -> str:
     """The same as SVG, with letters as outlines: it needs no font."""
-    from deviate.report.figures import drawing, write
+    from deviate.report.figures import write
+    from deviate.report.figures.drawing import drawing
 
     return write.paper_svg(drawing(picture.plot), picture.key, picture.title, picture.description, width_in)
 
 
 def paper_png(picture: Picture, width_in: float = COLUMN_IN) -> bytes:
     """The same in 300 dots per inch on white ground."""
-    from deviate.report.figures import drawing, write
+    from deviate.report.figures import write
+    from deviate.report.figures.drawing import drawing
 
     return write.paper_png(drawing(picture.plot), picture.key, width_in)
 
 
 def page_svg(picture: Picture, salt: str = "") -> str:
     """The figure as an `<svg>` element for a page; with a salt its ids differ from those of other elements there."""
-    from deviate.report.figures import page_figure
+    from deviate.report.figures.drawing import page_figure
 
     return page_figure(picture.plot, salt=salt)
 

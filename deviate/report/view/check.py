@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model.check import CheckFindings
-from deviate.report.view import View
+from deviate.report.view.page import View
 
 CaseKind = Literal["metric", "completion", "control", "records"]
 CaseOutcome = Literal["passed", "failed", "undecided", "error", "absent"]

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..jax import Parts, parts
 from ..jax.weights import is_training
-from .nnx import attend_nnx
+from .nnx import patch_nnx
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -23,52 +23,52 @@ CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
 MODULES = ("flax", CORE, STATE, NNX)
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "flax":
-        guest.recorder.event("environment", {"flax": module.__version__})
+        context.recorder.event("environment", {"flax": module.__version__})
     elif module.__name__ == CORE:
-        _attend_scopes(module, guest, parts())
+        _patch_scopes(module, context, parts())
     elif module.__name__ == STATE:
-        _attend_states(module.TrainState, parts())
+        _patch_states(module.TrainState, parts())
     else:
-        attend_nnx(module, guest, parts())
+        patch_nnx(module, context, parts())
 
 
-def _attend_scopes(core: Any, guest: Guest, own: Parts) -> None:
+def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
     """All models of linen, and what is written with scopes alone, run by `flax.core.apply`."""
-    original, streams, evaluation = core.scope.apply, guest.streams, own.weights.evaluation
-    capture = own.weights.capture if guest.capture.wants_predictions else None
+    original, streams, evaluation = core.scope.apply, context.streams, jax_parts.weights.evaluation
+    capture = jax_parts.weights.capture if context.capture.wants_predictions else None
 
     def apply(fn: Any, mutable: Any = False, flags: Any = None) -> Any:
-        made = original(fn, mutable, flags)
+        init_or_apply = original(fn, mutable, flags)
         is_init = bool(flags and flags.get("initializing"))
 
         def applied(variables: Any, *args: Any, **kwargs: Any) -> Any:
             before = streams.enter("init" if is_init else "dropout")
             try:
                 if is_init:
-                    return made(variables, *args, **kwargs)
+                    return init_or_apply(variables, *args, **kwargs)
                 options = dict(kwargs, mutable=mutable)
                 evaluation.forward(variables, args, options)
                 if capture is None or is_training(options):
-                    return made(variables, *args, **kwargs)
+                    return init_or_apply(variables, *args, **kwargs)
                 args = capture.inputs(args)
-                return capture.outputs(args, made(variables, *args, **kwargs), _getframe(1))
+                return capture.outputs(args, init_or_apply(variables, *args, **kwargs), _getframe(1))
             finally:
                 streams.leave(before)
 
-        return dress(applied, made)
+        return wraps_like(applied, init_or_apply)
 
-    core.scope.apply = core.apply = dress(apply, original)
-    if own.keys is not None:
-        _attend_names(core.scope.Scope, own.keys)
+    core.scope.apply = core.apply = wraps_like(apply, original)
+    if jax_parts.keys is not None:
+        _patch_names(core.scope.Scope, jax_parts.keys)
 
 
-def _attend_names(scope: Any, keys: Keys) -> None:
+def _patch_names(scope: Any, keys: Keys) -> None:
     make_rng, param = scope.make_rng, scope.param
 
     def make_named_rng(self: Any, name: str = "params") -> Any:
-        return keys.named(make_rng(self, name), name)
+        return keys.mark_key(make_rng(self, name), name)
 
     def param_or_shape(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """Where the weight is there, it is initialised once more for its shape alone."""
@@ -79,17 +79,17 @@ def _attend_names(scope: Any, keys: Keys) -> None:
         finally:
             keys.is_rehearsal -= is_rehearsal
 
-    scope.make_rng = dress(make_named_rng, make_rng)
-    scope.param = dress(param_or_shape, param)
+    scope.make_rng = wraps_like(make_named_rng, make_rng)
+    scope.param = wraps_like(param_or_shape, param)
 
 
-def _attend_states(train_state: Any, own: Parts) -> None:
+def _patch_states(train_state: Any, jax_parts: Parts) -> None:
     """The weights come into a state once, before the first step."""
     original = train_state.__dict__["create"].__func__
 
     def create(cls: Any, **kwargs: Any) -> Any:
         if "params" in kwargs:
-            kwargs["params"] = own.one_bit.flip(kwargs["params"])
+            kwargs["params"] = jax_parts.one_bit.flip(kwargs["params"])
         return original(cls, **kwargs)
 
-    train_state.create = classmethod(dress(create, original))
+    train_state.create = classmethod(wraps_like(create, original))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from types import FunctionType
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..jax import Parts
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -20,58 +20,58 @@ DRAWING = {"rngs_random_method", "rngs_keyless_initializer"}
 """What draws in the module of the streams. All else there makes streams from streams: the key is kept, as it is."""
 
 
-def attend_nnx(nnx: Any, guest: Guest, own: Parts) -> None:
+def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
     capture = None
-    if guest.capture.wants_predictions:
+    if context.capture.wants_predictions:
         from .nnx_capture import NnxCapture  # most runs keep nothing
 
-        capture = NnxCapture(own.weights.capture)
-        capture.attend(nnx)
-    if own.keys is not None:
-        _attend_names(sys.modules["flax.nnx.rnglib"], own.keys)
-    if own.keys is not None or capture is not None:
-        _attend_modules(nnx.Module, guest, capture)
-    _attend_optimizers(nnx, own, capture)
-    if own.weights.tracing is not None:
+        capture = NnxCapture(jax_parts.weights.capture)
+        capture.patch(nnx)
+    if jax_parts.keys is not None:
+        _patch_names(sys.modules["flax.nnx.rnglib"], jax_parts.keys)
+    if jax_parts.keys is not None or capture is not None:
+        _patch_modules(nnx.Module, context, capture)
+    _patch_optimizers(nnx, jax_parts, capture)
+    if jax_parts.trace is not None:
         from .trace import NnxTrace  # most runs are not traced
 
-        NnxTrace(own.weights.tracing).attend(nnx.Optimizer)
+        NnxTrace(jax_parts.trace, jax_parts.weights).patch(nnx.Optimizer)
 
 
-def _attend_names(rnglib: Any, keys: Keys) -> None:
+def _patch_names(rnglib: Any, keys: Keys) -> None:
     """`rngs.dropout()`: the name of the stream, or the one it was asked by where `default` stands in for it."""
-    asked: dict[str, Any] = {}
+    request: dict[str, Any] = {}
     stream, rngs = rnglib.RngStream, rnglib.Rngs
     call = stream.__call__
 
     def __call__(self: Any) -> Any:  # noqa: N807
-        name = asked.pop("name", None)
-        if asked.pop("stream", None) is not self or name is None:
+        name = request.pop("name", None)
+        if request.pop("stream", None) is not self or name is None:
             name = getattr(self, "tag", None) or self.key.tag
         key = call(self)
         caller = sys._getframe(1)
         is_kept = caller.f_globals.get("__name__") == rnglib.__name__ and caller.f_code.co_name not in DRAWING
-        return key if is_kept else keys.named(key, name)
+        return key if is_kept else keys.mark_key(key, name)
 
-    def attend(name: str) -> None:
+    def patch(name: str) -> None:
         original = getattr(rngs, name)
 
         def ask(self: Any, name: str) -> Any:
-            found = original(self, name)
-            if isinstance(found, stream):
-                asked.update(name=name, stream=found)
-            return found
+            answer = original(self, name)
+            if isinstance(answer, stream):
+                request.update(name=name, stream=answer)
+            return answer
 
-        setattr(rngs, name, dress(ask, original))
+        setattr(rngs, name, wraps_like(ask, original))
 
-    stream.__call__ = dress(__call__, call)
-    attend("__getattr__")
-    attend("__getitem__")
+    stream.__call__ = wraps_like(__call__, call)
+    patch("__getattr__")
+    patch("__getitem__")
 
 
-def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> None:
+def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | None) -> None:
     """Constructors are `init`, calls `dropout`, as in all libraries."""
-    streams, meta = guest.streams, type(module)
+    streams, meta = context.streams, type(module)
     name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
     construct = getattr(meta, name)
 
@@ -82,7 +82,7 @@ def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> No
         finally:
             streams.leave(before)
 
-    def attend(cls: Any) -> None:
+    def patch(cls: Any) -> None:
         original = cls.__dict__.get("__call__")
         if type(original) is not FunctionType or hasattr(original, "__deviate__"):
             return
@@ -96,7 +96,7 @@ def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> No
             finally:
                 streams.leave(before)
 
-        cls.__call__ = dress(__call__, original)
+        cls.__call__ = wraps_like(__call__, original)
 
     owner = next(cls for cls in module.__mro__ if "__init_subclass__" in cls.__dict__)
     begin = owner.__dict__["__init_subclass__"]
@@ -104,20 +104,20 @@ def _attend_modules(module: Any, guest: Guest, capture: NnxCapture | None) -> No
     def __init_subclass__(cls: Any, **kwargs: Any) -> None:  # noqa: N807
         begin.__get__(None, cls)(**kwargs)
         if issubclass(cls, module):
-            attend(cls)
+            patch(cls)
 
-    setattr(meta, name, dress(constructed, construct))
-    owner.__init_subclass__ = classmethod(dress(__init_subclass__, begin.__func__))
+    setattr(meta, name, wraps_like(constructed, construct))
+    owner.__init_subclass__ = classmethod(wraps_like(__init_subclass__, begin.__func__))
     waiting = [module]
     while waiting:
         cls = waiting.pop()
         waiting += cls.__subclasses__()
-        attend(cls)
+        patch(cls)
 
 
-def _attend_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None:
+def _patch_optimizers(nnx: Any, jax_parts: Parts, capture: NnxCapture | None) -> None:
     """A model that an optimizer is made for is trained in place, outside of compiled functions at least."""
-    original, recorder = nnx.Optimizer.__init__, own.weights.recorder
+    original, recorder = nnx.Optimizer.__init__, jax_parts.weights.recorder
 
     def __init__(self: Any, model: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         chosen = kwargs.get("wrt", args[1] if len(args) > 1 else nnx.Param)
@@ -126,12 +126,12 @@ def _attend_optimizers(nnx: Any, own: Parts, capture: NnxCapture | None) -> None
             return nnx.state(model, chosen)
 
         def flip() -> None:
-            nnx.update(model, own.one_bit.flip(weights_of(model)))
+            nnx.update(model, jax_parts.one_bit.flip(weights_of(model)))
 
-        recorder.tell([flip] if own.one_bit.is_pending else [])  # before the optimizer has a look
+        recorder.tell([flip] if jax_parts.one_bit.is_pending else [])  # before the optimizer has a look
         original(self, model, *args, **kwargs)
-        own.weights.model(model, weights_of)
+        jax_parts.weights.model(model, weights_of)
         if capture is not None:
             capture.model(model, weights_of)
 
-    nnx.Optimizer.__init__ = dress(__init__, original)
+    nnx.Optimizer.__init__ = wraps_like(__init__, original)

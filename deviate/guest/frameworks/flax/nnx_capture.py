@@ -10,10 +10,10 @@ import inspect
 import sys
 from threading import get_ident
 
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..jax.capture import JaxCapture
 from ..jax.programs import Program
-from ..jax.trees import named
+from ..jax.trees import named_leaves
 from ..jax.weights import is_training
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -33,26 +33,26 @@ STATIC = ("static_argnums", "static_argnames")
 class NnxCapture:
     """What is kept of the models of nnx."""
 
-    def __init__(self, own: JaxCapture) -> None:
-        self.own = own
-        self.programs = own.programs
-        self.known: list[tuple[type, Callable[[Any], Any], Layout]] = []
+    def __init__(self, jax_capture: JaxCapture) -> None:
+        self.jax_capture = jax_capture
+        self.programs = jax_capture.programs
+        self.models: list[tuple[type, Callable[[Any], Any], Layout]] = []
         self.early: set[type] = set()
         self.n_calls = 0
-        self.n_slopes = 0
+        self.n_grads = 0
         self.states: tuple[type, ...] = ()
 
-    def attend(self, nnx: Any) -> None:
-        found = (getattr(nnx, "Pytree", None), nnx.Module, nnx.Variable, sys.modules["flax.nnx.extract"].NodeStates)
-        self.states = tuple(each for each in found if each is not None)
-        for module, names, attend in (
-            (COMPILATION, COMPILED, self._attend_compiled),
-            (AUTODIFF, DIFFERENTIATED, self._attend_slopes),
+    def patch(self, nnx: Any) -> None:
+        classes = (getattr(nnx, "Pytree", None), nnx.Module, nnx.Variable, sys.modules["flax.nnx.extract"].NodeStates)
+        self.states = tuple(each for each in classes if each is not None)
+        for module, names, patch in (
+            (COMPILATION, COMPILED, self._patch_compiled),
+            (AUTODIFF, DIFFERENTIATED, self._patch_grads),
         ):
             for name in names:
                 if hasattr(sys.modules.get(module), name):
-                    attend(getattr(sys.modules[module], name))
-        self._attend_updates(nnx.Optimizer)
+                    patch(getattr(sys.modules[module], name))
+        self._patch_updates(nnx.Optimizer)
 
     # ------------------------------------------------------------ models
 
@@ -60,113 +60,119 @@ class NnxCapture:
         """An optimizer is made for a model."""
         try:
             entry = (type(model), weights_of, _layout(weights_of(model)))
-            if all(entry[::2] != each[::2] for each in self.known):
-                self.known.append(entry)
+            if all(entry[::2] != each[::2] for each in self.models):
+                self.models.append(entry)
                 if type(model) in self.early:
                     reason = "a function was compiled before the optimizer of its model of nnx was made"
-                    self.own.sets.refuse("evaluation", reason)
+                    self.jax_capture.sets.refuse("evaluation", reason)
         except Exception as error:
-            self.own.recorder.fault("model of an optimizer", error)
+            self.jax_capture.recorder.fault("model of an optimizer", error)
 
     def called(self, original: Any, model: Any, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a module, as the script or another module does."""
-        if self.n_slopes or self.n_calls or is_training(kwargs) or not self._is_home() or not self._is_known(model):
+        if (
+            self.n_grads
+            or self.n_calls
+            or is_training(kwargs)
+            or not self._is_routed_thread()
+            or not self._is_known(model)
+        ):
             return original(model, *args, **kwargs)
         self.n_calls += 1
         try:
-            args, kwargs = self.own.inputs((args, kwargs), _is_opaque)
-            made = original(model, *args, **kwargs)
+            args, kwargs = self.jax_capture.inputs((args, kwargs), _is_opaque)
+            outputs = original(model, *args, **kwargs)
         finally:
             self.n_calls -= 1
-        given = sys.modules["jax"].tree_util.tree_leaves((args, kwargs), is_leaf=_is_opaque)
-        return self.own.outputs([each for each in given if hasattr(each, "dtype")], made, frame, _is_opaque)
+        leaves = sys.modules["jax"].tree_util.tree_leaves((args, kwargs), is_leaf=_is_opaque)
+        return self.jax_capture.outputs([each for each in leaves if hasattr(each, "dtype")], outputs, frame, _is_opaque)
 
-    def _is_home(self) -> bool:
+    def _is_routed_thread(self) -> bool:
         return get_ident() == self.programs.streams.thread
 
     def _is_known(self, model: Any) -> bool:
         try:
-            for kind, weights_of, layout in self.known:
+            for kind, weights_of, layout in self.models:
                 if type(model) is kind and _layout(weights_of(model)) == layout:
                     return True
         except Exception as error:
-            self.own.recorder.fault("weights of a model", error)
-        if self.own.running or self.programs.traced():
+            self.jax_capture.recorder.fault("weights of a model", error)
+        if self.jax_capture.running or self.programs.traced():
             self.early.add(type(model))
         return False
 
     # ------------------------------------------------------------ training
 
-    def _attend_slopes(self, function: Any) -> None:
-        """What is differentiated: it runs while its slopes are traced."""
-        original, own = function.__call__, self
+    def _patch_grads(self, function: Any) -> None:
+        """What is differentiated: it runs while its gradients are traced."""
+        original, capture = function.__call__, self
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            own._note(is_update=False)
-            own.n_slopes += 1
+            capture._note(is_update=False)
+            capture.n_grads += 1
             try:
                 return original(self, *args, **kwargs)
             finally:
-                own.n_slopes -= 1
+                capture.n_grads -= 1
 
-        function.__call__ = dress(__call__, original)
+        function.__call__ = wraps_like(__call__, original)
 
-    def _attend_updates(self, optimizer: Any) -> None:
-        original, own = optimizer.update, self
+    def _patch_updates(self, optimizer: Any) -> None:
+        original, capture = optimizer.update, self
 
         def update(self: Any, *args: Any, **kwargs: Any) -> Any:
-            made = original(self, *args, **kwargs)
-            own._note(is_update=True)
-            return made
+            result = original(self, *args, **kwargs)
+            capture._note(is_update=True)
+            return result
 
-        optimizer.update = dress(update, original)
+        optimizer.update = wraps_like(update, original)
 
     def _note(self, *, is_update: bool) -> None:
         """The functions that are traced now train; outside of them, a model is updated."""
-        if not self._is_home():
+        if not self._is_routed_thread():
             return
         try:
-            traced = [*self.programs.traced(), *self.own.running]
+            traced = [*self.programs.traced(), *self.jax_capture.running]
             for program in traced:
-                self.own.steps[program] = is_update or self.own.steps.get(program, False)
+                self.jax_capture.steps[program] = is_update or self.jax_capture.steps.get(program, False)
             if is_update and not traced and self.programs.is_clean():
-                self.own.trains([])
+                self.jax_capture.trains([])
         except Exception as error:
-            self.own.recorder.fault("training of a model", error)
+            self.jax_capture.recorder.fault("training of a model", error)
 
     # ------------------------------------------------------------ compiled functions
 
-    def _attend_compiled(self, compiled: Any) -> None:
-        original, own = compiled.__init__, self
+    def _patch_compiled(self, compiled: Any) -> None:
+        original, capture = compiled.__init__, self
         signature = inspect.signature(original)
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(self, *args, **kwargs)
             try:
-                given = signature.bind(self, *args, **kwargs).arguments
-                own.programs.options[self.jitted_fn] = {name: given.get(name) for name in STATIC}
-                self.jitted_fn = NnxFunction(self.jitted_fn, own)
+                arguments = signature.bind(self, *args, **kwargs).arguments
+                capture.programs.options[self.jitted_fn] = {name: arguments.get(name) for name in STATIC}
+                self.jitted_fn = NnxFunction(self.jitted_fn, capture)
             except Exception as error:
-                own.own.recorder.fault("nnx.jit", error)
+                capture.jax_capture.recorder.fault("nnx.jit", error)
 
-        compiled.__init__ = dress(__init__, original)
+        compiled.__init__ = wraps_like(__init__, original)
 
     def call(self, ask: Any, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Call a function of states, or let it be traced; only the outermost one is looked at."""
-        own = self.own
-        if not self._is_home() or own.running or self.programs.running:
+        jax_capture = self.jax_capture
+        if not self._is_routed_thread() or jax_capture.running or self.programs.running:
             return ask(*args, **kwargs)
-        own.running.append(program)
+        jax_capture.running.append(program)
         try:
-            made = ask(*args, **kwargs)
+            result = ask(*args, **kwargs)
         finally:
-            own.running.pop()
+            jax_capture.running.pop()
         if ask is inner and self.programs.is_clean():
             try:
-                own.evaluated(inner, program, args, kwargs, made, frame, self._inside((args, kwargs)))
+                jax_capture.evaluated(inner, program, args, kwargs, result, frame, self._inside((args, kwargs)))
             except Exception as error:
-                own.recorder.fault("outputs of nnx.jit", error)
-        return made
+                jax_capture.recorder.fault("outputs of nnx.jit", error)
+        return result
 
     def _inside(self, tree: Any) -> set[int]:
         """Ids of the arrays that are parts of models, optimizers, metrics and streams of keys."""
@@ -178,20 +184,20 @@ class NnxCapture:
 class NnxFunction:
     """The compiled function behind one of nnx, which nnx calls as ever."""
 
-    def __init__(self, inner: Any, own: NnxCapture) -> None:
-        self._inner, self._own, self._program = inner, own, Program()
+    def __init__(self, inner: Any, capture: NnxCapture) -> None:
+        self._inner, self._capture, self._program = inner, capture, Program()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._own.call(self._inner, self._inner, self._program, args, kwargs, sys._getframe(1))
+        return self._capture.call(self._inner, self._inner, self._program, args, kwargs, sys._getframe(1))
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
-        return self._own.call(self._inner.lower, self._inner, self._program, args, kwargs, sys._getframe(1))
+        return self._capture.call(self._inner.lower, self._inner, self._program, args, kwargs, sys._getframe(1))
 
     def trace(self, *args: Any, **kwargs: Any) -> Any:
-        return self._own.call(self._inner.trace, self._inner, self._program, args, kwargs, sys._getframe(1))
+        return self._capture.call(self._inner.trace, self._inner, self._program, args, kwargs, sys._getframe(1))
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        return self._own.call(self._inner.eval_shape, self._inner, self._program, args, kwargs, sys._getframe(1))
+        return self._capture.call(self._inner.eval_shape, self._inner, self._program, args, kwargs, sys._getframe(1))
 
     def __getattr__(self, name: str) -> Any:
         if "_inner" not in self.__dict__:  # a copy that is not complete yet
@@ -205,4 +211,4 @@ def _is_opaque(node: Any) -> bool:
 
 
 def _layout(weights: Any) -> Layout:
-    return [(name, tuple(leaf.shape)) for name, leaf in named(weights)]
+    return [(name, tuple(leaf.shape)) for name, leaf in named_leaves(weights)]

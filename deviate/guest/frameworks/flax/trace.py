@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..array_trace import record, record_batch, record_loss
-from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, is_float, numbers
-from ..jax.trees import is_concrete, named
+from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name, numbers
+from ..jax.trees import is_concrete, is_float, named_leaves
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Callable
+
+    from ..jax.weights import Weights
 
 COMPILATION = "flax.nnx.transforms.compilation"
 
@@ -20,26 +22,27 @@ COMPILATION = "flax.nnx.transforms.compilation"
 class NnxTrace:
     """What is traced of models that an optimizer of nnx was made for."""
 
-    def __init__(self, own: JaxTrace) -> None:
-        self.own = own
-        self.trace = own.trace
-        self.told: set[str] = set()
-        self.is_clean = own.weights.programs.is_clean
+    def __init__(self, jax_trace: JaxTrace, weights: Weights) -> None:
+        self.jax_trace = jax_trace
+        self.weights = weights
+        self.trace = jax_trace.trace
+        self.recorded: set[str] = set()
+        self.is_clean = weights.programs.is_clean
 
-    def attend(self, optimizer: Any) -> None:
+    def patch(self, optimizer: Any) -> None:
         wrapped = getattr(sys.modules.get(COMPILATION), "JitWrapped", None)
         if wrapped is not None:
             wrapped.__call__ = self._calling(wrapped.__call__)
         original = optimizer.update
 
-        def update(own: Any, *args: Any, **kwargs: Any) -> Any:
-            made = original(own, *args, **kwargs)
+        def update(nnx_optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(nnx_optimizer, *args, **kwargs)
             if self.is_clean():
                 frame = sys._getframe(1)
-                self._tell(lambda: self.own.updated(self._models(), frame))
-            return made
+                self._tell(lambda: self.jax_trace.updated(self._models(), frame))
+            return result
 
-        optimizer.update = dress(update, original)
+        optimizer.update = wraps_like(update, original)
 
     def _calling(self, original: Any) -> Any:
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
@@ -49,30 +52,30 @@ class NnxTrace:
             before: set[int] = set()
             self._tell(lambda: before.update(self._identities()))
             self._tell(lambda: self._before(args, kwargs, frame))
-            made = original(function, *args, **kwargs)
-            self._tell(lambda: self._after(function, before, made, frame))
-            return made
+            result = original(function, *args, **kwargs)
+            self._tell(lambda: self._after(function, before, result, frame))
+            return result
 
-        return dress(__call__, original)
+        return wraps_like(__call__, original)
 
     def _before(self, args: Any, kwargs: Any, frame: FrameType) -> None:
         if self.trace.level < 2:
             return
         place = self.trace.place(frame)
-        self.own.states.record(place)
-        for name, leaf in named(self._models()):
-            if name not in self.told and not self.trace.is_dropped and is_concrete(leaf):
-                self.told.add(name)
+        self.jax_trace.states.record(place)
+        for name, leaf in named_leaves(self._models()):
+            if name not in self.recorded and not self.trace.is_dropped and is_concrete(leaf):
+                self.recorded.add(name)
                 record(self.trace, "weights", name, numbers(leaf), place)
         for key, each in [*enumerate(args), *kwargs.items()]:
-            for name, leaf in named(each) if not _is_graph(each) else ():
+            for name, leaf in named_leaves(each) if not _is_graph(each) else ():
                 if is_concrete(leaf):
                     record_batch(self.trace, input_name(str(key), name), numbers(leaf), place)
 
-    def _after(self, function: Any, before: set[int], made: Any, frame: FrameType) -> None:
+    def _after(self, function: Any, before: set[int], result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
         place = self.trace.place(frame)
-        results = [(name, leaf) for name, leaf in named(made) if is_concrete(leaf)]
+        results = [(name, leaf) for name, leaf in named_leaves(result) if is_concrete(leaf)]
         is_update = self._identities() != before
         losses = [(name, leaf) for name, leaf in results if is_update and not leaf.ndim and is_float(leaf)]
         for number, (name, leaf) in enumerate(losses):
@@ -82,22 +85,22 @@ class NnxTrace:
                 name = str(getattr(function, "__name__", "function")) + ("[%d]" % number if number else "")
                 record(self.trace, "module", name, numbers(leaf), place, outputs=len(results))
         if is_update:
-            self.own.updated(self._models(), frame)
+            self.jax_trace.updated(self._models(), frame)
 
     def _models(self) -> Any:
-        known = [(model(), weights_of) for model, weights_of, _ in self.own.weights.models]
-        trees = [weights_of(model) for model, weights_of in known if model is not None]
+        models = [(model(), weights_of) for model, weights_of, _ in self.weights.models]
+        trees = [weights_of(model) for model, weights_of in models if model is not None]
         return trees[0] if len(trees) == 1 else trees
 
     def _identities(self) -> set[int]:
-        return {id(leaf) for _, leaf in named(self._models())}
+        return {id(leaf) for _, leaf in named_leaves(self._models())}
 
     def _tell(self, act: Callable[[], object]) -> None:
         if self.trace.level:
             try:
                 act()
             except Exception as error:
-                self.own.recorder.fault("trace of nnx", error)
+                self.jax_trace.recorder.fault("trace of nnx", error)
 
 
 def _is_graph(value: Any) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ...source import GUEST
 from .controls import Controls, facts
 from .keys import Keys
@@ -16,6 +16,8 @@ from .weights import OneBit, Weights
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
+
+    from .trace import JaxTrace
 
 DEBUGGING = "jax._src.debugging"
 CALLBACK = "jax._src.callback"
@@ -30,13 +32,20 @@ class Parts:
 
     Attributes:
         keys: None where the variant leaves seeds alone.
+        trace: None where the run is not traced.
     """
 
-    def __init__(self, jax: Any, guest: Guest) -> None:
-        self.programs = Programs(jax, guest)
-        self.keys = Keys(jax, guest, self.programs) if guest.streams.is_active else None
-        self.weights = Weights(guest, self.programs)
-        self.one_bit = OneBit(guest, self.programs)
+    def __init__(self, jax: Any, context: AdapterContext) -> None:
+        self.programs = Programs(jax, context)
+        self.keys = Keys(jax, context, self.programs) if context.streams.is_active else None
+        self.weights = Weights(context, self.programs)
+        self.trace: JaxTrace | None = None
+        if context.trace.requested_level:
+            from .trace import JaxTrace  # most runs are not traced
+
+            self.trace = JaxTrace(context, self.programs)
+            self.weights.at_update.append(self.trace.updated)
+        self.one_bit = OneBit(context, self.programs)
 
 
 _parts: list[Parts] = []
@@ -47,47 +56,47 @@ def parts() -> Parts:
     return _parts[0]
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == DEBUGGING:
-        lend_loops(module.debug_callback_p, "impl", guest.recorder)
-        observe_prints(module, guest)
+        lend_loops(module.debug_callback_p, "impl", context.recorder)
+        observe_prints(module, context)
     elif module.__name__ == CALLBACK:
         for name in ("pure_callback_impl", "io_callback_impl"):
-            lend_loops(module, name, guest.recorder)
+            lend_loops(module, name, context.recorder)
     elif module.__name__ == SOURCES:
         module.register_exclusion(GUEST)  # programs tell which line of the user's each operation comes from
     else:
-        _attach(module, guest)
+        _install(module, context)
 
 
-def _attach(jax: Any, guest: Guest) -> None:
-    recorder = guest.recorder
+def _install(jax: Any, context: AdapterContext) -> None:
+    recorder = context.recorder
     recorder.event("environment", {"jax": jax.__version__})
     for name in ("PRNGKey", "key"):
-        _observe(jax.random, name, guest)
-    Controls(jax, guest).begin()
-    made = Parts(jax, guest)
-    _parts[:] = [made]
-    if made.keys is not None:
-        made.keys.attend()
+        _observe(jax.random, name, context)
+    Controls(jax, context).begin()
+    jax_parts = Parts(jax, context)
+    _parts[:] = [jax_parts]
+    if jax_parts.keys is not None:
+        jax_parts.keys.patch()
 
     def close() -> None:
         recorder.tell([
-            lambda: made.weights.tell("exit"),
-            made.one_bit.close,
+            lambda: jax_parts.weights.emit_hash("exit"),
+            jax_parts.one_bit.close,
             lambda: recorder.event("environment", facts(jax)),
         ])  # fmt: skip
 
     atexit.register(close)  # before JAX's own, which ends its backends
 
 
-def _observe(random: Any, name: str, guest: Guest) -> None:
+def _observe(random: Any, name: str, context: AdapterContext) -> None:
     """Record root keys. They stay what the script asks for: what is drawn from them is keyed anew at each draw."""
-    original, seeding = getattr(random, name), guest.seeding
+    original, seeding = getattr(random, name), context.seeding
 
     def key(*args: Any, **kwargs: Any) -> Any:
         if not seeding.is_passing(OWN_KEYS):
             seeding.record("jax.random.%s" % name, args[0] if args else kwargs.get("seed"))
         return original(*args, **kwargs)
 
-    setattr(random, name, dress(key, original))
+    setattr(random, name, wraps_like(key, original))

@@ -10,13 +10,13 @@ from __future__ import annotations
 import sys
 from weakref import WeakKeyDictionary
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ..capture_sets import Way
 from ..loops import Loops
 from ..rows import MOST_WAITING, first
 from .outputs import INPUTS, OUTPUTS, Call, Part, data_of, labels_of, leading, tagged
 from .programs import Program, Programs
-from .trees import found, is_concrete, is_key, named
+from .trees import is_concrete, is_key, named_leaves, subtrees_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 FRAMEWORK = "jax"
 MOST_PENDING = 1024
-"""Calls in a row that compute slopes and may turn out not to train; their inputs are MOST_WAITING bytes at most."""
+"""Calls in a row that compute gradients and may turn out not to train; their inputs are MOST_WAITING bytes at most."""
 UNSEEN = "its calls compute slopes, and were too many to wait for whether the weights are updated"
 
 
 class JaxCapture(Loops):
     """What is kept of functions and models of JAX. A loop is calls in a row, from one line of the script."""
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        super().__init__(guest, FRAMEWORK)
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        super().__init__(context, FRAMEWORK)
         self.programs = programs
         self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
         self.pending: list[Call] = []
@@ -51,14 +51,14 @@ class JaxCapture(Loops):
         self.running: list[Program] = []
         """Functions of nnx that are being called."""
         self.steps: WeakKeyDictionary[Program, bool] = WeakKeyDictionary()
-        """Functions that compute slopes of models of nnx, and whether they update one."""
+        """Functions that compute gradients of models of nnx, and whether they update one."""
         if self.capture.wants_predictions:
             programs.evaluated = self.evaluated
             self.capture.at_end.append(self.hand_over)
             self.recorder.at_close.append(self._close)
 
     def trains(self, shapes: list[Shape], *, is_update: bool = True) -> None:
-        """A step of training is done, or slopes are computed, which may be for their values alone.
+        """A step of training is done, or gradients are computed, which may be for their values alone.
 
         Args:
             shapes: of the trees of weights in question.
@@ -86,7 +86,7 @@ class JaxCapture(Loops):
         """What a model is called with, named where a function is traced."""
         return self._tagged(args, INPUTS, is_leaf) if self._is_traced() else args
 
-    def outputs(self, inputs: Any, made: Any, frame: FrameType, is_leaf: Any = None) -> Any:
+    def outputs(self, inputs: Any, result: Any, frame: FrameType, is_leaf: Any = None) -> Any:
         """What a model has given, named where a function is traced; kept where it is there already.
 
         Args:
@@ -94,18 +94,18 @@ class JaxCapture(Loops):
         """
         try:
             if self._is_traced():
-                array, util = first(made), sys.modules["jax"].tree_util
+                array, util = first(result), sys.modules["jax"].tree_util
                 named_array = self._tagged(array, OUTPUTS, is_leaf)
-                leaves, structure = util.tree_flatten(made, is_leaf=is_leaf)
+                leaves, structure = util.tree_flatten(result, is_leaf=is_leaf)
                 return util.tree_unflatten(structure, [named_array if leaf is array else leaf for leaf in leaves])
             if self.has_trained and not self.programs.running:
-                arrays = [leaf for _, leaf in named(inputs) if getattr(leaf, "ndim", 0)]
-                if is_concrete(first(made)):
+                arrays = [leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "ndim", 0)]
+                if is_concrete(first(result)):
                     place = self.place(arrays[0] if arrays else None, frame)
-                    self.add(place, first(made), None, arrays)
+                    self.add(place, first(result), None, arrays)
         except Exception as error:
             self.recorder.fault("outputs of a model", error)
-        return made
+        return result
 
     def _is_traced(self) -> bool:
         return bool(self.capture.wants_predictions and (self.programs.traced() or self.running))
@@ -120,23 +120,23 @@ class JaxCapture(Loops):
     # ------------------------------------------------------------ functions
 
     def evaluated(
-        self, inner: Any, program: Program, args: Any, kwargs: Any, made: Any, frame: FrameType, states: Any = ()
+        self, inner: Any, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType, states: Any = ()
     ) -> None:
         """A compiled function was called that does not train, as far as can be told from outside of nnx.
 
         Args:
             states: ids of arguments that belong to models and the like.
         """
-        if not self.capture.is_home():
+        if not self.capture.is_script_thread():
             return
         if program in self.steps:
             self.trains([], is_update=self.steps[program])
         if not self.has_trained or program in self.steps:
             return
-        if program.trains and (program.place is not None or not self.has_updated):
+        if program.trains and (program.weights_index is not None or not self.has_updated):
             return
         dynamic, fixed = self.programs.divided(inner, args, kwargs)
-        leaves = named(dynamic)
+        leaves = named_leaves(dynamic)
         flat = [leaf for _, leaf in leaves]
         if not all(is_concrete(leaf) or is_key(leaf) or isinstance(leaf, (int, float, bool)) for leaf in flat):
             self.sets.refuse(self.sets.name(self, frame)[0], "a compiled function has used up its arguments")
@@ -154,13 +154,13 @@ class JaxCapture(Loops):
             if not program.trains:
                 self._run(call)
             else:
-                call.shape = program.slopes[0]
+                call.shape = program.grads[0]
                 self._await(call)
         elif not program.trains and self._has_weights(args, kwargs):
-            self._plain([name for name, _ in leaves], flat, made, frame)
+            self._plain([name for name, _ in leaves], flat, result, frame)
 
     def _await(self, call: Call) -> None:
-        """Unless the weights are updated by it, a call that computes slopes was an evaluation."""
+        """Unless the weights are updated by it, a call that computes gradients was an evaluation."""
         name = call.place[0]
         if name in self.lost:
             return
@@ -176,12 +176,14 @@ class JaxCapture(Loops):
         self.add(call.place, results[-1], call.labels(results[-1]), list(results[: part.n_inputs]))
 
     def _has_weights(self, args: Any, kwargs: Any) -> bool:
-        shapes = [shape for known in self.programs.known.values() for shape in known.updates + known.slopes]
-        return any(shape[0].num_leaves > 1 and found((args, kwargs), shape) for shape in shapes)
+        shapes = [
+            shape for function in self.programs.by_function.values() for shape in function.updates + function.grads
+        ]
+        return any(shape[0].num_leaves > 1 and subtrees_like((args, kwargs), shape) for shape in shapes)
 
-    def _plain(self, names: Any, flat: Any, made: Any, frame: FrameType) -> None:
+    def _plain(self, names: Any, flat: Any, result: Any, frame: FrameType) -> None:
         """A function of weights and data that calls no model of a library: what it gives is what there is."""
-        outputs = first(made)
+        outputs = first(result)
         if not getattr(outputs, "ndim", 0) or not is_concrete(outputs):
             name = self.sets.name(self, frame)[0]
             self.sets.refuse(name, "a compiled function of the weights gives no row for each example")
@@ -195,7 +197,9 @@ class JaxCapture(Loops):
 
     def _sizes(self) -> set[tuple[int, ...]]:
         """Shapes of weights."""
-        shapes = [shape for known in self.programs.known.values() for shape in known.updates + known.slopes]
+        shapes = [
+            shape for function in self.programs.by_function.values() for shape in function.updates + function.grads
+        ]
         return {size for shape in shapes for size in shape[1]}
 
     def _part(self, closed: Any, n_given: int) -> Part | None:
@@ -218,7 +222,7 @@ class JaxCapture(Loops):
         """The outputs of a call."""
         self.has_rows = True
         name, way, step, beside = place
-        loop = self.known(way, step, name) or self.begin(name, way, way, step)
+        loop = self.find_loop(way, step, name) or self.begin(name, way, way, step)
         loop.add(outputs, beside if truth is None else truth, inputs)
 
     def hand_over(self) -> None:

@@ -6,8 +6,8 @@ import mmap
 import os
 import sys
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ PLATFORMS = ("cuda", "rocm")
 class Controls:
     """Sets what the variant holds, once JAX is imported and before any of its backends is there."""
 
-    def __init__(self, jax: Any, guest: Guest) -> None:
+    def __init__(self, jax: Any, context: AdapterContext) -> None:
         self.jax = jax
-        self.guest = guest
-        self.recorder = guest.recorder
+        self.context = context
+        self.recorder = context.recorder
         self.appended: dict[str, str] = {}
 
     def begin(self) -> None:
-        controls = self.guest.controls
+        controls = self.context.controls
         if controls.get("precision") == "full":
             self._hold_precision()
         wanted = [
@@ -64,13 +64,13 @@ class Controls:
 
     def _append(self) -> None:
         """The last of several settings of a flag counts."""
-        given = os.environ.get(FLAGS, "").split()
-        own = {_name(flag): factor for factor, flag in self.appended.items()}
-        for flag in given:
-            if _name(flag) in own and flag not in self.appended.values():
-                self.recorder.event("control", own[_name(flag)], FLAGS, flag, "", 0, "overridden")
-        kept = [flag for flag in given if _name(flag) not in own]
-        os.environ[FLAGS] = " ".join([*kept, *self.appended.values()])
+        flags = os.environ.get(FLAGS, "").split()
+        factors = {_name(flag): factor for factor, flag in self.appended.items()}
+        for flag in flags:
+            if _name(flag) in factors and flag not in self.appended.values():
+                self.recorder.event("control", factors[_name(flag)], FLAGS, flag, "", 0, "overridden")
+        other_flags = [flag for flag in flags if _name(flag) not in factors]
+        os.environ[FLAGS] = " ".join([*other_flags, *self.appended.values()])
 
     def _append_late(self) -> None:
         """The script may set the variable after the import: XLA reads it when the first backend begins."""
@@ -83,15 +83,15 @@ class Controls:
             self._append()
             return original(*args, **kwargs)
 
-        bridge._init_backend = dress(begin_backend, original)  # type: ignore[union-attr]
+        bridge._init_backend = wraps_like(begin_backend, original)  # type: ignore[union-attr]
 
     def _free_kernels(self) -> None:
-        given = os.environ.get(FLAGS, "").split()
-        freed = [flag for flag in given if _name(flag) in map(_name, DETERMINISTIC) and not flag.endswith("=false")]
+        flags = os.environ.get(FLAGS, "").split()
+        freed = [flag for flag in flags if _name(flag) in map(_name, DETERMINISTIC) and not flag.endswith("=false")]
         for flag in freed:
             self.recorder.event("control", "kernels", FLAGS, flag, "", 0, "overridden")
         if freed:
-            os.environ[FLAGS] = " ".join(flag for flag in given if flag not in freed)
+            os.environ[FLAGS] = " ".join(flag for flag in flags if flag not in freed)
 
     # ------------------------------------------------------------ precision
 
@@ -113,11 +113,11 @@ class Controls:
             self._tell_overridden("jax.default_matmul_precision", value)
             return context(FULL)
 
-        config.update = dress(held, update)
-        self.jax.default_matmul_precision = dress(held_context, context)
+        config.update = wraps_like(held, update)
+        self.jax.default_matmul_precision = wraps_like(held_context, context)
 
     def _tell_overridden(self, call: str, value: object) -> None:
-        file, line = self.guest.project.nearest(sys._getframe(2))
+        file, line = self.context.project.nearest(sys._getframe(2))
         self.recorder.event("control", "precision", call, str(value), file, line, "overridden")
 
 
@@ -158,7 +158,7 @@ def _mapped(file: Any) -> mmap.mmap:
 def facts(jax: Any) -> dict[str, str]:
     """What is known at the end. No backend is started for it."""
     config = jax.config
-    told = {
+    values = {
         "jaxlib": str(getattr(sys.modules.get("jaxlib"), "__version__", "")),
         "XLA_FLAGS": os.environ.get(FLAGS, ""),
         "generator of jax": str(getattr(config, "jax_default_prng_impl", "")),
@@ -168,7 +168,7 @@ def facts(jax: Any) -> dict[str, str]:
     bridge = sys.modules.get("jax._src.xla_bridge")
     if bridge is not None and getattr(bridge, "_backends", None):
         kinds = [str(device.device_kind) for device in jax.devices()]
-        told["backend of jax"] = str(jax.default_backend())
-        told["devices of jax"] = ", ".join("%d %s" % (kinds.count(kind), kind) for kind in sorted(set(kinds)))
-        told["version of the backend of jax"] = str(jax.devices()[0].client.platform_version).replace("\n", " ")
-    return {name: value for name, value in told.items() if value}
+        values["backend of jax"] = str(jax.default_backend())
+        values["devices of jax"] = ", ".join("%d %s" % (kinds.count(kind), kind) for kind in sorted(set(kinds)))
+        values["version of the backend of jax"] = str(jax.devices()[0].client.platform_version).replace("\n", " ")
+    return {name: value for name, value in values.items() if value}

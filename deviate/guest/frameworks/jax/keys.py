@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import OTHER
 from .programs import REGION, TRAINING, Programs
@@ -68,10 +68,10 @@ def stream_of(name: object) -> str | None:
 class Keys:
     """The samplers of `jax.random`, each draw keyed by its stream; keys that came under a name bear its mark."""
 
-    def __init__(self, jax: Any, guest: Guest, programs: Programs) -> None:
+    def __init__(self, jax: Any, context: AdapterContext, programs: Programs) -> None:
         self.random = jax.random
-        self.streams = guest.streams
-        self.splitting = Splitting(guest.streams, guest.project)
+        self.streams = context.streams
+        self.splitting = Splitting(context.streams, context.project)
         self.programs = programs
         self.jit = jax.jit
         # Compiled, for operations on keys take five times as long as the draw itself where each is sent on its own.
@@ -86,7 +86,7 @@ class Keys:
 
     # ------------------------------------------------------------ draws
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """Stand in for all samplers, also where libraries and samplers themselves call them."""
         for name in dir(self.random):
             original = getattr(self.random, name)
@@ -107,12 +107,12 @@ class Keys:
             try:
                 key = keyed(args[0] if args else kwargs["key"], frame, _is_permutation(name, args, kwargs))
             except Exception as error:
-                made = original(*args, **kwargs)  # raises, where it was the script's fault
+                draw = original(*args, **kwargs)  # raises, where it was the script's fault
                 fault("jax.random.%s" % name, error)
-                return made
+                return draw
             return original(key, *args[1:], **kwargs) if args else original(**dict(kwargs, key=key))
 
-        return dress(sampler, original)
+        return wraps_like(sampler, original)
 
     def keyed(self, key: Any, frame: FrameType, is_permutation: bool) -> Any:
         """The key that is drawn from in place of `key`."""
@@ -146,11 +146,11 @@ class Keys:
 
     def region(self) -> str:
         """The stream of the region in which this thread is."""
-        return self.streams.now if self.streams.is_home() else OTHER
+        return self.streams.now if self.streams.is_routed_thread() else OTHER
 
     # ------------------------------------------------------------ names
 
-    def named(self, key: Any, name: object) -> Any:
+    def mark_key(self, key: Any, name: object) -> Any:
         """The key that a library hands out under a name, marked with the stream of that name.
 
         Where the region says the same, the key stays as it is: a mark makes a raw key a typed one, which shows.
@@ -172,9 +172,9 @@ class Keys:
     def _make_marker(self, key: Any, stream: str) -> Callable[[Any], Any]:
         """A mark is a kind of keys of its own, whose numbers are those of the kind it is made from."""
         random = self.random
-        known = self.marks.get(_name_of_kind(key))
+        marked_as = self.marks.get(_name_of_kind(key))
         typed = key if _name_of_kind(key) else random.wrap_key_data(key)
-        plain = known[1] if known else typed.dtype._impl
+        plain = marked_as[1] if marked_as else typed.dtype._impl
         marked = plain._replace(name="%s of %s" % (plain.name, stream), tag="%s of %s" % (plain.tag, stream))
 
         def mark(key: Any) -> Any:

@@ -24,11 +24,11 @@ NAMING = "name"
 class Part:
     """The part of a compiled function that leads to outputs."""
 
-    def __init__(self, run: Any, used: list[bool], n_inputs: int, given: list[int]) -> None:
+    def __init__(self, run: Any, used: list[bool], n_inputs: int, input_places: list[int]) -> None:
         self.run = run
         self.used = used
         self.n_inputs = n_inputs
-        self.given = given
+        self.input_places = input_places
         """Places of the inputs of the model among the arguments, where they are arguments."""
 
 
@@ -44,7 +44,7 @@ class Call:
         self.sizes = sizes
         self.place: Any = None
         self.shape: Shape | None = None
-        self.inputs = [flat[place] for place in part.given]
+        self.inputs = [flat[place] for place in part.input_places]
         self.size = sum(size_of(each) for each in self._arrays())
         """Bytes of its inputs, about."""
 
@@ -58,8 +58,10 @@ class Call:
         return next(iter(self._arrays()), None)
 
     def labels(self, outputs: Any) -> Any:
-        own = self._arrays()
-        labels = labels_of(self.names, self.beside, outputs, {id(leaf) for leaf in own if leaf.shape != outputs.shape})
+        arrays = self._arrays()
+        labels = labels_of(
+            self.names, self.beside, outputs, {id(leaf) for leaf in arrays if leaf.shape != outputs.shape}
+        )
         return labels if all(labels is not leaf for leaf in self.inputs) else None
 
 
@@ -96,15 +98,17 @@ def leading(closed: Any, n_given: int) -> Part | str | None:
         return "arguments of a compiled function are no arrays"
     inputs, outputs = by_name[INPUTS], by_name[OUTPUTS][0]
     places = {id(variable): place for place, variable in enumerate(closed.jaxpr.invars)}
-    given = [places[id(each.invars[0])] for each in inputs if id(each.invars[0]) in places]
+    input_places = [places[id(each.invars[0])] for each in inputs if id(each.invars[0]) in places]
     wanted = [each.outvars[0] for each in (*inputs, outputs)]
-    told = closed.jaxpr.debug_info
-    whole = closed.jaxpr.replace(outvars=wanted, debug_info=told._replace(result_paths=None) if told else told)
+    debug_info = closed.jaxpr.debug_info
+    whole = closed.jaxpr.replace(
+        outvars=wanted, debug_info=debug_info._replace(result_paths=None) if debug_info else debug_info
+    )
     jaxpr, used = partial_eval.dce_jaxpr(whole, [True] * len(wanted))[:2]
     if jaxpr.effects:
         return "a function with side effects is not called twice"
     run = jax.jit(lambda *arrays: jax.core.eval_jaxpr(jaxpr, closed.consts, *arrays))
-    return Part(run, list(used), len(inputs), given)
+    return Part(run, list(used), len(inputs), input_places)
 
 
 def data_of(flat: Any, sizes: set[tuple[int, ...]], rows: int | None) -> list[Any]:
@@ -113,11 +117,11 @@ def data_of(flat: Any, sizes: set[tuple[int, ...]], rows: int | None) -> list[An
     return [leaf for leaf in arrays if rows is None or leaf.shape[0] == rows]
 
 
-def labels_of(names: Any, flat: Any, outputs: Any, own: set[int]) -> Any:
+def labels_of(names: Any, flat: Any, outputs: Any, input_ids: set[int]) -> Any:
     """The true labels among the arguments: by their name, or as the one array of whole numbers that is no input."""
     rows = outputs.shape[0] if outputs.ndim else -1
     is_label = [
-        id(leaf) not in own
+        id(leaf) not in input_ids
         and has_rows(leaf)
         and leaf.shape[0] == rows
         and (leaf.ndim == 1 or leaf.shape == outputs.shape or leaf.shape[1:] == (1,))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sys import _getframe
 from threading import get_ident, main_thread
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...recorder import Recorder, Running
-from ...seeds import dress
+from ...seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
         finally:
             recorder.running.pop(thread, None)
 
-    setattr(owner, name, dress(callback, original))
+    setattr(owner, name, wraps_like(callback, original))
 
 
 def _copy(loop: Running) -> Running:
@@ -40,13 +40,13 @@ def _copy(loop: Running) -> Running:
     return copy
 
 
-def observe_prints(debugging: Any, guest: Guest) -> None:
+def observe_prints(debugging: Any, context: AdapterContext) -> None:
     """`jax.debug.print` of traced values: the program formats the template when it runs, and so tells the values."""
     original = debugging.debug_print
 
     def observed(args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> tuple[Any, ...]:
         try:
-            file = guest.project.place(frame.f_code)
+            file = context.project.place(frame.f_code)
             leaves = debugging.tree_util.tree_leaves((args[1:], kwargs))
             # Without tracers the values are there already, for the tap at the call.
             is_traced = any(isinstance(leaf, debugging.core.Tracer) for leaf in leaves)
@@ -54,23 +54,23 @@ def observe_prints(debugging: Any, guest: Guest) -> None:
                 return args
             template = Template(args[0])
             template.place = "%s:%d" % (file, frame.f_lineno)
-            template.recorder = guest.recorder
+            template.recorder = context.recorder
         except Exception as error:
-            guest.recorder.fault("jax.debug.print", error)
+            context.recorder.fault("jax.debug.print", error)
             return args
         return (template, *args[1:])
 
     def debug_print(*args: Any, **kwargs: Any) -> Any:
-        made = original(*observed(args, kwargs, _getframe(1)), **kwargs)
-        if made is None:
+        printer = original(*observed(args, kwargs, _getframe(1)), **kwargs)
+        if printer is None:
             return None
 
         def with_options(*args: Any, **kwargs: Any) -> None:
-            made(*observed(args, kwargs, _getframe(1)), **kwargs)
+            printer(*observed(args, kwargs, _getframe(1)), **kwargs)
 
-        return dress(with_options, made)
+        return wraps_like(with_options, printer)
 
-    debugging.debug_print = dress(debug_print, original)
+    debugging.debug_print = wraps_like(debug_print, original)
 
 
 class Template(str):
@@ -84,7 +84,7 @@ class Template(str):
     def format(self, *args: object, **kwargs: object) -> str:
         try:
             for field, value in dict(_fields(self, args, kwargs)).items():
-                self.recorder.named("%s:%s" % (self.place, field), value, _getframe())
+                self.recorder.named_value("%s:%s" % (self.place, field), value, _getframe())
         except Exception as error:
             self.recorder.fault("jax.debug.print at %s" % self.place, error)
         return str.format(self, *args, **kwargs)

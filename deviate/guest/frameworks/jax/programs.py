@@ -12,9 +12,9 @@ from threading import get_ident
 from types import MethodType
 from weakref import WeakKeyDictionary
 
-from ...parts import Guest
-from ...seeds import dress
-from .trees import first_leaf, found, shape_of
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
+from .trees import first_leaf, shape_of, subtrees_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ class Program:
 
     Attributes:
         updates: trees that an optimizer updates in it.
-        slopes: trees by which it differentiates.
+        grads: trees by which it differentiates.
         inputs: what it hands to models.
         latest: what it gave last, where it trains.
-        place, tries: which of the trees in its results that are shaped like `slopes` are the weights.
+        weights_index, tries: which of the trees in its results that are shaped like `grads` are the weights.
         depends_on: what its draws depend on.
         context: where it was called when it was traced.
     """
@@ -45,23 +45,23 @@ class Program:
         "__weakref__",
         "context",
         "depends_on",
+        "grads",
         "inputs",
         "is_watched",
         "latest",
         "news",
-        "place",
-        "slopes",
         "tries",
         "updates",
+        "weights_index",
     )
 
     def __init__(self) -> None:
         self.updates: list[Shape] = []
-        self.slopes: list[Shape] = []
+        self.grads: list[Shape] = []
         self.inputs: list[Shape] = []
         self.news: list[tuple[str, Any]] = []
         self.latest: Any = None
-        self.place: int | None = None
+        self.weights_index: int | None = None
         self.tries = 0
         self.depends_on = 0
         self.context: tuple[object, ...] = ()
@@ -69,20 +69,20 @@ class Program:
 
     @property
     def trains(self) -> bool:
-        return bool(self.updates or self.slopes)
+        return bool(self.updates or self.grads)
 
-    def place_handed_on(self, args: Any, kwargs: Any) -> int | None:
-        """Which tree of what it gave last are weights: slopes have their shape, but only weights are handed on."""
-        given = {id(first_leaf(tree)) for tree in found((args, kwargs), self.slopes[0])}
-        trees = found(self.latest, self.slopes[0])
-        return next((place for place, tree in enumerate(trees) if id(first_leaf(tree)) in given), None)
+    def weights_index_handed_on(self, args: Any, kwargs: Any) -> int | None:
+        """Which tree of what it gave last are weights: gradients have their shape, but only weights are handed on."""
+        argument_ids = {id(first_leaf(tree)) for tree in subtrees_like((args, kwargs), self.grads[0])}
+        trees = subtrees_like(self.latest, self.grads[0])
+        return next((place for place, tree in enumerate(trees) if id(first_leaf(tree)) in argument_ids), None)
 
     def learn(self) -> None:
         """Keep what was seen while it was traced."""
         news, self.news = self.news, []
-        self.updates = [shape for what, shape in news if what == "update"] or self.updates
-        self.slopes = [shape for what, shape in news if what == "slope"] or self.slopes
-        self.inputs = [shape for what, shape in news if what == "input"] or self.inputs
+        self.updates = [shape for action, shape in news if action == "update"] or self.updates
+        self.grads = [shape for action, shape in news if action == "slope"] or self.grads
+        self.inputs = [shape for action, shape in news if action == "input"] or self.inputs
         self.is_watched = bool(self.trains or self.inputs)
 
 
@@ -96,12 +96,12 @@ class Programs:
         tracing: told before and after each outermost call, and of gradients, where the run is traced.
     """
 
-    def __init__(self, jax: Any, guest: Guest) -> None:
-        self.recorder = guest.recorder
-        self.project = guest.project
-        self.streams = guest.streams
+    def __init__(self, jax: Any, context: AdapterContext) -> None:
+        self.recorder = context.recorder
+        self.project = context.project
+        self.streams = context.streams
         self.running: list[Program] = []
-        self.known: WeakKeyDictionary[Any, Program] = WeakKeyDictionary()
+        self.by_function: WeakKeyDictionary[Any, Program] = WeakKeyDictionary()
         self.has_differentiated = False
         self.before: Callable[[Any, Program, Any, Any], Any] | None = None
         self.after: Callable[[Program, Any, Any, Any], object] = lambda *call: None
@@ -116,18 +116,18 @@ class Programs:
 
     # ------------------------------------------------------------ what is seen in a trace
 
-    def see(self, what: str, tree: Any) -> None:
+    def see(self, action: str, tree: Any) -> None:
         """Something is done to a tree in the functions that are traced now: "update", "slope" or "input"."""
         for program in self.traced():
             try:
-                program.news.append((what, shape_of(tree)))
+                program.news.append((action, shape_of(tree)))
             except Exception as error:
-                self.recorder.fault("jax: %s" % what, error)
+                self.recorder.fault("jax: %s" % action, error)
 
-    def depends_on(self, what: int) -> None:
+    def depends_on(self, reason: int) -> None:
         """A draw is made that would follow another stream elsewhere."""
         for program in self.traced():
-            program.depends_on |= what
+            program.depends_on |= reason
             if program.news[-1:] != [DRAW]:
                 program.news.append(DRAW)
 
@@ -141,14 +141,16 @@ class Programs:
         """`jax.jit`: functions of the project come back under observation, those of libraries as ever."""
 
         def jit(*args: Any, **kwargs: Any) -> Any:
-            made = original(*args, **kwargs)
-            if not callable(made) or self.project.place(sys._getframe(1).f_code) is None:
-                return made
-            if hasattr(made, "lower"):
-                return self.observed(made, kwargs)
-            return dress(lambda *more, **others: self.observed(made(*more, **others), {**kwargs, **others}), made)
+            compiled = original(*args, **kwargs)
+            if not callable(compiled) or self.project.place(sys._getframe(1).f_code) is None:
+                return compiled
+            if hasattr(compiled, "lower"):
+                return self.observed(compiled, kwargs)
+            return wraps_like(
+                lambda *more, **options: self.observed(compiled(*more, **options), {**kwargs, **options}), compiled
+            )
 
-        return dress(jit, original)
+        return wraps_like(jit, original)
 
     def divided(self, inner: Any, args: Any, kwargs: Any) -> tuple[tuple[Any, Any], tuple[Any, ...]]:
         """The arguments of a function less those by which it is compiled, and these."""
@@ -157,18 +159,20 @@ class Programs:
         names = {names} if isinstance(names, str) else set(names)
         places = {numbers} if isinstance(numbers, int) else set(numbers)
         if names or places:
-            known = list(inspect.signature(inner).parameters)
-            places = {place % len(known) for place in places} | {known.index(each) for each in names if each in known}
-            names |= {known[place] for place in places if place < len(known)}
+            parameters = list(inspect.signature(inner).parameters)
+            places = {place % len(parameters) for place in places} | {
+                parameters.index(each) for each in names if each in parameters
+            }
+            names |= {parameters[place] for place in places if place < len(parameters)}
         chosen = [each for place, each in enumerate(args) if place not in places]
-        others = {name: each for name, each in kwargs.items() if name not in names}
+        dynamic = {name: each for name, each in kwargs.items() if name not in names}
         fixed = [each for place, each in enumerate(args) if place in places]
-        return (chosen, others), (*fixed, *[(name, each) for name, each in kwargs.items() if name in names])
+        return (chosen, dynamic), (*fixed, *[(name, each) for name, each in kwargs.items() if name in names])
 
     def observed(self, inner: Any, options: Any = None) -> Any:
         """A compiled function under observation; what is known of a function holds however often it is compiled."""
         try:
-            program = self.known.setdefault(inner.__wrapped__, Program())
+            program = self.by_function.setdefault(inner.__wrapped__, Program())
         except (AttributeError, TypeError):  # a function that cannot be referred to weakly
             program = Program()
         if options and self.evaluated is not None:
@@ -177,24 +181,24 @@ class Programs:
 
     def _differentiating(self, original: Any) -> Any:
         def differentiate(*args: Any, **kwargs: Any) -> Any:
-            made = original(*args, **kwargs)
-            if not callable(made) or self.project.place(sys._getframe(1).f_code) is None:
-                return made
+            derivative = original(*args, **kwargs)
+            if not callable(derivative) or self.project.place(sys._getframe(1).f_code) is None:
+                return derivative
             self.has_differentiated = True
             argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
             first = argnums if isinstance(argnums, int) else argnums[0]
 
-            def slope(*args: Any, **kwargs: Any) -> Any:
+            def gradient(*args: Any, **kwargs: Any) -> Any:
                 if self.traced() and first < len(args):
                     self.see("slope", args[first])
-                result = made(*args, **kwargs)
+                result = derivative(*args, **kwargs)
                 if self.tracing is not None and not self.traced() and self.is_clean() and first < len(args):
-                    self.tracing.slopes(args[first], result, sys._getframe(1))
+                    self.tracing.gradients(args[first], result, sys._getframe(1))
                 return result
 
-            return dress(slope, made)
+            return wraps_like(gradient, derivative)
 
-        return dress(differentiate, original)
+        return wraps_like(differentiate, original)
 
     # ------------------------------------------------------------ calls
 
@@ -208,27 +212,27 @@ class Programs:
         if self.before is not None and not running:
             args, kwargs = self.before(inner, program, args, kwargs)
         is_traced = self.tracing is not None and not running and self.is_clean()
-        taken = self.tracing.before(inner, program, args, kwargs, frame) if is_traced else None
+        traced_call = self.tracing.before(inner, program, args, kwargs, frame) if is_traced else None
         running.append(program)
         try:
-            made = inner(*args, **kwargs)
+            result = inner(*args, **kwargs)
         finally:
             running.pop()
             if program.news:
                 self._learn(program, frame)
         if program.is_watched and not running and self.is_clean():
             try:
-                self.after(program, args, kwargs, made)
+                self.after(program, args, kwargs, result)
             except Exception as error:
                 self.recorder.fault("jax.jit", error)
         if self.evaluated is not None and not program.updates and not running and self.is_clean():
             try:
-                self.evaluated(inner, program, args, kwargs, made, frame)
+                self.evaluated(inner, program, args, kwargs, result, frame)
             except Exception as error:
                 self.recorder.fault("outputs of a function", error)
-        if taken is not None:
-            self.tracing.after(taken, program, args, kwargs, made, frame)
-        return made
+        if traced_call is not None:
+            self.tracing.after(traced_call, program, args, kwargs, result, frame)
+        return result
 
     def trace(self, ask: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Any:
         """Let a function be traced without being called: `lower`, `trace` and `eval_shape` are such asks."""
@@ -266,7 +270,7 @@ class PjitFunction:
 
     def __init__(self, inner: Any, program: Program, programs: Programs) -> None:
         self._inner, self._program, self._programs = inner, program, programs
-        dress(self, inner)
+        wraps_like(self, inner)
         self.__wrapped__ = getattr(inner, "__wrapped__", inner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -10,18 +10,18 @@ import inspect
 import sys
 from weakref import WeakKeyDictionary
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ..array_trace import States, record, record_batch, record_loss
 from .programs import Program
-from .trees import branches, is_concrete, is_key, is_tree, named, shape_of
+from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from types import FrameType
     from typing import Any, Dict, Tuple
 
+    from .programs import Programs
     from .trees import Shape
-    from .weights import Weights
 
     Roles = Tuple[Dict[int, Tuple[str, str]], Dict[int, str]]
     """Kind and name of each leaf of the arguments, and names of those leaves of the results that are states, by their
@@ -33,13 +33,13 @@ RAW = "uint32"
 """Type of the numbers of a key that is not hidden in a type of its own."""
 
 
-class Known:
+class Function:
     """What is known of a function.
 
     Attributes:
         roles: by the shape of the arguments.
         is_told: whether the weights were recorded as they are before the first step that is traced.
-        is_open: whether it gave what may be slopes or, without an optimizer, new weights.
+        is_open: whether it gave what may be gradients or, without an optimizer, new weights.
     """
 
     def __init__(self, function: Any) -> None:
@@ -53,8 +53,8 @@ class Known:
 class Call:
     """What is known of a call before it is made: the numbers of its arguments may be gone afterwards."""
 
-    def __init__(self, known: Known, shape: Shape) -> None:
-        self.known = known
+    def __init__(self, function: Function, shape: Shape) -> None:
+        self.function = function
         self.shape = shape
         self.arrays: dict[int, Any] = {}
 
@@ -62,14 +62,13 @@ class Call:
 class JaxTrace:
     """What is traced of the functions, gradients and updates of the project."""
 
-    def __init__(self, guest: Guest, weights: Weights) -> None:
-        self.guest = guest
-        self.trace = guest.trace
-        self.states = States(guest)
-        self.recorder = guest.recorder
-        self.weights = weights
-        self.functions: WeakKeyDictionary[Program, Known] = WeakKeyDictionary()
-        weights.programs.tracing = self
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.context = context
+        self.trace = context.trace
+        self.states = States(context)
+        self.recorder = context.recorder
+        self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
+        programs.tracing = self
 
     # ------------------------------------------------------------ calls of compiled functions
 
@@ -78,17 +77,17 @@ class JaxTrace:
         if not self.trace.level:
             return None
         try:
-            known = self.functions.get(program)
-            if known is None:
-                known = self.functions[program] = Known(inner)
-            if known.is_open and program.latest is not None:
-                self._settle(known, program, args, kwargs)
-            call = Call(known, shape_of((args, kwargs)))
-            roles = known.roles.get(call.shape)
+            function = self.functions.get(program)
+            if function is None:
+                function = self.functions[program] = Function(inner)
+            if function.is_open and program.latest is not None:
+                self._settle(function, program, args, kwargs)
+            call = Call(function, shape_of((args, kwargs)))
+            roles = function.roles.get(call.shape)
             if self.trace.level >= 2 and (roles is None or program.trains):
-                leaves = named((args, kwargs))
+                leaves = named_leaves((args, kwargs))
                 # Copies: the memory of an argument may be given away to a result.
-                wanted = range(len(leaves)) if roles is None else self._wanted(known, roles)
+                wanted = range(len(leaves)) if roles is None else self._wanted(function, roles)
                 call.arrays = {number: _copied(leaves[number][1]) for number in wanted}
                 if roles is not None:
                     self._tell_arguments(call, roles, frame)
@@ -97,36 +96,36 @@ class JaxTrace:
             return None
         return call
 
-    def _settle(self, known: Known, program: Program, args: Any, kwargs: Any) -> None:
+    def _settle(self, function: Function, program: Program, args: Any, kwargs: Any) -> None:
         """What a function gave is handed to its next call: these were weights, and an update."""
-        if program.place is None and program.place_handed_on(args, kwargs) is not None:
+        if program.weights_index is None and program.weights_index_handed_on(args, kwargs) is not None:
             self.trace.tick()
-        known.is_open = program.place is None
+        function.is_open = program.weights_index is None
 
-    def after(self, call: Call, program: Program, args: Any, kwargs: Any, made: Any, frame: FrameType) -> None:
+    def after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """It was called."""
         if not self.trace.level:
             return
         try:
-            self._after(call, program, args, kwargs, made, frame)
+            self._after(call, program, args, kwargs, result, frame)
         except Exception as error:
             self.recorder.fault("trace of jax", error)
 
-    def _after(self, call: Call, program: Program, args: Any, kwargs: Any, made: Any, frame: FrameType) -> None:
+    def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
         if program.trains:
-            roles = call.known.roles.get(call.shape)
+            roles = call.function.roles.get(call.shape)
             if roles is None:
-                roles = call.known.roles[call.shape] = _roles(call.known, program, args, kwargs, made)
+                roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
                 self._tell_arguments(call, roles, frame)
-            self._trained(call, program, roles[1], made, frame)
+            self._trained(call, program, roles[1], result, frame)
         elif self.trace.level >= 3:
-            self._module(call.known, named(made), self.trace.place(frame))
+            self._module(call.function, named_leaves(result), self.trace.place(frame))
 
-    def _trained(self, call: Call, program: Program, states: dict[int, str], made: Any, frame: FrameType) -> None:
+    def _trained(self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType) -> None:
         trace, place = self.trace, self.trace.place(frame)
-        results = named(made)
-        is_update = bool(program.updates or program.place is not None)
+        results = named_leaves(result)
+        is_update = bool(program.updates or program.weights_index is not None)
         losses = [
             (name, leaf)
             for number, (name, leaf) in enumerate(results)
@@ -135,19 +134,19 @@ class JaxTrace:
         for number, (name, leaf) in enumerate(losses):
             record_loss(trace, "loss/" + name if number else "loss", numbers(leaf), place)
         if trace.level >= 2:
-            told = {name for name, _ in losses} | {results[number][0] for number in states}
-            for number, (_, leaf) in enumerate((name, leaf) for name, leaf in results if name not in told):
+            recorded_names = {name for name, _ in losses} | {results[number][0] for number in states}
+            for number, (_, leaf) in enumerate((name, leaf) for name, leaf in results if name not in recorded_names):
                 if is_concrete(leaf):
                     record(trace, "forward", "output[%d]" % number if number else "output", numbers(leaf), place)
             for number, name in states.items():
                 if is_concrete(results[number][1]):
                     record(trace, "update" if is_update else "gradient", name, numbers(results[number][1]), place)
-        call.known.is_open = not is_update
+        call.function.is_open = not is_update
         if is_update:
             trace.tick()
 
-    def _wanted(self, known: Known, roles: Roles) -> list[int]:
-        is_told = known.is_told or self.trace.is_dropped
+    def _wanted(self, function: Function, roles: Roles) -> list[int]:
+        is_told = function.is_told or self.trace.is_dropped
         return [number for number, (kind, _) in roles[0].items() if kind != "weights" or not is_told]
 
     def _tell_arguments(self, call: Call, roles: Roles, frame: FrameType) -> None:
@@ -164,46 +163,46 @@ class JaxTrace:
                     continue
                 if kind == "batch":
                     record_batch(trace, name, array, place)
-                elif kind == "state" or not (call.known.is_told or trace.is_dropped):
+                elif kind == "state" or not (call.function.is_told or trace.is_dropped):
                     record(trace, kind, name, array, place)
-        call.known.is_told |= not trace.is_dropped
+        call.function.is_told |= not trace.is_dropped
 
-    def _module(self, known: Known, results: list[tuple[str, Any]], place: int) -> None:
+    def _module(self, function: Function, results: list[tuple[str, Any]], place: int) -> None:
         """A compiled function is to its caller what a module is to a model."""
         leaves = [leaf for _, leaf in results if is_concrete(leaf)]
         for number, leaf in enumerate(leaves):
-            name = known.name + ("[%d]" % number if number else "")
+            name = function.name + ("[%d]" % number if number else "")
             record(self.trace, "module", name, numbers(leaf), place, outputs=len(leaves))
 
     # ------------------------------------------------------------ what is not compiled
 
-    def slopes(self, given: Any, made: Any, frame: FrameType) -> None:
+    def gradients(self, weights: Any, result: Any, frame: FrameType) -> None:
         """Gradients were taken, outside of compiled functions.
 
         Args:
-            given: the tree by which was differentiated.
+            weights: the tree by which was differentiated.
         """
-        if not self.trace.level or not all(is_concrete(leaf) for _, leaf in named(made)):
+        if not self.trace.level or not all(is_concrete(leaf) for _, leaf in named_leaves(result)):
             return
         try:
-            self._slopes(given, made, frame)
+            self._gradients(weights, result, frame)
         except Exception as error:
             self.recorder.fault("trace of jax", error)
 
-    def _slopes(self, given: Any, made: Any, frame: FrameType) -> None:
-        place, shape = self.trace.place(frame), shape_of(given)
-        trees = [made] if shape_of(made) == shape else branches(made)
-        values = named(trees[0]) if shape_of(trees[0]) != shape else []
+    def _gradients(self, weights: Any, result: Any, frame: FrameType) -> None:
+        place, shape = self.trace.place(frame), shape_of(weights)
+        trees = [result] if shape_of(result) == shape else branches(result)
+        values = named_leaves(trees[0]) if shape_of(trees[0]) != shape else []
         if values and not values[0][1].ndim:
             record_loss(self.trace, "loss", numbers(values[0][1]), place)
         if self.trace.level >= 2:
             for tree in [each for each in trees if shape_of(each) == shape]:
-                for name, leaf in named(tree):
+                for name, leaf in named_leaves(tree):
                     record(self.trace, "gradient", name, numbers(leaf), place)
 
     def updated(self, now: Any, frame: FrameType | None) -> None:
         """An optimizer has updated weights, outside of compiled functions."""
-        leaves = named(now)
+        leaves = named_leaves(now)
         if not self.trace.level or not all(is_concrete(leaf) for _, leaf in leaves):
             return
         if self.trace.level >= 2:
@@ -216,33 +215,33 @@ class JaxTrace:
 # ---------------------------------------------------------------- which leaf is what
 
 
-def _roles(known: Known, program: Program, args: Any, kwargs: Any, made: Any) -> Roles:
+def _roles(function: Function, program: Program, args: Any, kwargs: Any, result: Any) -> Roles:
     """An argument is a state, or has one in it, where a tree of the same shape comes back."""
-    weights = [*program.updates, *program.slopes]
-    results = [(shape, first) for shape, first, _ in _subtrees(made) if _may_be_state(shape, weights)]
-    found, end = [], -1
+    weights = [*program.updates, *program.grads]
+    results = [(shape, first) for shape, first, _ in _subtrees(result) if _may_be_state(shape, weights)]
+    state_trees, end = [], -1
     for shape, first, tree, way in _ways((args, kwargs)):
         if first > end and any(shape == other for other, _ in results):
             end = first + len(shape[1]) - 1
-            found.append((shape, first, tree, way))
-    given: dict[int, tuple[str, str]] = {}
+            state_trees.append((shape, first, tree, way))
+    arguments: dict[int, tuple[str, str]] = {}
     back: dict[int, str] = {}
-    for shape, first, tree, way in found:
-        argument = known.parameters[int(way)] if way.isdecimal() and int(way) < len(known.parameters) else way
+    for shape, first, tree, way in state_trees:
+        argument = function.parameters[int(way)] if way.isdecimal() and int(way) < len(function.parameters) else way
         place = next((at for other, at in results if other == shape and at not in back), None)
-        for number, (leaf, _) in enumerate(named(tree)):
-            name = "/".join(filter(None, [argument, leaf] if len(found) > 1 else [leaf]))
-            given[first + number] = "weights", name
+        for number, (leaf, _) in enumerate(named_leaves(tree)):
+            name = "/".join(filter(None, [argument, leaf] if len(state_trees) > 1 else [leaf]))
+            arguments[first + number] = "weights", name
             if place is not None:
                 back[place + number] = name
-    for number, (name, leaf) in enumerate(named((args, kwargs))):
-        if number not in given:
+    for number, (name, leaf) in enumerate(named_leaves((args, kwargs))):
+        if number not in arguments:
             argument, _, rest = name.partition("/")[2].partition("/")
             is_state = _is_key(leaf)
-            given[number] = ("state", "jax/%s" % input_name(argument, rest)) if is_state else (
+            arguments[number] = ("state", "jax/%s" % input_name(argument, rest)) if is_state else (
                 "batch", input_name(argument, rest)
             )  # fmt: skip
-    return given, back
+    return arguments, back
 
 
 def _may_be_state(shape: Shape, weights: list[Shape]) -> bool:
@@ -259,10 +258,10 @@ def _subtrees(tree: Any, first: int = 0) -> Any:
             first += len(shape_of(branch)[1])
 
 
-def _ways(given: Any) -> Any:
+def _ways(call: Any) -> Any:
     """The trees in the arguments, with the position or the name of the argument that each is of."""
     first = 0
-    for way, argument in [*enumerate(given[0]), *given[1].items()]:
+    for way, argument in [*enumerate(call[0]), *call[1].items()]:
         for shape, place, tree in _subtrees(argument, first):
             yield shape, place, tree, str(way)
         first += len(shape_of(argument)[1])
@@ -275,10 +274,6 @@ def input_name(argument: str, rest: str) -> str:
 
 def _is_key(leaf: Any) -> bool:
     return is_key(leaf) or (str(getattr(leaf, "dtype", "")) == RAW and getattr(leaf, "shape", ())[-1:] in ((2,), (4,)))
-
-
-def is_float(leaf: Any) -> bool:
-    return bool(sys.modules["jax"].numpy.issubdtype(leaf.dtype, sys.modules["jax"].numpy.floating))
 
 
 def _copied(leaf: Any) -> Any:

@@ -23,7 +23,7 @@ def is_tree(shape: Shape) -> bool:
     return len(shape[1]) > 1
 
 
-def found(tree: Any, shape: Shape) -> list[Any]:
+def subtrees_like(tree: Any, shape: Shape) -> list[Any]:
     """Trees of this shape in another tree, in its order, but for those that an optimizer of Optax keeps for itself.
 
     A further first dimension, for the devices of `pmap`, makes no difference.
@@ -69,13 +69,13 @@ def replaced(tree: Any, way: tuple[int, ...], part: Any) -> Any:
     return util.tree_unflatten(structure, below)
 
 
-def named(tree: Any) -> list[tuple[str, Any]]:
+def named_leaves(tree: Any) -> list[tuple[str, Any]]:
     """The leaves of a tree, named by their keys with slashes between."""
     return [("/".join(map(_key, way)), leaf) for way, leaf in _util().tree_flatten_with_path(tree)[0]]
 
 
 def first_leaf(tree: Any) -> Any:
-    return named(tree)[0][1]
+    return named_leaves(tree)[0][1]
 
 
 def _key(entry: Any) -> str:
@@ -99,6 +99,12 @@ def is_key(leaf: Any) -> bool:
     jax = sys.modules["jax"]
     is_it = isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer) and not hasattr(leaf.dtype, "char")
     return is_it and not leaf.is_deleted()
+
+
+def is_float(leaf: Any) -> bool:
+    """Whether its numbers are floating-point ones."""
+    numpy = sys.modules["jax"].numpy
+    return bool(numpy.issubdtype(leaf.dtype, numpy.floating))
 
 
 def has_rows(leaf: Any) -> bool:

@@ -11,17 +11,18 @@ import sys
 from functools import partial
 from weakref import ref
 
+from ...adapter_context import AdapterContext
 from ...arrays import array_of
 from ...bits import flipped, places
 from ...evaluations import Evaluations
 from ...hashing import weights_digest
-from ...parts import Guest
 from .programs import Program, Programs
-from .trees import buffer, found, is_concrete, is_tree, named, part_of, replaced, shape_of
+from .trees import buffer, is_concrete, is_float, is_tree, named_leaves, part_of, replaced, shape_of, subtrees_like
 from .trees import places as places_in
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any, Callable
 
     from ...hashing import Array
@@ -32,76 +33,77 @@ TRIES = 5
 
 
 class Weights:
-    """Where the weights of this process are."""
+    """Where the weights of this process are.
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.recorder = guest.recorder
+    Attributes:
+        at_update: told of the new weights, and of the frame that asked for them, when an optimizer has updated some
+            outside of compiled functions.
+    """
+
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.recorder = context.recorder
         self.programs = programs
-        self.evaluation = Evaluation(guest, programs)
+        self.evaluation = Evaluation(context, programs)
         self.capture: Any = None
-        if guest.capture.wants_predictions or guest.capture.wants_weights:
-            self._keep(guest)
-        self.tracing: Any = None
-        if guest.trace.asked:
-            from .trace import JaxTrace
-
-            self.tracing = JaxTrace(guest, self)
+        if context.capture.wants_predictions or context.capture.wants_weights:
+            self._keep(context)
+        self.at_update: list[Callable[[Any, FrameType], object]] = []
         self.latest: Any = None
         self.models: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[int, Any]]] = []
         programs.after = self.after
-        guest.recorder.at_main_end.append(lambda: self.tell("loop"))
+        context.recorder.at_main_end.append(lambda: self.emit_hash("loop"))
 
-    def _keep(self, guest: Guest) -> None:
+    def _keep(self, context: AdapterContext) -> None:
         from .capture import JaxCapture
 
-        self.capture = JaxCapture(guest, self.programs)
-        if guest.capture.wants_weights:
-            guest.capture.weights_of[FRAMEWORK] = self.arrays
+        self.capture = JaxCapture(context, self.programs)
+        if context.capture.wants_weights:
+            context.capture.weights_of[FRAMEWORK] = self.arrays
 
     # ------------------------------------------------------------ where they are
 
     def updated(self, before: Any, now: Any) -> None:
         """An optimizer has updated a tree of weights."""
         self.programs.see("update", before)
-        leaves = named(now)
+        leaves = named_leaves(now)
         self.programs.has_differentiated = True
         if not self.programs.running and all(is_concrete(leaf) for _, leaf in leaves):
             self.latest = now
             self.evaluation.trained()
             if self.capture is not None:
                 self.capture.trains([shape_of(before)])
-            if self.tracing is not None:
-                self.tracing.updated(now, sys._getframe(1))
+            for callback in self.at_update:
+                callback(now, sys._getframe(1))
 
     def model(self, model: Any, weights_of: Callable[[Any], Any]) -> None:
         """A model whose weights are replaced in place by an optimizer that was made for it."""
         try:
-            known = {id(leaf): ref(leaf) for _, leaf in named(weights_of(model))}
-            self.models.append((ref(model), weights_of, known))
+            before = {id(leaf): ref(leaf) for _, leaf in named_leaves(weights_of(model))}
+            self.models.append((ref(model), weights_of, before))
             if self.capture is not None:
                 self.capture.has_models = True
         except Exception as error:
             self.recorder.fault("weights of a model", error)
 
-    def after(self, program: Program, args: Any, kwargs: Any, made: Any) -> None:
+    def after(self, program: Program, args: Any, kwargs: Any, result: Any) -> None:
         """A compiled function of the project was called."""
         if not program.trains:
             self.evaluation.look(program, args, kwargs)
             return
         self.evaluation.trained()
-        if program.updates or program.place is not None:
-            program.latest = made
-        elif program.tries < TRIES and is_tree(program.slopes[0]):
-            program.place = program.place_handed_on(args, kwargs)
+        if program.updates or program.weights_index is not None:
+            program.latest = result
+        elif program.tries < TRIES and is_tree(program.grads[0]):
+            program.weights_index = program.weights_index_handed_on(args, kwargs)
             program.tries += 1
-            program.latest = None if program.tries == TRIES and program.place is None else made
+            program.latest = None if program.tries == TRIES and program.weights_index is None else result
         if self.capture is not None:
-            is_update = bool(program.updates or program.place is not None)
-            self.capture.trains(program.updates or program.slopes, is_update=is_update)
+            is_update = bool(program.updates or program.weights_index is not None)
+            self.capture.trains(program.updates or program.grads, is_update=is_update)
 
     # ------------------------------------------------------------ proof
 
-    def tell(self, moment: str) -> None:
+    def emit_hash(self, moment: str) -> None:
         """Tell the hash of the weights as they are now, where they can be reached."""
         self.evaluation.end()
         leaves = self.leaves()
@@ -114,18 +116,18 @@ class Weights:
 
     def leaves(self) -> list[tuple[str, Any]]:
         """The weights by name; none where not all of them can be had here."""
-        trees = [tree for program in self.programs.known.values() for tree in _weights_of(program)]
+        trees = [tree for program in self.programs.by_function.values() for tree in _weights_of(program)]
         if self.latest is not None:
             trees.append(self.latest)
-        for model, weights_of, known in self.models:
+        for model, weights_of, before in self.models:
             owner = model()
             tree = None if owner is None else weights_of(owner)
-            if tree is not None and not all(_is_one_of(known, leaf) for _, leaf in named(tree)):
+            if tree is not None and not all(_is_one_of(before, leaf) for _, leaf in named_leaves(tree)):
                 trees.append(tree)  # else it was a copy that was trained
         leaves = [
             ("%d/%s" % (number, name) if len(trees) > 1 else name, leaf)
             for number, tree in enumerate(trees)
-            for name, leaf in named(tree)
+            for name, leaf in named_leaves(tree)
         ]
         return leaves if all(is_concrete(leaf) for _, leaf in leaves) else []
 
@@ -139,9 +141,9 @@ def _single(leaf: Any) -> Array:
     return kind, (), data
 
 
-def _is_one_of(known: dict[int, Any], leaf: Any) -> bool:
+def _is_one_of(originals: dict[int, Any], leaf: Any) -> bool:
     """Whether an array is one of those; what is gone leaves its id to others."""
-    reference = known.get(id(leaf))
+    reference = originals.get(id(leaf))
     return reference is not None and reference() is leaf
 
 
@@ -150,25 +152,25 @@ def _weights_of(program: Program) -> list[Any]:
     if program.latest is None:
         return []
     if not program.updates:
-        trees = found(program.latest, program.slopes[0]) if program.place is not None else []
-        return [tree for place, tree in enumerate(trees) if place == program.place]
+        trees = subtrees_like(program.latest, program.grads[0]) if program.weights_index is not None else []
+        return [tree for place, tree in enumerate(trees) if place == program.weights_index]
     trees = []
     for number, shape in enumerate(program.updates):
         # Copies of the weights, as for an average, come after them.
         earlier = program.updates[:number].count(shape)
-        trees += found(program.latest, shape)[earlier : earlier + 1]
+        trees += subtrees_like(program.latest, shape)[earlier : earlier + 1]
     return trees
 
 
 class Evaluation:
     """The examples that a model sees for the first time after it has trained, up to when it trains again."""
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.recorder = context.recorder
         self.programs = programs
-        self.data = Evaluations(guest.recorder, FRAMEWORK)
+        self.data = Evaluations(context.recorder, FRAMEWORK)
         self.has_trained = False
-        guest.recorder.at_close.append(self.data.close)
+        context.recorder.at_close.append(self.data.close)
 
     @property
     def is_over(self) -> bool:
@@ -181,8 +183,8 @@ class Evaluation:
                 return
             if self.programs.running:
                 self.programs.see("input", inputs)
-            elif all(is_concrete(leaf) for _, leaf in named(weights)):
-                self._add([leaf for _, leaf in named(inputs) if getattr(leaf, "shape", ())])
+            elif all(is_concrete(leaf) for _, leaf in named_leaves(weights)):
+                self._add([leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "shape", ())])
         except Exception as error:
             self.data.is_over = True
             self.recorder.fault("examples of the evaluation", error)
@@ -191,10 +193,10 @@ class Evaluation:
         """A compiled function was called that hands what it was given to a model, and does not train."""
         if self.is_over or not self.has_trained:
             return
-        given = [leaf for _, leaf in named((args, kwargs)) if hasattr(leaf, "shape")]
+        arguments = [leaf for _, leaf in named_leaves((args, kwargs)) if hasattr(leaf, "shape")]
         arrays = []
         for shape in filter(None, program.inputs[0][1]):
-            array = next((leaf for leaf in given if tuple(leaf.shape) == shape), None)
+            array = next((leaf for leaf in arguments if tuple(leaf.shape) == shape), None)
             if array is None:
                 self.data.is_over = True  # the function prepares the examples: what they are cannot be told
                 return
@@ -230,12 +232,12 @@ def is_training(options: dict[str, Any]) -> bool:
 class OneBit:
     """Flips one bit of one weight, before the first training step."""
 
-    def __init__(self, guest: Guest, programs: Programs) -> None:
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, programs: Programs) -> None:
+        self.recorder = context.recorder
         self.programs = programs
-        self.seed = guest.controls.get("one-bit")
+        self.seed = context.controls.get("one-bit")
         self.is_pending = self.seed is not None
-        self.moment = guest.flip
+        self.moment = context.flip
         # Where the weights are among the arguments; only before the first step are they told from moments.
         self.ways: dict[Program, tuple[int, ...]] = {}
         if self.is_pending:
@@ -250,12 +252,11 @@ class OneBit:
             return tree
 
     def _flip(self, tree: Any) -> Any:
-        leaves = named(tree)
+        leaves = named_leaves(tree)
         if not leaves or not all(is_concrete(leaf) for _, leaf in leaves):
             return tree
-        numpy, dtypes = sys.modules["numpy"], sys.modules["jax"].numpy
-        is_float = [dtypes.issubdtype(leaf.dtype, dtypes.floating) for _, leaf in leaves]
-        shapes = [leaf.shape if chosen else () for (_, leaf), chosen in zip(leaves, is_float)]
+        numpy = sys.modules["numpy"]
+        shapes = [leaf.shape if is_float(leaf) else () for _, leaf in leaves]
         for number, index in places(str(self.seed), shapes):
             name, leaf = leaves[number]
             array = numpy.array(leaf)
@@ -294,13 +295,13 @@ class OneBit:
     def _way(self, inner: Any, program: Program, args: Any, kwargs: Any) -> tuple[int, ...] | None:
         """Where the weights are among the arguments of a function that trains; None where that is not clear."""
         try:
-            made = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
+            result = self.programs.trace(inner.eval_shape, program, args, kwargs, sys._getframe())
         except Exception:  # the call itself will say so
             return None
         shapes = program.updates
-        if not shapes and program.slopes and is_tree(program.slopes[0]):
-            # A function that gives slopes alone gives one such tree; one that trains gives weights and what it keeps.
-            shapes = program.slopes if len(found(made, program.slopes[0])) > 1 else []
+        if not shapes and program.grads and is_tree(program.grads[0]):
+            # A function that gives gradients alone gives one such tree; one that trains gives weights and more.
+            shapes = program.grads if len(subtrees_like(result, program.grads[0])) > 1 else []
         if not shapes:
             return None
         ways = [way for way, tree in places_in((args, kwargs), shapes[0]) if not _is_zero(tree)]
@@ -314,4 +315,4 @@ class OneBit:
 
 def _is_zero(tree: Any) -> bool:
     """Moments are zero before the first step; weights are not."""
-    return all(is_concrete(leaf) and not leaf.any() for _, leaf in named(tree))
+    return all(is_concrete(leaf) and not leaf.any() for _, leaf in named_leaves(tree))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ..managed import Managed
 from .data import Data
 from .proof import TRAINERS, Watch, watch_of
@@ -24,72 +24,72 @@ CALLBACKS = (
 )
 SEEDS = "keras.src.utils.rng_utils"
 STREAMS: dict[str, Callable[[Keras, Any], None]] = {
-    "keras.src.random.seed_generator": lambda keras, module: keras.attend_generators(module),
-    "keras.src.random.random": lambda keras, module: keras.attend_draws(module),
-    "keras.src.ops.image": lambda keras, module: keras.attend_images(module),
-    "keras.src.backend.torch.random": lambda keras, module: keras.attend_torch(module),
-    "keras.src.initializers.random_initializers": lambda keras, module: keras.attend_initialisers(module),
-    "keras.src.layers.layer": lambda keras, module: keras.attend_layers(module),
-    "keras.src.trainers.data_adapters.array_data_adapter": lambda keras, module: Data(keras).attend_arrays(module),
-    "keras.src.trainers.data_adapters.py_dataset_adapter": lambda keras, module: Data(keras).attend_datasets(module),
-    "keras.src.legacy.preprocessing.image": lambda keras, module: Data(keras).attend_images(module),
-    "keras.src.utils.dataset_utils": lambda keras, module: Data(keras).attend_division(module),
-    "keras.src.utils.image_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
-    "keras.src.utils.text_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
-    "keras.src.utils.audio_dataset_utils": lambda keras, module: Data(keras).attend_directories(module),
+    "keras.src.random.seed_generator": lambda keras, module: keras.patch_generators(module),
+    "keras.src.random.random": lambda keras, module: keras.patch_draws(module),
+    "keras.src.ops.image": lambda keras, module: keras.patch_images(module),
+    "keras.src.backend.torch.random": lambda keras, module: keras.patch_torch(module),
+    "keras.src.initializers.random_initializers": lambda keras, module: keras.patch_initialisers(module),
+    "keras.src.layers.layer": lambda keras, module: keras.patch_layers(module),
+    "keras.src.trainers.data_adapters.array_data_adapter": lambda keras, module: Data(keras).patch_arrays(module),
+    "keras.src.trainers.data_adapters.py_dataset_adapter": lambda keras, module: Data(keras).patch_datasets(module),
+    "keras.src.legacy.preprocessing.image": lambda keras, module: Data(keras).patch_images(module),
+    "keras.src.utils.dataset_utils": lambda keras, module: Data(keras).patch_division(module),
+    "keras.src.utils.image_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
+    "keras.src.utils.text_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
+    "keras.src.utils.audio_dataset_utils": lambda keras, module: Data(keras).patch_directories(module),
 }
 """What attends to the modules of Keras 3 where the variant has seeds."""
 PROOF: dict[str, Callable[[Watch, Any], None]] = {
-    **dict.fromkeys(TRAINERS, lambda watch, module: watch.attend_trainer(module)),
-    "keras.src.optimizers.base_optimizer": lambda watch, module: watch.attend_optimizer(module),
-    "keras.src.layers.layer": lambda watch, module: watch.attend_layers(module),
-    "keras.src.metrics.reduction_metrics": lambda watch, module: watch.attend_metrics(module),
+    **dict.fromkeys(TRAINERS, lambda watch, module: watch.patch_trainer(module)),
+    "keras.src.optimizers.base_optimizer": lambda watch, module: watch.patch_optimizer(module),
+    "keras.src.layers.layer": lambda watch, module: watch.patch_layers(module),
+    "keras.src.metrics.reduction_metrics": lambda watch, module: watch.patch_metrics(module),
 }
 """What attends to them in every variant."""
 TRACED = {*TRAINERS, "keras.src.optimizers.base_optimizer", "keras.src.layers.layer"}
 MODULES = ("keras", SEEDS, *CALLBACKS, *{**STREAMS, **PROOF})
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     name = module.__name__
     if name == "keras":
-        guest.recorder.event("environment", {"keras": module.__version__})
-        _seed_helper(module.utils, guest)
+        context.recorder.event("environment", {"keras": module.__version__})
+        _seed_helper(module.utils, context)
     elif name == SEEDS:
-        _seed_helper(module, guest)
+        _seed_helper(module, context)
     elif name in CALLBACKS:
-        _record(module.CallbackList, module.History, guest)
-    if name in STREAMS and guest.streams.is_active:
-        STREAMS[name](keras_of(guest), module)
+        _record(module.CallbackList, module.History, context)
+    if name in STREAMS and context.streams.is_active:
+        STREAMS[name](keras_of(context), module)
     if name in PROOF:
-        PROOF[name](watch_of(guest), module)
-    if name in TRACED and guest.trace.asked:
-        _trace(module, guest)
+        PROOF[name](watch_of(context), module)
+    if name in TRACED and context.trace.requested_level:
+        _trace(module, context)
 
 
-def _trace(module: Any, guest: Guest) -> None:
+def _trace(module: Any, context: AdapterContext) -> None:
     from .eager_trace import EagerTrace  # most runs are not traced
     from .trace import trace_of
 
     if module.__name__ in TRAINERS:
-        trace_of(guest).attend(module)
+        trace_of(context).patch(module)
     elif sys.modules["keras.src.backend"].backend() == "tensorflow":
-        EagerTrace(trace_of(guest)).attend(module)
+        EagerTrace(trace_of(context)).patch(module)
 
 
-def _seed_helper(owner: Any, guest: Guest) -> None:
+def _seed_helper(owner: Any, context: AdapterContext) -> None:
     original = getattr(owner, "set_random_seed", None)
     if original is not None and not hasattr(original, "__deviate__"):
-        owner.set_random_seed = set_random_seed(original, guest)
+        owner.set_random_seed = set_random_seed(original, context)
 
 
-def _record(callbacks: Any, history: Any, guest: Guest) -> None:
+def _record(callbacks: Any, history: Any, context: AdapterContext) -> None:
     """Epoch e is step e of the managed loop around the call of `fit`, for the user's callbacks too.
 
     The list of callbacks tells of the steps, for it is called before any of them; the values are those of the History
     callback, which comes after the user's own and so has what they put in.
     """
-    managed = Managed(guest)
+    managed = Managed(context)
 
     def begin(self: Any, logs: Logs = None) -> None:
         managed.begin(self)
@@ -108,8 +108,8 @@ def _record(callbacks: Any, history: Any, guest: Guest) -> None:
     def end(self: Any, logs: Logs = None) -> None:
         managed.end(self)
 
-    managed.attend(callbacks, "on_train_begin", before=begin)
-    managed.attend(callbacks, "on_epoch_begin", before=epoch_begin)
-    managed.attend(history, "on_epoch_end", before=epoch_end)
-    managed.attend(callbacks, "on_test_end", before=test_end)
-    managed.attend(callbacks, "on_train_end", after=end)
+    managed.patch(callbacks, "on_train_begin", before=begin)
+    managed.patch(callbacks, "on_epoch_begin", before=epoch_begin)
+    managed.patch(history, "on_epoch_end", before=epoch_end)
+    managed.patch(callbacks, "on_test_end", before=test_end)
+    managed.patch(callbacks, "on_train_end", after=end)

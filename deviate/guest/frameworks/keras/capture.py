@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 import weakref
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import Batches, arrays_in, first
 from ..tensorflow.proof import Proof, _identities, to_numpy
@@ -40,11 +40,11 @@ class Pass:
 class KerasCapture:
     """What is kept of the models of Keras."""
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
         self.proof = proof
-        self.sets = Sets(guest, FRAMEWORK)
+        self.sets = Sets(context, FRAMEWORK)
         self.passes: list[Pass | None] = []
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()
         self.stepping: Any = None
@@ -133,7 +133,7 @@ class KerasCapture:
 
     # ------------------------------------------------------------ TensorFlow
 
-    def attend_trainer(self, trainer: Any) -> None:
+    def patch_trainer(self, trainer: Any) -> None:
         """The class `TensorFlowTrainer`: the functions that its batches go through."""
         make, test, own = trainer._make_function, trainer.make_test_function, self
 
@@ -160,16 +160,16 @@ class KerasCapture:
 
             return give
 
-        trainer.make_test_function = dress(make_test_function, test)
-        trainer._make_function = dress(_make_function, make)
-        self._attend_functions(trainer, "predict", lambda model, function: self._predicting(function))
+        trainer.make_test_function = wraps_like(make_test_function, test)
+        trainer._make_function = wraps_like(_make_function, make)
+        self._patch_functions(trainer, "predict", lambda model, function: self._predicting(function))
 
-    def attend_torch(self, trainer: Any) -> None:
+    def patch_torch(self, trainer: Any) -> None:
         """The class `TorchTrainer`, whose steps run as they are written."""
-        self._attend_functions(trainer, "predict", lambda model, function: self._predicting(function))
-        self._attend_functions(trainer, "test", self._testing)
+        self._patch_functions(trainer, "predict", lambda model, function: self._predicting(function))
+        self._patch_functions(trainer, "test", self._testing)
 
-    def _attend_functions(self, trainer: Any, of: str, watched: Callable[[Any, Any], Any]) -> None:
+    def _patch_functions(self, trainer: Any, of: str, watched: Callable[[Any, Any], Any]) -> None:
         """What `make_test_function` and the like leave in an attribute of the model."""
         making, name = getattr(trainer, "make_%s_function" % of), "%s_function" % of
 
@@ -181,7 +181,7 @@ class KerasCapture:
                 setattr(model, name, watched(model, function))
             return made
 
-        setattr(trainer, "make_%s_function" % of, dress(make, making))
+        setattr(trainer, "make_%s_function" % of, wraps_like(make, making))
 
     def _testing(self, model: Any, function: Any) -> Any:
         if model.jit_compile:
@@ -193,7 +193,7 @@ class KerasCapture:
             self._give(extra)
             return made
 
-        return dress(test_function, function)
+        return wraps_like(test_function, function)
 
     def _is_plain(self, model: Any) -> bool:
         """Whether the result of each step comes out: of several at once only the last one does."""
@@ -256,7 +256,7 @@ class KerasCapture:
                 own.recorder.fault("outputs of predict", error)
             return made
 
-        return dress(predict_function, function)
+        return wraps_like(predict_function, function)
 
     # ------------------------------------------------------------ what is seen in a step
 

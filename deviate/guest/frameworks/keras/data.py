@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import sys
 
+from ...callback_threads import callback_threads_of
 from ...regions import region
-from ...seeds import dress
-from ...visits import visits_of
+from ...seeds import wraps_like
 from .streams import Keras
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -24,7 +24,7 @@ class Data:
         self.keras = keras
         self.streams = keras.streams
 
-    def attend_arrays(self, module: Any) -> None:
+    def patch_arrays(self, module: Any) -> None:
         """Module `keras.src.trainers.data_adapters.array_data_adapter`, which JAX and NumPy use."""
         original, streams = module.ArrayDataAdapter._get_iterator, self.streams
 
@@ -40,9 +40,9 @@ class Data:
                     return
                 yield batch
 
-        module.ArrayDataAdapter._get_iterator = dress(_get_iterator, original)
+        module.ArrayDataAdapter._get_iterator = wraps_like(_get_iterator, original)
 
-    def attend_datasets(self, module: Any) -> None:
+    def patch_datasets(self, module: Any) -> None:
         """Module `keras.src.trainers.data_adapters.py_dataset_adapter`."""
         data = self
 
@@ -55,7 +55,7 @@ class Data:
         module.PyDataset.__init_subclass__ = classmethod(__init_subclass__)
         module.random = _Orders(self.keras, module.random)
 
-    def attend_images(self, module: Any) -> None:
+    def patch_images(self, module: Any) -> None:
         """Module `keras.src.legacy.preprocessing.image`: what `ImageDataGenerator` gives."""
         module.Iterator._set_index_array = self._visiting("shuffle", module.Iterator._set_index_array)
         for owner in (module.NumpyArrayIterator, module.BatchFromFilesMixin):
@@ -69,33 +69,33 @@ class Data:
         def make(self_: Any, index: Any) -> Any:
             if getattr(self_, "index_array", self_) is None:  # of ImageDataGenerator: the order of its first epoch
                 self._visiting("shuffle", _order)(self_)
-            seeding = self.keras.guest.seeding
+            seeding = self.keras.context.seeding
             was_silent, seeding.is_silent = seeding.is_silent, hasattr(self_, "total_batches_seen")  # seeds every batch
             try:
                 return visiting(self_, index)
             finally:
                 seeding.is_silent = was_silent
 
-        return dress(make, original)
+        return wraps_like(make, original)
 
     def _visiting(self, stream: str, function: Any) -> Any:
         """The function, drawing from a stream in whichever thread it is called."""
 
         def inside(*args: Any, **kwargs: Any) -> Any:
-            visits = visits_of(self.streams)
-            before = visits.begin(stream)
+            callback_threads = callback_threads_of(self.streams)
+            before = callback_threads.begin(stream)
             try:
                 return function(*args, **kwargs)
             finally:
-                visits.end(before)
+                callback_threads.end(before)
 
-        return dress(inside, function)
+        return wraps_like(inside, function)
 
-    def attend_division(self, module: Any) -> None:
+    def patch_division(self, module: Any) -> None:
         """Module `keras.src.utils.dataset_utils`."""
         module.split_dataset = region(self.keras.streams, "split", module.split_dataset)
 
-    def attend_directories(self, module: Any) -> None:
+    def patch_directories(self, module: Any) -> None:
         """Modules of Keras that make datasets of the files in a directory."""
         for name in DIRECTORIES:
             if hasattr(module, name):
@@ -107,7 +107,7 @@ class Data:
 
         def make(*args: Any, **kwargs: Any) -> Any:
             keras = self.keras
-            if not keras.streams.is_home():
+            if not keras.streams.is_routed_thread():
                 return original(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
             stream = "split" if bound.arguments.get("validation_split") else "shuffle"
@@ -118,7 +118,7 @@ class Data:
                 bound.arguments["seed"] = keras.drawn(stream)
             return original(*bound.args, **bound.kwargs)
 
-        return dress(make, original)
+        return wraps_like(make, original)
 
 
 def _order(batches: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import is_eager_tensor
@@ -25,14 +25,14 @@ class EagerTrace:
         self.trace = own.trace
         self.depth = 0
 
-    def attend(self, module: Any) -> None:
+    def patch(self, module: Any) -> None:
         """The module of the base of optimizers, or of the base of layers."""
         if module.__name__ == OPTIMIZERS:
-            self._attend_optimizer(module.BaseOptimizer)
+            self._patch_optimizer(module.BaseOptimizer)
         else:
-            self._attend_layers(module.Layer)
+            self._patch_layers(module.Layer)
 
-    def _attend_optimizer(self, optimizer: Any) -> None:
+    def _patch_optimizer(self, optimizer: Any) -> None:
         original = optimizer.apply
 
         def apply(own: Any, grads: Any, trainable_variables: Any = None) -> Any:
@@ -50,7 +50,7 @@ class EagerTrace:
                 self.own.tell(lambda: self._updated(frame, known, own))
             return made
 
-        optimizer.apply = dress(apply, original)
+        optimizer.apply = wraps_like(apply, original)
 
     def _gradients(self, frame: Any, grads: list[Any], variables: list[Any]) -> None:
         if self.trace.level >= 2:
@@ -67,7 +67,7 @@ class EagerTrace:
         self.own.has_begun = False
         self.trace.tick()
 
-    def _attend_layers(self, layer: Any) -> None:
+    def _patch_layers(self, layer: Any) -> None:
         """Calls of layers under a tape, outside of graphs: the outermost is the forward pass."""
         original = layer.__call__
 
@@ -85,7 +85,7 @@ class EagerTrace:
             self.own.tell(lambda: self._called(own, frame, made))
             return made
 
-        layer.__call__ = dress(__call__, original)
+        layer.__call__ = wraps_like(__call__, original)
 
     def _begin(self, layer: Any, frame: Any, args: Any, kwargs: Any) -> None:
         given = list(named_parts([*args, {name: each for name, each in kwargs.items() if name != "mask"}], "input"))

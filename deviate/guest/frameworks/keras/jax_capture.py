@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from weakref import WeakKeyDictionary
 
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..capture_sets import Way
 from ..jax.outputs import OUTPUTS, leading, tagged
 from ..jax.trees import is_concrete
@@ -41,7 +41,7 @@ class JaxCalls:
     def called(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model is called by none other, and not to train."""
         has_rows = inputs and is_concrete(outputs) and outputs.ndim
-        if has_rows and self.kept.capture.is_home() and self.proof.is_trained(model):
+        if has_rows and self.kept.capture.is_script_thread() and self.proof.is_trained(model):
             name, way, step, beside = self.kept.place(inputs[0], frame)
             own = self.ways.setdefault(model, {}).setdefault(way, Way())  # two models on one line are two sets
             self.kept.add((name, own, step, beside), outputs, None, inputs)
@@ -60,7 +60,7 @@ class JaxSteps:
         self.stepping: Any = None
         self.seen: Any = None
 
-    def attend(self, trainer: Any) -> None:
+    def patch(self, trainer: Any) -> None:
         """The class `JAXTrainer`."""
         make, test, own = trainer._make_function, trainer.make_test_function, self
 
@@ -80,9 +80,9 @@ class JaxSteps:
             made = above.stateless_call(*args, **kwargs)
             return own._called(made) if own.stepping is model else made
 
-        trainer.make_test_function = dress(make_test_function, test)
-        trainer._make_function = dress(_make_function, make)
-        trainer.stateless_call = dress(stateless_call, sys.modules["keras.src.layers.layer"].Layer.stateless_call)
+        trainer.make_test_function = wraps_like(make_test_function, test)
+        trainer._make_function = wraps_like(_make_function, make)
+        trainer.stateless_call = wraps_like(stateless_call, sys.modules["keras.src.layers.layer"].Layer.stateless_call)
 
     def _is_plain(self, model: Any) -> bool:
         if model.steps_per_execution > 1:
@@ -108,7 +108,7 @@ class JaxSteps:
             finally:
                 own.stepping = own.seen = None
 
-        return dress(watched, step)
+        return wraps_like(watched, step)
 
     def _called(self, made: Any) -> Any:
         """The model was called in its own step; the first time counts."""

@@ -6,8 +6,8 @@ import functools
 import sys
 from threading import get_ident
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..rows import arrays_in, first
 from ..tensorflow.evaluation import Evaluation
 from ..tensorflow.proof import proof_of
@@ -33,31 +33,31 @@ DRIVEN = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "pred
 class Watch:
     """Tells the proof what Keras does. In graphs it sees each call once, when the graph is made."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.recorder = guest.recorder
-        self.streams = guest.streams
-        self.proof = proof_of(guest)
-        self.evaluation = Evaluation(guest, self.proof)
-        self.guest = guest
+    def __init__(self, context: AdapterContext) -> None:
+        self.recorder = context.recorder
+        self.streams = context.streams
+        self.proof = proof_of(context)
+        self.evaluation = Evaluation(context, self.proof)
+        self.context = context
         self.capture: KerasCapture | None = None
         self.calls: Calls | JaxCalls | None = None
-        if guest.capture.wants_predictions or guest.capture.wants_weights:
+        if context.capture.wants_predictions or context.capture.wants_weights:
             from .capture import KerasCapture  # most runs keep nothing
 
-            self.capture = KerasCapture(guest, self.proof)
+            self.capture = KerasCapture(context, self.proof)
         self.driven = 0
         self.depth = 0
 
-    def attend_trainer(self, module: Any) -> None:
+    def patch_trainer(self, module: Any) -> None:
         """A module with the trainer of a backend: it drives models itself."""
         if TRAINERS[module.__name__] == "TorchTrainer":
             self.proof.bit = None  # the layers are modules of PyTorch, whose adapter flips it
             if self.capture is not None:
-                self.guest.capture.taken = self.capture.tensors
+                self.context.capture.ids_above = self.capture.tensors
         trainer = getattr(module, TRAINERS[module.__name__])
         for name in DRIVEN:
             setattr(trainer, name, self._driving(getattr(trainer, name), name))
-        if self.capture is not None and self.guest.capture.wants_predictions:
+        if self.capture is not None and self.context.capture.wants_predictions:
             self._keep(trainer)
         trainer.make_train_function = self._before(
             trainer.make_train_function, lambda model, *args, **kwargs: self.proof.train(model)
@@ -68,18 +68,18 @@ class Watch:
         if trainer.__name__ == "TensorFlowTrainer":
             from ..tensorflow.capture import calls_of
 
-            self.calls = calls_of(self.guest, self.proof)  # with PyTorch, its adapter sees what the script calls
-            capture.attend_trainer(trainer)
+            self.calls = calls_of(self.context, self.proof)  # with PyTorch, its adapter sees what the script calls
+            capture.patch_trainer(trainer)
         elif trainer.__name__ == "TorchTrainer":
-            capture.attend_torch(trainer)
+            capture.patch_torch(trainer)
         else:
             from ..jax import parts
             from .jax_capture import JaxCalls, JaxSteps
 
             self.calls = JaxCalls(parts().weights.capture, self.proof)
-            JaxSteps(capture).attend(trainer)
+            JaxSteps(capture).patch(trainer)
 
-    def attend_optimizer(self, module: Any) -> None:
+    def patch_optimizer(self, module: Any) -> None:
         """Module `keras.src.optimizers.base_optimizer`."""
 
         def changed(optimizer: Any, grads: Any = (), trainable_variables: Any = None) -> None:
@@ -88,7 +88,7 @@ class Watch:
 
         module.BaseOptimizer.apply = self._before(module.BaseOptimizer.apply, changed)
 
-    def attend_metrics(self, module: Any) -> None:
+    def patch_metrics(self, module: Any) -> None:
         """Module `keras.src.metrics.reduction_metrics`."""
         owner = module.MeanMetricWrapper
 
@@ -101,7 +101,7 @@ class Watch:
         if self.capture is not None:
             owner.update_state = self._before(owner.update_state, update)
 
-    def attend_layers(self, module: Any) -> None:
+    def patch_layers(self, module: Any) -> None:
         """Module `keras.src.layers.layer`: outermost calls of what has weights."""
         original = module.Layer.__call__
 
@@ -121,7 +121,7 @@ class Watch:
                 self._answered(self.calls, self_, [*args] or [*kwargs.values()], made, sys._getframe(1))
             return made
 
-        module.Layer.__call__ = dress(__call__, original)
+        module.Layer.__call__ = wraps_like(__call__, original)
 
     def _called(self, layer: Any, args: Any, kwargs: Any) -> bool:
         """A layer is called by none other and by no trainer; gives whether it trains."""
@@ -151,18 +151,18 @@ class Watch:
         """The method of a trainer; layers that it calls are no calls of the script's."""
 
         def drive(model: Any, *args: Any, **kwargs: Any) -> Any:
-            is_home = get_ident() == self.streams.thread
-            if is_home:
+            is_routed_thread = get_ident() == self.streams.thread
+            if is_routed_thread:
                 self._evaluated(model, name, args, kwargs)
             self.driven += 1
             try:
-                if self.capture is None or not is_home:
+                if self.capture is None or not is_routed_thread:
                     return original(model, *args, **kwargs)
                 return self.capture.drive(original, name, model, args, kwargs, sys._getframe(1))
             finally:
                 self.driven -= 1
 
-        return dress(drive, original)
+        return wraps_like(drive, original)
 
     def _evaluated(self, model: Any, name: str, args: Any, kwargs: Any) -> None:
         """`predict` counts once there was training: before, it may compute what to train on."""
@@ -187,7 +187,7 @@ class Watch:
                 self.recorder.fault(original.__name__, error)
             return original(*args, **kwargs)
 
-        return dress(method, original)
+        return wraps_like(method, original)
 
 
 def _is_taped() -> bool:
@@ -197,5 +197,5 @@ def _is_taped() -> bool:
 
 
 @functools.lru_cache(maxsize=None)
-def watch_of(guest: Guest) -> Watch:
-    return Watch(guest)
+def watch_of(context: AdapterContext) -> Watch:
+    return Watch(context)

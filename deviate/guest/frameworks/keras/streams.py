@@ -7,10 +7,10 @@ import sys
 from sys import _getframe
 from types import FunctionType
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...regions import Constructor, region
 from ...requests import Given, Requests
-from ...seeds import dress
+from ...seeds import wraps_like
 from ...streams import STREAMS, spelled
 from ..tensorflow.purpose import Purpose, purpose_of
 
@@ -30,17 +30,17 @@ SHUFFLE = "shuffle"
 class Keras:
     """What the adapters of Keras's modules have in common."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        self.streams = guest.streams
-        self.purpose: Purpose = purpose_of(guest)
-        self.requests = Requests(guest.streams, LIBRARY, follows="random")  # from which Keras draws its own seeds
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+        self.streams = context.streams
+        self.purpose: Purpose = purpose_of(context)
+        self.requests = Requests(context.streams, LIBRARY, follows="random")  # from which Keras draws its own seeds
 
     def asked(self, seed: Any, call: str, stream: str) -> Given:
         """The seed in place of one that the script asked for."""
         if isinstance(seed, Given):
             return seed
-        self.guest.seeding.record(call, seed)
+        self.context.seeding.record(call, seed)
         return _small(self.requests.seed(stream, spelled(seed)))
 
     def drawn(self, stream: str) -> Given:
@@ -48,13 +48,13 @@ class Keras:
 
     # ------------------------------------------------------------ seeds
 
-    def attend_generators(self, module: Any) -> None:
+    def patch_generators(self, module: Any) -> None:
         """Module `keras.src.random.seed_generator`."""
         generator = module.SeedGenerator
         original, make, find = generator.__init__, module.make_default_seed, module.global_seed_generator
 
         def __init__(own: Any, seed: Any = None, name: Any = None, **kwargs: Any) -> None:  # noqa: N807
-            if not self.streams.is_home() or not (seed is None or isinstance(seed, int)):
+            if not self.streams.is_routed_thread() or not (seed is None or isinstance(seed, int)):
                 original(own, seed, name, **kwargs)
                 return
             stream = self._made_for(_getframe(1))
@@ -63,10 +63,10 @@ class Keras:
             own._initial_seed = seed
 
         def make_default_seed() -> int:
-            return self.drawn(self._made_for(_getframe(1))) if self.streams.is_home() else make()
+            return self.drawn(self._made_for(_getframe(1))) if self.streams.is_routed_thread() else make()
 
         def global_seed_generator() -> Any:
-            if not self.streams.is_home() or module.jax_utils.is_in_jax_tracing_scope():
+            if not self.streams.is_routed_thread() or module.jax_utils.is_in_jax_tracing_scope():
                 return find()
             stream = self.purpose.stream(_getframe(1))
             name = "%s_%s" % (module.GLOBAL_SEED_GENERATOR, stream)
@@ -76,9 +76,9 @@ class Keras:
                 module.global_state.set_global_attribute(name, found)
             return found
 
-        generator.__init__ = dress(__init__, original)
-        module.make_default_seed = dress(make_default_seed, make)
-        module.global_seed_generator = dress(global_seed_generator, find)
+        generator.__init__ = wraps_like(__init__, original)
+        module.make_default_seed = wraps_like(make_default_seed, make)
+        module.global_seed_generator = wraps_like(global_seed_generator, find)
 
     def forget_generators(self, module: Any) -> None:
         """Let Keras make its global seed generators anew, one for each stream."""
@@ -100,14 +100,14 @@ class Keras:
             frame = frame.f_back
         return "dropout"
 
-    def attend_initialisers(self, module: Any) -> None:
+    def patch_initialisers(self, module: Any) -> None:
         """Module `keras.src.initializers.random_initializers`."""
         initialiser = module.RandomInitializer
         original = initialiser.__init__
 
         def __init__(own: Any, seed: Any = None) -> None:  # noqa: N807
             original(own, seed)
-            if not self.streams.is_home() or seed is None:
+            if not self.streams.is_routed_thread() or seed is None:
                 return
             if isinstance(seed, int):
                 own.seed = self.asked(seed, "keras.%s.seed" % type(own).__name__, "init")
@@ -115,25 +115,25 @@ class Keras:
                 twin = getattr(seed, "_deviate_twin", None) or type(seed)(Given(self._twin_of(seed)))
                 own.seed = seed._deviate_twin = twin
 
-        initialiser.__init__ = dress(__init__, original)
+        initialiser.__init__ = wraps_like(__init__, original)
 
     def _twin_of(self, generator: Any) -> int:
         asked = generator._initial_seed
         return self.drawn("init") if asked is None else _small(self.requests.seed("init", spelled(asked)))
 
-    def attend_draws(self, module: Any) -> None:
+    def patch_draws(self, module: Any) -> None:
         """Module `keras.src.random.random`: what is called with a number for a seed draws the same every time."""
         for name in (*DRAWS, SHUFFLE):
             setattr(module, name, self._draw(getattr(module, name), name))
 
-    def attend_images(self, module: Any) -> None:
+    def patch_images(self, module: Any) -> None:
         """Module `keras.src.ops.image`, in which one function takes a seed."""
         if hasattr(module, "elastic_transform"):
             module.elastic_transform = self._draw(module.elastic_transform, "elastic_transform")
 
-    def attend_torch(self, module: Any) -> None:
+    def patch_torch(self, module: Any) -> None:
         """Module `keras.src.backend.torch.random`: seeds that Keras sets for each draw are none of the script's."""
-        seeding, original = self.guest.seeding, module.torch_seed_generator
+        seeding, original = self.context.seeding, module.torch_seed_generator
 
         def torch_seed_generator(seed: Any) -> Any:
             before, seeding.is_silent = seeding.is_silent, True
@@ -142,22 +142,22 @@ class Keras:
             finally:
                 seeding.is_silent = before
 
-        module.torch_seed_generator = dress(torch_seed_generator, original)
+        module.torch_seed_generator = wraps_like(torch_seed_generator, original)
 
     def _draw(self, original: Any, name: str) -> Any:
         def draw(*args: Any, **kwargs: Any) -> Any:
             seed, frame = kwargs.get("seed"), _getframe(1)
-            if isinstance(seed, int) and self.streams.is_home() and self.purpose.is_of_project(frame):
+            if isinstance(seed, int) and self.streams.is_routed_thread() and self.purpose.is_of_project(frame):
                 stream = self.purpose.permutation(frame) if name == SHUFFLE else self.purpose.stream(frame)
                 stream = name if name == "dropout" else stream
                 kwargs["seed"] = self.asked(seed, "keras.random.%s.seed" % name, stream)
             return original(*args, **kwargs)
 
-        return dress(draw, original)
+        return wraps_like(draw, original)
 
     # ------------------------------------------------------------ regions
 
-    def attend_layers(self, module: Any) -> None:
+    def patch_layers(self, module: Any) -> None:
         """Module `keras.src.layers.layer`."""
         layer, keras = module.Layer, self
         for name in ("add_weight", "_maybe_build"):
@@ -175,10 +175,10 @@ class Keras:
             super(layer, cls).__init_subclass__(**kwargs)
             for name in ("__init__", "build"):
                 function = cls.__dict__.get(name)
-                if type(function) is FunctionType and keras.guest.project.place(function.__code__) is not None:
+                if type(function) is FunctionType and keras.context.project.place(function.__code__) is not None:
                     setattr(cls, name, Constructor(function, keras.streams))
 
-        layer.__call__ = dress(__call__, original)
+        layer.__call__ = wraps_like(__call__, original)
         layer.__init_subclass__ = classmethod(__init_subclass__)
 
 
@@ -193,8 +193,8 @@ def _transforms_data(kind: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=None)
-def keras_of(guest: Guest) -> Keras:
-    return Keras(guest)
+def keras_of(context: AdapterContext) -> Keras:
+    return Keras(context)
 
 
 def _small(seed: int) -> Given:
@@ -211,11 +211,11 @@ def _owner(frame: FrameType, generator: Any) -> str:
     return "keras.%s.seed" % type(owner).__name__
 
 
-def set_random_seed(original: Any, guest: Guest) -> Any:
+def set_random_seed(original: Any, context: AdapterContext) -> Any:
     """`keras.utils.set_random_seed`: one record, and every library that it seeds begins anew, keyed by the seed."""
 
-    def stand_in(seed: Any) -> None:
-        seeding = guest.seeding
+    def routed_set_seed(seed: Any) -> None:
+        seeding = context.seeding
         if seeding.is_passing():
             original(seed)
             return
@@ -226,7 +226,7 @@ def set_random_seed(original: Any, guest: Guest) -> Any:
         finally:
             seeding.is_silent = False
         generators = sys.modules.get("keras.src.random.seed_generator")
-        if guest.streams.is_active and generators is not None:
-            keras_of(guest).forget_generators(generators)
+        if context.streams.is_active and generators is not None:
+            keras_of(context).forget_generators(generators)
 
-    return dress(stand_in, original)
+    return wraps_like(routed_set_seed, original)

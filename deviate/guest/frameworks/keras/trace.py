@@ -11,8 +11,8 @@ import functools
 import sys
 import weakref
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch, record_loss
 from ..tensorflow.proof import to_numpy
 from ..tensorflow.step import step_of
@@ -32,26 +32,26 @@ SEVERAL = "several steps are run in one execution (steps_per_execution), of whic
 class KerasTrace:
     """What is traced of the models of Keras."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        self.trace = guest.trace
-        self.step = step_of(guest)
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+        self.trace = context.trace
+        self.step = step_of(context)
+        self.recorder = context.recorder
         self.making: Any = None
         self.parts: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
         self.known: weakref.WeakSet[Any] = weakref.WeakSet()
         self.place = -1
         self.has_begun = False
 
-    def attend(self, module: Any) -> None:
+    def patch(self, module: Any) -> None:
         """The module of a trainer."""
         name = TRAINERS[module.__name__]
         if name != "TorchTrainer":
-            self._attend_trainer(getattr(module, name))
+            self._patch_trainer(getattr(module, name))
 
     # ------------------------------------------------------------ fit
 
-    def _attend_trainer(self, trainer: Any) -> None:
+    def _patch_trainer(self, trainer: Any) -> None:
         make = trainer.make_train_function
         is_jax = trainer.__name__ == "JAXTrainer"
 
@@ -65,21 +65,21 @@ class KerasTrace:
             function = model.train_function
             if function is not None and function is not old:
                 step = self._jax_step if is_jax else self._step
-                model.train_function = dress(functools.partial(step, weakref.ref(model), function), function)
+                model.train_function = wraps_like(functools.partial(step, weakref.ref(model), function), function)
             return made
 
-        trainer.make_train_function = dress(make_train_function, make)
+        trainer.make_train_function = wraps_like(make_train_function, make)
         convert = getattr(trainer, "_autoconvert_optionals", None)
         if convert is not None:
-            trainer._autoconvert_optionals = dress(self._converting(convert), convert)
+            trainer._autoconvert_optionals = wraps_like(self._converting(convert), convert)
 
     def _wants_batches(self, model: Any, *, is_jax: bool) -> bool:
-        if model.steps_per_execution > 1 and self.trace.asked > 1:
+        if model.steps_per_execution > 1 and self.trace.requested_level > 1:
             self.trace.ends(FRAMEWORK, 2, SEVERAL)
             return False
         if not model.run_eagerly:
             self.trace.ends(FRAMEWORK, 2, COMPILED)
-        if is_jax or max([self.trace.asked, *self.trace.next]) < 2:
+        if is_jax or max([self.trace.requested_level, *self.trace.next]) < 2:
             return False
         return bool(model.distribute_strategy.num_replicas_in_sync == 1)
 
@@ -232,5 +232,5 @@ def _values_in(model: Any, state: Any) -> dict[str, Callable[[], Any]]:
 
 
 @functools.lru_cache(maxsize=None)
-def trace_of(guest: Guest) -> KerasTrace:
-    return KerasTrace(guest)
+def trace_of(context: AdapterContext) -> KerasTrace:
+    return KerasTrace(context)

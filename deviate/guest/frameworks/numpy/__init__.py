@@ -2,72 +2,28 @@
 
 from __future__ import annotations
 
-from ...parts import Guest
-from ...split import Splitting, early_draws_of
-from ...streams import Bank, Streams
+from ...adapter_context import AdapterContext
+from .global_generator import LIBRARY, Generators, patch_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
 MODULES = ("numpy",)
-LIBRARY = "numpy"
-PERMUTATIONS = ("permutation", "permuted", "shuffle")
-NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator", "choice", *PERMUTATIONS))
-"""Methods of generators that draw nothing, and those that are attended to as permutations."""
 
 
-def attach(module: Any, guest: Guest) -> None:
-    random, streams = module.random, guest.streams
-    guest.recorder.event("environment", {"numpy": module.__version__})
+def install(module: Any, context: AdapterContext) -> None:
+    random, streams = module.random, context.streams
+    context.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
         Generators(streams, random)
-        attend_draws(random, guest, dir(random.RandomState))
-    guest.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
+        patch_draws(random, context, dir(random.RandomState))
+    context.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
     if streams.is_active:
-        from .own import Own
+        from .project_generators import ProjectGenerators
 
-        Own(guest, random).attend()
+        ProjectGenerators(context, random).patch()
     else:
-        guest.seeding.override(random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False)
-
-
-def attend_draws(owner: Any, guest: Guest, methods: list[str]) -> None:
-    """Attend to the functions of a module, or to the methods of a class, that are those of a generator."""
-    splitting = Splitting(guest.streams, guest.project)
-    splitting.attend(owner, PERMUTATIONS)
-    splitting.attend(owner, ("choice",), is_permutation=_is_subset)
-    draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
-    early_draws_of(guest).attend(owner, draws, "numpy.random")
-
-
-def _is_subset(*args: Any, **kwargs: Any) -> bool:
-    """A choice without replacement."""
-    return not (args[2] if len(args) > 2 else kwargs.get("replace", True))
-
-
-class Generators(Bank):
-    """A bit generator for each stream, handed to the one object behind all functions of the module.
-
-    Normal numbers are drawn in pairs, and a change of the bit generator drops the second of a pair.
-    """
-
-    def __init__(self, streams: Streams, random: Any) -> None:
-        self.shared = random.mtrand._rand
-        self.RandomState = random.RandomState
-        self.now: Any = None
-        super().__init__(streams, LIBRARY)
-
-    def make(self, seed: int) -> Any:
-        return self.RandomState(seed)._bit_generator
-
-    def put(self, state: Any) -> None:
-        self.now = state
-        self.shared.__init__(state)
-
-    def take(self) -> Any:
-        return self.now
-
-    def mark(self, state: Any) -> Any:
-        inner = state.state["state"]
-        return inner["pos"], inner["key"].tobytes()
+        context.seeding.override(
+            random, "default_rng", "numpy.random.default_rng", "numpy.default_rng", is_global=False
+        )

@@ -1,13 +1,13 @@
-"""PyTorch: attends to the framework as soon as it is imported; what is done to it stands in the files `pytorch_*`."""
+"""PyTorch: attends to the framework as soon as it is imported; the other files here do what is done to it."""
 
 from __future__ import annotations
 
 import sys
 
 from ... import taps
-from ...files import Guard
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
+from ...write_guard import WriteGuard
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -16,49 +16,52 @@ if TYPE_CHECKING:
 MODULES = ("torch",)
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     # Loaded now and not with the guest: most processes import no PyTorch.
     from .controls import build_facts, hold_factors
     from .generators import route_generators
-    from .loading import attend_loading
+    from .loading import patch_loading
     from .proof import Proof
-    from .regions import Forwards, attend_regions
+    from .regions import Forwards, patch_regions
 
-    guest.recorder.event("environment", build_facts(module))
+    context.recorder.event("environment", build_facts(module))
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
-    _part_before(module, "save", guest.guard, position=1, keyword="f")
-    _part_before(module.jit, "save", guest.guard, position=1, keyword="f")
-    hold_factors(module, guest)
-    route_generators(module, guest)
-    proof = Proof(module, guest)
-    proof.attend()
-    forwards = Forwards(module, guest, proof)
-    forwards.attend()
-    if guest.capture.wants_predictions or guest.capture.wants_weights:
-        from .capture.predictions import attend_capture  # most runs keep nothing
+    _part_before(module, "save", context.guard, position=1, keyword="f")
+    _part_before(module.jit, "save", context.guard, position=1, keyword="f")
+    hold_factors(module, context)
+    route_generators(module, context)
+    proof = Proof(module, context)
+    proof.patch()
+    forwards = Forwards(module, context, proof)
+    forwards.patch()
+    if context.trace.requested_level:
+        from .trace.operations.dispatch import install_operations
+        from .trace.tracer import install_trace
 
-        attend_capture(module, guest, proof, forwards)
-    if guest.trace.asked:
-        from .trace.operations.dispatch import attend_operations
-        from .trace.tracer import attend_trace
+        tracer = install_trace(module, context, forwards, proof)
+        install_operations(module, context, tracer.tensors, tracer.layers)
+    predictions = None
+    if context.capture.wants_predictions or context.capture.wants_weights:
+        from .capture.predictions import install_capture  # most runs keep nothing
 
-        tracer = attend_trace(module, guest, forwards, proof)
-        attend_operations(module, guest, tracer.tensors, tracer.layers)
-    if guest.capture.augmentations:
+        predictions = install_capture(module, context, proof, forwards)
+    if context.capture.augmentations:
         from .capture.tta import Augmented
 
-        Augmented(module, guest).attend()
-    if guest.streams.is_active:
-        attend_regions(module, guest)
-    if guest.capture.profile:
-        from .profile import attend_profile
+        Augmented(module, context).patch()
+    if context.streams.is_active:
+        patch_regions(module, context)
+    if context.capture.profile:
+        from .profile import install_profile
 
-        attend_profile(module, guest)
+        install_profile(module, context)
     if "torch.utils.data" in sys.modules:
-        attend_loading(sys.modules["torch.utils.data"], guest, forwards, proof)
+        patch_loading(sys.modules["torch.utils.data"], context, forwards, proof)
+        if predictions is not None:
+            predictions.follow(sys.modules["torch.utils.data"].dataloader)
 
 
-def _part_before(owner: Any, name: str, guard: Guard, position: int, keyword: str) -> None:
+def _part_before(owner: Any, name: str, guard: WriteGuard, position: int, keyword: str) -> None:
     """torch.save opens its file in C, unseen by audit hooks."""
     original = getattr(owner, name)
 
@@ -68,4 +71,4 @@ def _part_before(owner: Any, name: str, guard: Guard, position: int, keyword: st
             guard.before_writing(target, is_emptied=True)
         return original(*args, **kwargs)
 
-    setattr(owner, name, dress(save, original))
+    setattr(owner, name, wraps_like(save, original))

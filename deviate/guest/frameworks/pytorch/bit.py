@@ -11,7 +11,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
-    from .proof import Trained
+    from .trained import Trained
 
 FRAMEWORK = "torch"
 WORDS = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}

@@ -10,8 +10,8 @@ import os
 import sys
 from sys import _getframe
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ REDUCED = ("tf32", "bf16")
 INDUCTOR = "torch._inductor.config"
 
 
-def hold_factors(torch: Any, guest: Guest) -> None:
-    controls, holding = guest.controls, Holding(torch, guest)
+def hold_factors(torch: Any, context: AdapterContext) -> None:
+    controls, holding = context.controls, Holding(torch, context)
     if controls.get("kernels"):
         is_held = controls["kernels"] == "deterministic"
         holding.kernels(is_held, is_held and controls.get("on-missing") == "warn")
@@ -36,15 +36,15 @@ def hold_factors(torch: Any, guest: Guest) -> None:
     if controls.get("onednn"):
         is_on = controls["onednn"] != "off"
         holding.switch("onednn", "torch.backends.mkldnn.enabled", "_set_mkldnn_enabled", is_on)
-    guest.recorder.at_close.append(lambda: guest.recorder.event("environment", effective(torch)))
+    context.recorder.at_close.append(lambda: context.recorder.event("environment", effective(torch)))
 
 
 class Holding:
     """Sets what the variant asks for, and keeps it."""
 
-    def __init__(self, torch: Any, guest: Guest) -> None:
+    def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
-        self.guest = guest
+        self.context = context
         self.told: set[tuple[object, ...]] = set()
 
     def kernels(self, is_deterministic: bool, is_warning: bool) -> None:
@@ -69,9 +69,9 @@ class Holding:
             self._guard(factor, "torch.set_deterministic_debug_mode", torch._C, "_set_deterministic_algorithms", undoes)
         self.switch(factor, "torch.backends.cudnn.deterministic", "_set_cudnn_deterministic", is_deterministic)
         if is_warning:
-            from .operations import attend_warnings
+            from .operations import patch_warnings
 
-            attend_warnings(self.guest)
+            patch_warnings(self.context)
 
     def precision(self) -> None:
         factor, torch = "precision", self.torch
@@ -123,7 +123,7 @@ class Holding:
                 return None
             return original(*args, **kwargs)
 
-        made = dress(setter, original)
+        made = wraps_like(setter, original)
         setattr(owner, name, made)
         for backend in ("cudnn", "mkldnn"):  # their settings are descriptors that know the original
             for descriptor in vars(type(getattr(self.torch.backends, backend, None))).values():
@@ -139,14 +139,14 @@ class Holding:
     def _tell_place(self, factor: str, call: str, args: Any, kwargs: Any, frame: FrameType) -> None:
         try:
             value = ", ".join([*map(repr, args), *("%s=%r" % item for item in kwargs.items())])[:80]
-            self._tell(factor, call, value, *self.guest.project.nearest(frame), "overridden")
+            self._tell(factor, call, value, *self.context.project.nearest(frame), "overridden")
         except Exception as error:
-            self.guest.recorder.fault(call, error)
+            self.context.recorder.fault(call, error)
 
     def _tell(self, *told: object) -> None:
         if told not in self.told:
             self.told.add(told)
-            self.guest.recorder.event("control", *told)
+            self.context.recorder.event("control", *told)
 
 
 def build_facts(torch: Any) -> dict[str, str]:

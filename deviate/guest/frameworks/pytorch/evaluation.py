@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Iterator
 
     from ...recorder import Recorder
-    from .proof import Trained
+    from .trained import Trained
 
 FRAMEWORK = "torch"
 DEEPEST = 4

@@ -6,10 +6,10 @@ import os
 from collections import OrderedDict
 from sys import _getframe
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ...streams import OTHER, Bank, Streams, spelled
-from .own import asked_seed, stand_in
+from .project_generators import asked_seed, generator_class
 from .tensors import state_bytes
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -25,18 +25,18 @@ MOST_KEPT = 16
 """Saved states that are remembered; a script that saves more at a time saves them for a file."""
 
 
-def route_generators(torch: Any, guest: Guest) -> None:
-    streams, override = guest.streams, guest.seeding.override
+def route_generators(torch: Any, context: AdapterContext) -> None:
+    streams, override = context.streams, context.seeding.override
     if streams.is_active:
         generators = Generators(streams, torch)
         for name in ACCELERATORS:
             if _is_there(torch, name):
-                Accelerators(streams, getattr(torch, name), "%s.%s" % (LIBRARY, name)).attend()
-        Saved(guest, torch, generators).attend()
+                Accelerators(streams, getattr(torch, name), "%s.%s" % (LIBRARY, name)).patch()
+        Saved(context, torch, generators).patch()
         for owner in (torch, torch.random):
             owner.initial_seed = _initial_seed(owner.initial_seed, generators)
-        torch.Generator = stand_in(torch, guest)
-        _route_quasirandom(torch.quasirandom.SobolEngine, guest)
+        torch.Generator = generator_class(torch, context)
+        _route_quasirandom(torch.quasirandom.SobolEngine, context)
     for owner in (torch, torch.random):
         override(owner, "manual_seed", "torch.manual_seed", LIBRARY, internal=WORKERS)
         owner.seed = _seedable(owner.seed, torch)
@@ -55,16 +55,16 @@ class Generators(Bank):
         self.new = torch._C.Generator
         super().__init__(streams, LIBRARY)
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         return self.new().manual_seed(seed).get_state()
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         self.generator.set_state(state)
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         return self.generator.get_state()
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         return state_bytes(state)
 
 
@@ -82,7 +82,7 @@ class Accelerators(Bank):
         super().__init__(streams, library)
         self.follows = LIBRARY
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """Act as soon as the devices are used; a forked process cannot use them."""
         begin = getattr(self.backend, "_lazy_init", None)
         if begin is None or self.backend.is_initialized():
@@ -95,15 +95,15 @@ class Accelerators(Bank):
                     self.backend._lazy_init = begin
                     self._begin()
 
-            self.backend._lazy_init = dress(lazy_init, begin)
+            self.backend._lazy_init = wraps_like(lazy_init, begin)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._leave)
 
     def _begin(self) -> None:
         self.is_ready = True
         now = self.streams.now
-        self.put(self.waiting)
-        self.marks[now] = self.mark(self.take())
+        self.set_state(self.waiting)
+        self.marks[now] = self.fingerprint(self.get_state())
 
     def _leave(self) -> None:
         self.streams.banks = [bank for bank in self.streams.banks if bank is not self]
@@ -113,10 +113,10 @@ class Accelerators(Bank):
             return self.backend.default_generators
         return (self.backend._get_default_mps_generator(),)
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         return seed
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         if not self.is_ready:
             self.waiting = state
         elif isinstance(state, int):
@@ -126,10 +126,10 @@ class Accelerators(Bank):
             for generator, own in zip(self.generators(), state):
                 generator.set_state(own)
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         return [generator.get_state() for generator in self.generators()] if self.is_ready else self.waiting
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         return None if isinstance(state, int) else [state_bytes(own) for own in state]
 
     def switch(self, before: str, now: str) -> None:
@@ -138,61 +138,61 @@ class Accelerators(Bank):
         is_new = not isinstance(self.states.get(now), list)
         super().switch(before, now)
         if is_new and self.is_ready:
-            self.marks[now] = self.mark(self.take())
+            self.marks[now] = self.fingerprint(self.get_state())
 
-    def settle(self, now: str) -> None:
-        self.put(self._state(now))
-        super().settle(now)
+    def after_seeding(self, now: str) -> None:
+        self.set_state(self._state(now))
+        super().after_seeding(now)
 
 
 class Saved:
     """`set_rng_state` is to bring back all that was when the state was saved, which is more than one stream."""
 
-    def __init__(self, guest: Guest, torch: Any, bank: Generators) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext, torch: Any, bank: Generators) -> None:
+        self.context = context
         self.torch = torch
         self.bank = bank
         self.told: set[tuple[str, int]] = set()
         self.kept: OrderedDict[bytes, tuple[dict[str, Any], ...]] = OrderedDict()
         self.is_in_backward = backward_check(torch)
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         get, put = self.torch.get_rng_state, self.torch.set_rng_state
 
         def get_rng_state() -> Any:
             state = get()
-            if self._is_at_home():
+            if self._is_outside_regions():
                 bank = self.bank
-                self.kept[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.asked))
+                self.kept[state_bytes(state)] = (dict(bank.states), dict(bank.marks), dict(bank.script_seeds))
                 while len(self.kept) > MOST_KEPT:
                     self.kept.popitem(last=False)
             return state
 
         def set_rng_state(new_state: Any) -> None:
-            is_at_home, kept = self._is_at_home(), None
-            if is_at_home:
-                self.bank.look(OTHER)
+            is_outside_regions, kept = self._is_outside_regions(), None
+            if is_outside_regions:
+                self.bank.note_draws(OTHER)
                 kept = self.kept.get(state_bytes(new_state))
             put(new_state)
             if kept is not None:
-                self.bank.states, self.bank.marks, self.bank.asked = map(dict, kept)
-            elif is_at_home:
+                self.bank.states, self.bank.marks, self.bank.script_seeds = map(dict, kept)
+            elif is_outside_regions:
                 self._tell(_getframe(1))
 
         for owner in (self.torch, self.torch.random):
-            owner.get_rng_state = dress(get_rng_state, get)
-            owner.set_rng_state = dress(set_rng_state, put)
+            owner.get_rng_state = wraps_like(get_rng_state, get)
+            owner.set_rng_state = wraps_like(set_rng_state, put)
 
     def _tell(self, frame: FrameType) -> None:
-        place = self.guest.project.nearest(frame)
+        place = self.context.project.nearest(frame)
         if place not in self.told:
             self.told.add(place)
-            self.guest.recorder.event("uncontrolled", "torch.set_rng_state with a state from elsewhere", *place)
+            self.context.recorder.event("uncontrolled", "torch.set_rng_state with a state from elsewhere", *place)
 
-    def _is_at_home(self) -> bool:
+    def _is_outside_regions(self) -> bool:
         """Outside of regions. A backward pass brings back the state of the region that it computes anew."""
-        streams = self.guest.streams
-        return streams.is_home() and streams.now == OTHER and not self.is_in_backward()
+        streams = self.context.streams
+        return streams.is_routed_thread() and streams.now == OTHER and not self.is_in_backward()
 
 
 def backward_check(torch: Any) -> Any:
@@ -206,9 +206,9 @@ def _initial_seed(original: Any, bank: Generators) -> Any:
 
     def initial_seed() -> int:
         seed: int = original()
-        return asked_seed(bank, seed) if bank.streams.is_home() else seed
+        return asked_seed(bank, seed) if bank.streams.is_routed_thread() else seed
 
-    return dress(initial_seed, original)
+    return wraps_like(initial_seed, original)
 
 
 def _seedable(original: Any, torch: Any) -> Any:
@@ -220,30 +220,30 @@ def _seedable(original: Any, torch: Any) -> Any:
         torch.manual_seed(seed)
         return seed
 
-    made = dress(seed, original)
+    made = wraps_like(seed, original)
     del made.__deviate__  # it is still to be overridden
     return made
 
 
-def _route_quasirandom(engine: Any, guest: Guest) -> None:
+def _route_quasirandom(engine: Any, context: AdapterContext) -> None:
     """A scrambled sequence has a generator of its own where it is given a seed, else the global one."""
-    original, seeding = engine.__init__, guest.seeding
+    original, seeding = engine.__init__, context.seeding
 
     def __init__(self: Any, dimension: Any, scramble: Any = False, seed: Any = None) -> None:  # noqa: N807
         frame = _getframe(1)
         if seed is None or not scramble or seeding.is_passing():
             original(self, dimension, scramble, seed)
-        elif guest.project.place(frame.f_code) is None:
+        elif context.project.place(frame.f_code) is None:
             seeding.observe("torch.quasirandom.SobolEngine", seed, frame)
             original(self, dimension, scramble, seed)
         else:
             seeding.record("torch.quasirandom.SobolEngine", seed)
-            streams = guest.streams
+            streams = context.streams
             streams.tell_drawn(LIBRARY, streams.now)
             original(self, dimension, scramble, streams.seed("torch.quasirandom", spelled(seed)))
             self.seed = seed  # which its text shows
 
-    engine.__init__ = dress(__init__, original)
+    engine.__init__ = wraps_like(__init__, original)
 
 
 def _is_there(torch: Any, name: str) -> bool:

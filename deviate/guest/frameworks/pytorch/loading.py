@@ -6,9 +6,9 @@ import inspect
 import sys
 from itertools import chain
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...regions import region
-from ...seeds import dress
+from ...seeds import wraps_like
 from ...streams import Streams
 from .regions import AUGMENT, Forwards
 
@@ -27,28 +27,26 @@ SEEDED = ("random", "numpy", "torch")
 END = object()
 
 
-def attend_loading(data: Any, guest: Guest, forwards: Forwards, proof: Proof) -> None:
-    streams, utils = guest.streams, data._utils
+def patch_loading(data: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> None:
+    streams, utils = context.streams, data._utils
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
-        _attend_fetcher(getattr(utils.fetch, name), streams, forwards)
+        _patch_fetcher(getattr(utils.fetch, name), streams, forwards)
     proof.follow(data.dataloader._BaseDataLoaderIter)
-    if forwards.predictions is not None:
-        forwards.predictions.follow(data.dataloader)
-    utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, guest, forwards)
+    utils.worker._worker_loop = _routed_worker(utils.worker._worker_loop, context, forwards)
     if not streams.is_active:
         return
     for name in SAMPLERS:
-        _attend_sampler(getattr(data.sampler, name), streams)
-    _attend_distributed(data.distributed.DistributedSampler, streams)
-    _attend_loader(data.dataloader._BaseDataLoaderIter, streams)
+        _patch_sampler(getattr(data.sampler, name), streams)
+    _patch_distributed(data.distributed.DistributedSampler, streams)
+    _patch_loader(data.dataloader._BaseDataLoaderIter, streams)
     for owner in (data, data.dataset):
         owner.random_split = region(streams, SPLIT, owner.random_split)
 
 
-def _attend_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
+def _patch_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
     """What modules do in here is done to the data, so it is neither training nor evaluation."""
 
-    def attend(name: str) -> None:
+    def patch(name: str) -> None:
         original = getattr(fetcher, name)
 
         def inside(*args: Any, **kwargs: Any) -> Any:
@@ -60,20 +58,20 @@ def _attend_fetcher(fetcher: Any, streams: Streams, forwards: Forwards) -> None:
                 streams.leave(before)
                 forwards.inside = was_inside
 
-        setattr(fetcher, name, dress(inside, original))
+        setattr(fetcher, name, wraps_like(inside, original))
 
-    attend("__init__")
-    attend("fetch")
+    patch("__init__")
+    patch("fetch")
 
 
-def _attend_sampler(sampler: Any, streams: Streams) -> None:
+def _patch_sampler(sampler: Any, streams: Streams) -> None:
     """These draw at the first index all that they draw from generators that others share."""
     original = sampler.__iter__
 
     def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
         return chain.from_iterable(_parts(original(self), streams))
 
-    sampler.__iter__ = dress(__iter__, original)
+    sampler.__iter__ = wraps_like(__iter__, original)
 
 
 def _parts(indices: Iterator[Any], streams: Streams) -> Iterator[Any]:
@@ -87,12 +85,12 @@ def _parts(indices: Iterator[Any], streams: Streams) -> Iterator[Any]:
         yield indices
 
 
-def _attend_distributed(sampler: Any, streams: Streams) -> None:
+def _patch_distributed(sampler: Any, streams: Streams) -> None:
     """It seeds a generator of its own with `seed + epoch`, the same in all processes."""
     original = sampler.__iter__
 
     def __iter__(self: Any) -> Iterator[Any]:  # noqa: N807
-        if not self.shuffle or not streams.is_home():
+        if not self.shuffle or not streams.is_routed_thread():
             return original(self)  # type: ignore[no-any-return]
         asked = self.seed
         self.seed = streams.seed("torch.DistributedSampler", str(asked), SHUFFLE)
@@ -102,15 +100,15 @@ def _attend_distributed(sampler: Any, streams: Streams) -> None:
         finally:
             self.seed = asked
 
-    sampler.__iter__ = dress(__iter__, original)
+    sampler.__iter__ = wraps_like(__iter__, original)
 
 
-def _attend_loader(iterator: Any, streams: Streams) -> None:
+def _patch_loader(iterator: Any, streams: Streams) -> None:
     """The seed of the workers is drawn for `augment`, and samplers of the script's own draw for `shuffle`."""
     begin, reset = iterator.__init__, iterator._reset
 
     def __init__(self: Any, loader: Any) -> None:  # noqa: N807
-        if not streams.is_home():
+        if not streams.is_routed_thread():
             begin(self, loader)
             return
         given = loader.generator
@@ -119,14 +117,14 @@ def _attend_loader(iterator: Any, streams: Streams) -> None:
             region(streams, SHUFFLE, begin)(self, loader)
         finally:
             loader.generator = given
-        _attend_order(self, streams)
+        _patch_order(self, streams)
 
     def _reset(self: Any, loader: Any, first_iter: bool = False) -> None:
         region(streams, SHUFFLE, reset)(self, loader, first_iter)
-        _attend_order(self, streams)
+        _patch_order(self, streams)
 
-    iterator.__init__ = dress(__init__, begin)
-    iterator._reset = dress(_reset, reset)
+    iterator.__init__ = wraps_like(__init__, begin)
+    iterator._reset = wraps_like(_reset, reset)
 
 
 def _of_workers(loader: Any, streams: Streams) -> Any:
@@ -143,7 +141,7 @@ def _of_workers(loader: Any, streams: Streams) -> Any:
     return torch._C.Generator().manual_seed(seed)
 
 
-def _attend_order(iterator: Any, streams: Streams) -> None:
+def _patch_order(iterator: Any, streams: Streams) -> None:
     sampler = iterator._index_sampler
     while type(sampler).__module__ in KNOWN and hasattr(sampler, "sampler"):
         sampler = sampler.sampler
@@ -164,17 +162,17 @@ class Order:
         return self.next()
 
 
-def _routed_worker(original: Any, guest: Guest, forwards: Forwards) -> Any:
+def _routed_worker(original: Any, context: AdapterContext, forwards: Forwards) -> Any:
     """A worker draws for `augment` all its life. It seeds itself first: that seed stands, for it comes from the stream.
 
     Afterwards seeds are the script's again, as those of a `worker_init_fn` are. The worker's own are never told as
     seeds that the script gives: where nothing is seeded they are others in each run, and follow the main process.
     """
-    streams, seeding, signature = guest.streams, guest.seeding, inspect.signature(original)
+    streams, seeding, signature = context.streams, context.seeding, inspect.signature(original)
 
     def worker_loop(*args: Any, **kwargs: Any) -> Any:
         forwards.inside = True
-        guest.trace.leave()
+        context.trace.leave()
         if "init_fn" not in signature.parameters:
             return original(*args, **kwargs)
         given = signature.bind(*args, **kwargs).arguments
@@ -185,7 +183,7 @@ def _routed_worker(original: Any, guest: Guest, forwards: Forwards) -> Any:
             if streams.is_active:
                 for bank in streams.banks:
                     if bank.library in SEEDED:
-                        bank.settle(AUGMENT)
+                        bank.after_seeding(AUGMENT)
                 streams.resume()
             if own is not None:
                 own(worker_id)
@@ -196,4 +194,4 @@ def _routed_worker(original: Any, guest: Guest, forwards: Forwards) -> Any:
             streams.pause()
         return original(**dict(given, init_fn=init_fn))
 
-    return dress(worker_loop, original)
+    return wraps_like(worker_loop, original)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...profiling import Window
-from ...seeds import dress
+from ...seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ NO_OPERATORS = ("ProfilerStep", "[memory]", "[pytorch")
 MICROSECONDS = 1e6
 
 
-def attend_profile(torch: Any, guest: Guest) -> None:
+def install_profile(torch: Any, context: AdapterContext) -> None:
     """Profile the window that the run asks for."""
     profiler = Profiler(torch)
-    window = Window(guest, FRAMEWORK, profiler.begin, profiler.end)
+    window = Window(context, FRAMEWORK, profiler.begin, profiler.end)
     profiler.give_way(window)
-    window.attend()
+    window.patch()
     register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
     if register is not None:  # PyTorch 2.0
         register(lambda *_: window.update())
@@ -69,7 +69,7 @@ class Profiler:
                 window.close()
             return original(own, *args, **kwargs)
 
-        profile._prepare_trace = dress(_prepare_trace, original)
+        profile._prepare_trace = wraps_like(_prepare_trace, original)
 
     def _kernels(self, seen: Any) -> Iterator[tuple[str, int, float]]:
         """What ran on the device: ranges that the program only named are on its time line too."""

@@ -7,21 +7,28 @@ import weakref
 from threading import get_ident
 from types import FunctionType
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...regions import INIT, Constructor, region
-from ...seeds import dress
-from ...split import Splitting, early_draws_of
+from ...seeds import wraps_like
+from ...split import Splitting
 from ...streams import Streams
 from .generators import backward_check
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable, Protocol
 
-    from .capture.predictions import Predictions
     from .proof import Proof
-    from .trace.modules import Layers
-    from .trace.tracer import Tracer
+
+    class InnerCalls(Protocol):
+        """What is told of modules that a running one calls."""
+
+        def call(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
+            """Carry out the call of a module by another one."""
+
+        def leave(self) -> None:
+            """The outermost call has ended, in whatever way."""
+
 
 DRAWS = (
     "rand",
@@ -41,42 +48,42 @@ DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
 """Parts of the names of PyTorch's own classes that have no weights and draw. Losses and activations draw nothing."""
 
 
-def attend_regions(torch: Any, guest: Guest) -> None:
+def patch_regions(torch: Any, context: AdapterContext) -> None:
     """The regions of an active guest but for forward passes, which are seen in every variant."""
-    _attend_constructors(torch.nn.Module, guest.streams)
-    _attend_initialisers(torch.nn.init, guest.streams)
-    Splitting(guest.streams, guest.project).attend(torch, ("randperm",))
+    _patch_constructors(torch.nn.Module, context.streams)
+    _patch_initialisers(torch.nn.init, context.streams)
+    Splitting(context.streams, context.project).patch(torch, ("randperm",))
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     draws = [name for name in DRAWS if hasattr(torch, name)]
-    early_draws_of(guest).attend(torch, draws, "torch", is_passing=is_compiling)
+    context.early_draws.patch(torch, draws, "torch", is_passing=is_compiling)
     register = getattr(torch.jit._builtins, "_register_builtin", None)
     if register is not None:  # to the compiler of torch.jit they are what they stand for
         for name in ("randperm", *draws):
             register(getattr(torch, name), "aten::%s" % name)
 
 
-def _attend_constructors(module: Any, streams: Streams) -> None:
+def _patch_constructors(module: Any, streams: Streams) -> None:
     """All classes of modules that there are and will be."""
 
-    def attend(cls: Any) -> None:
+    def patch(cls: Any) -> None:
         function = cls.__dict__.get("__init__")
         if type(function) is FunctionType:
             cls.__init__ = Constructor(function, streams)
 
-    def attend_all(cls: Any) -> None:
+    def patch_all(cls: Any) -> None:
         for own in cls.__subclasses__():
-            attend(own)
-            attend_all(own)
+            patch(own)
+            patch_all(own)
 
     def __init_subclass__(cls: Any, /, **kwargs: Any) -> None:  # noqa: N807
         super(module, cls).__init_subclass__(**kwargs)
-        attend(cls)
+        patch(cls)
 
-    attend_all(module)
+    patch_all(module)
     module.__init_subclass__ = classmethod(__init_subclass__)
 
 
-def _attend_initialisers(init: Any, streams: Streams) -> None:
+def _patch_initialisers(init: Any, streams: Streams) -> None:
     """The functions of `torch.nn.init`, also where layers have imported them by name."""
     found = [
         (name, function)
@@ -97,23 +104,25 @@ class Forwards:
     Attributes:
         inside: whether a module is running, or whatever else whose modules are no training and no evaluation.
         layers: told of modules that the running one calls, while their outputs are traced.
+        at_begin: told of the module, its arguments, its keyword arguments and whether it has weights before an
+            outermost call, the constructors' own calls left out.
+        at_end: told of the same, with the output before the last, after one that ended well.
     """
 
-    def __init__(self, torch: Any, guest: Guest, proof: Proof) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, proof: Proof) -> None:
         self.torch = torch
-        self.streams = guest.streams
-        self.recorder = guest.recorder
-        self.capture = guest.capture
-        self.is_traced = bool(guest.trace.asked)
+        self.streams = context.streams
+        self.recorder = context.recorder
+        self.is_traced = bool(context.trace.requested_level)
         self.proof = proof
         self.inside = False
         self.is_in_backward = backward_check(torch)
         self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
-        self.predictions: Predictions | None = None
-        self.trace: Tracer | None = None
-        self.layers: Layers | None = None
+        self.at_begin: list[Callable[[Any, Any, Any, bool], object]] = []
+        self.at_end: list[Callable[[Any, Any, Any, Any, bool], object]] = []
+        self.layers: InnerCalls | None = None
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         module, streams, forwards = self.torch.nn.Module, self.streams, self
         original = module.__call__
         is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
@@ -136,11 +145,11 @@ class Forwards:
                 if forwards.layers is not None:
                     forwards.layers.leave()
                     forwards.layers = None
-            if forwards.predictions is not None or forwards.trace is not None:
+            if forwards.at_end:
                 forwards.end(self, args, kwargs, output)
             return output
 
-        module.__call__ = dress(__call__, original)
+        module.__call__ = wraps_like(__call__, original)
         if not self.is_traced:  # what looks at tensors in a compiled part of the program would be compiled with it
             _pass_by(self.torch, __call__.__code__)
 
@@ -154,10 +163,11 @@ class Forwards:
             if self.is_in_backward():
                 return None
             _, stream, has_weights = known
-            if self.trace is not None and self.streams.now != INIT:
-                self.trace.begin(module, args, kwargs, has_weights)
-            if has_weights and self.streams.now != INIT:
-                self.proof.forward(module, args, kwargs)
+            if (has_weights or self.at_begin) and self.streams.now != INIT:
+                for callback in self.at_begin:
+                    callback(module, args, kwargs, has_weights)
+                if has_weights:
+                    self.proof.forward(module, args, kwargs)
             return None if stream is None else self.streams.enter(stream)
         except Exception as error:
             self.recorder.fault("forward of %s" % type(module).__name__, error)
@@ -165,19 +175,12 @@ class Forwards:
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """Of an outermost call that went well; only asked for where outputs are kept or traced."""
-        predictions = self.predictions
         try:
             known = self.kinds.get(id(module))
             if known is None or self.is_in_backward() or self.streams.now == INIT:
                 return
-            if self.trace is not None:
-                self.trace.end(module, output, known[2])
-            if predictions is None:
-                return
-            if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
-                return
-            if known[2] and self.proof.tracing_state() is None:
-                predictions.after(module, args, kwargs, output, module.training and self.torch.is_grad_enabled())
+            for callback in self.at_end:
+                callback(module, args, kwargs, output, known[2])
         except Exception as error:
             self.recorder.fault("output of %s" % type(module).__name__, error)
 

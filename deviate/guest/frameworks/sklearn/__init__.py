@@ -10,9 +10,9 @@ import functools
 import sys
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...project import beyond
-from ...seeds import dress
+from ...seeds import wraps_like
 from ...split import Splitting
 from ...streams import spelled
 
@@ -35,27 +35,27 @@ BETWEEN = ("sklearn.model_selection", "sklearn.datasets", "sklearn.utils", "skle
 """Modules through which the project reaches a splitter, those of the guest included."""
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == "sklearn":
-        guest.recorder.event("environment", {"scikit-learn": module.__version__})
+        context.recorder.event("environment", {"scikit-learn": module.__version__})
     elif module.__name__ == BASE:
-        proof_of(guest).attend(module)
+        proof_of(context).patch(module)
     elif module.__name__ == PARAMETERS:
-        if guest.capture.wants_predictions:
-            _watch_metrics(module, proof_of(guest).capture)
+        if context.capture.wants_predictions:
+            _watch_metrics(module, proof_of(context).capture)
     else:
-        _Checking(guest, module.check_random_state).attend(module)
+        _Checking(context, module.check_random_state).patch(module)
 
 
 @functools.lru_cache(maxsize=None)
-def proof_of(guest: Guest) -> Any:
+def proof_of(context: AdapterContext) -> Any:
     from .proof import Proof
 
-    proof = Proof(guest)
-    if guest.capture.wants_predictions or guest.capture.wants_weights:
+    proof = Proof(context)
+    if context.capture.wants_predictions or context.capture.wants_weights:
         from .capture import Capture
 
-        proof.capture = Capture(guest, proof)
+        proof.capture = Capture(context, proof)
     return proof
 
 
@@ -69,28 +69,32 @@ def _watch_metrics(module: Any, capture: Any) -> None:
         decorate = original(*args, **kwargs)
 
         def decorated(function: Any) -> Any:
-            made = decorate(function)
-            return capture.metric(made) if function.__module__.startswith("sklearn.metrics") else made
+            decorated_function = decorate(function)
+            return (
+                capture.metric(decorated_function)
+                if function.__module__.startswith("sklearn.metrics")
+                else decorated_function
+            )
 
         return decorated
 
-    module.validate_params = dress(validate_params, original)
+    module.validate_params = wraps_like(validate_params, original)
 
 
 class _Checking:
     """The function by which all of scikit-learn comes to its generators."""
 
-    def __init__(self, guest: Guest, original: Any) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext, original: Any) -> None:
+        self.context = context
         self.original = original
         self.seen: set[tuple[str, str, int]] = set()
 
-    def attend(self, module: Any) -> None:
+    def patch(self, module: Any) -> None:
         def check_random_state(seed: Any) -> Any:
             try:
                 seed = self.chosen(seed, _getframe(1))
             except Exception as error:
-                self.guest.recorder.fault("check_random_state", error)
+                self.context.recorder.fault("check_random_state", error)
             return self.original(seed)
 
         check_random_state.__doc__ = self.original.__doc__
@@ -98,8 +102,8 @@ class _Checking:
 
     def chosen(self, seed: Any, frame: FrameType) -> Any:
         """What scikit-learn is to make its generator of."""
-        streams = self.guest.streams
-        if not streams.is_home():
+        streams = self.context.streams
+        if not streams.is_routed_thread():
             return seed
         module = _module(frame)
         is_divider = module.startswith(DIVIDERS) or (
@@ -114,9 +118,9 @@ class _Checking:
 
     def _order(self, frame: FrameType) -> str:
         """Stream of a permutation; empty where a library draws one for reasons of its own."""
-        project = self.guest.project
+        project = self.context.project
         owner = project.innermost(frame)
-        return "" if owner is None else Splitting(self.guest.streams, project).stream(owner) or ""
+        return "" if owner is None else Splitting(self.context.streams, project).stream(owner) or ""
 
     def _chosen_for_data(self, seed: Any, frame: FrameType, order: str | None) -> Any:
         """The same for what chooses examples.
@@ -127,7 +131,7 @@ class _Checking:
         Args:
             order: stream of a permutation; None for what divides.
         """
-        streams, seeding = self.guest.streams, self.guest.seeding
+        streams, seeding = self.context.streams, self.context.seeding
         stream = "split" if order is None else order
         owner = beyond(BETWEEN, frame)
         is_of_estimator = owner is not None and _module(owner).startswith("sklearn.")
@@ -159,11 +163,11 @@ class _Checking:
                 estimator = "%s." % type(owner.f_locals["self"]).__name__
             owner = owner.f_back
         call = "%srandom_state" % estimator
-        key = (call, *self.guest.project.nearest(frame))
+        key = (call, *self.context.project.nearest(frame))
         if key not in self.seen:
             self.seen.add(key)
-            self.guest.streams.tell_drawn("sklearn", self.guest.streams.now)
-            self.guest.seeding.record("sklearn.%s" % call, seed)
+            self.context.streams.tell_drawn("sklearn", self.context.streams.now)
+            self.context.seeding.record("sklearn.%s" % call, seed)
 
 
 def _module(frame: FrameType) -> str:
@@ -172,5 +176,5 @@ def _module(frame: FrameType) -> str:
 
 def _caller_name(frame: FrameType) -> str:
     """Name of a function, or of the class whose method it is."""
-    own = frame.f_locals.get("self")
-    return frame.f_code.co_name if own is None else type(own).__name__
+    instance = frame.f_locals.get("self")
+    return frame.f_code.co_name if instance is None else type(instance).__name__

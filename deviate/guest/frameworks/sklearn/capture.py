@@ -6,9 +6,9 @@ import sys
 import weakref
 from threading import get_ident
 
+from ...adapter_context import AdapterContext
 from ...npz import CODES
-from ...parts import Guest
-from ...seeds import dress
+from ...seeds import wraps_like
 from ..capture_sets import Sets
 from ..rows import keys_of, numbers, rows
 from .proof import Proof, _arrays
@@ -30,12 +30,12 @@ METRICS = "sklearn.metrics"
 class Capture:
     """What is kept of the estimators that the script has fitted; not of those that are parts of another one."""
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
-        self.project = guest.project
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
+        self.project = context.project
         self.proof = proof
-        self.sets = Sets(guest, FRAMEWORK)
+        self.sets = Sets(context, FRAMEWORK)
         self.classes: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.estimators: list[Callable[[], Any]] = []
@@ -47,14 +47,14 @@ class Capture:
 
     def weights(self) -> list[tuple[str, Array]]:
         """The arrays of numbers in what is fitted and still there, as the proof names them."""
-        found = []
-        for number, known in enumerate(self.proof.fitted):
-            estimator = known()
+        arrays = []
+        for number, reference in enumerate(self.proof.fitted):
+            estimator = reference()
             if estimator is not None:
-                found += list(_arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0))
+                arrays += list(_arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0))
         return [
             (name, (array.dtype.name, array.shape, array.tobytes()))
-            for name, array in found
+            for name, array in arrays
             if array.dtype.name in CODES and array.ndim
         ]
 
@@ -76,9 +76,9 @@ class Capture:
             method = owner.__dict__.get(name)
             if method is not None and (owner, name) not in self.watched:
                 self.watched.add((owner, name))
-                self._attend(owner, name, method)
+                self._patch(owner, name, method)
 
-    def _attend(self, owner: Any, name: str, method: Any) -> None:
+    def _patch(self, owner: Any, name: str, method: Any) -> None:
         if hasattr(method, "fn") and hasattr(method, "check"):  # available under a condition
             watched = type(method)(self._watched(name, method.fn), method.check, method.attribute_name)
         elif callable(method):
@@ -89,38 +89,38 @@ class Capture:
 
     def _watched(self, name: str, original: Any) -> Any:
         def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_home = get_ident() == self.capture.thread and not self.proof.inside
-            if not is_home or self.inside:
-                made = original(estimator, *args, **kwargs)
-                if is_home and name == LABELS:  # the last to return is the outermost
-                    self.inner = made
-                return made
+            is_routed_thread = get_ident() == self.capture.thread and not self.proof.inside
+            if not is_routed_thread or self.inside:
+                result = original(estimator, *args, **kwargs)
+                if is_routed_thread and name == LABELS:  # the last to return is the outermost
+                    self.inner = result
+                return result
             frame = sys._getframe(1)
             if self.project.place(frame.f_code) is None:
                 return original(estimator, *args, **kwargs)
             self.inside += 1
             self.inner = None
             try:
-                made = original(estimator, *args, **kwargs)
+                result = original(estimator, *args, **kwargs)
             finally:
                 self.inside -= 1
             try:
-                self._made(estimator, name, args, kwargs, made, frame)
+                self._add_result(estimator, name, args, kwargs, result, frame)
             except Exception as error:
                 self.recorder.fault("outputs of %s" % name, error)
-            return made
+            return result
 
-        return dress(method, original)
+        return wraps_like(method, original)
 
     # ------------------------------------------------------------ sets
 
-    def _made(self, estimator: Any, method: str, args: Any, kwargs: Any, made: Any, frame: FrameType) -> None:
+    def _add_result(self, estimator: Any, method: str, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         data = args[0] if args else kwargs.get("X")
         truth = None
         if method == "score":
             truth = args[1] if len(args) > 1 else kwargs.get("y")
-            made, self.inner = self.inner, None
-        outputs = numbers(made[0] if isinstance(made, list) else made)
+            result, self.inner = self.inner, None
+        outputs = numbers(result[0] if isinstance(result, list) else result)
         name, root = self.sets.name(data, frame)
         if not getattr(outputs, "ndim", 0):
             self.sets.refuse(name, "%s of %s gives no outputs" % (method, type(estimator).__name__))
@@ -138,16 +138,16 @@ class Capture:
         name = name if number == 1 else "%s_%d" % (name, number)
         if not self._has_better(name, arrays, outputs):
             name = self.sets.keep(name, root, arrays)
-        self.latest = made, name, classes
+        self.latest = result, name, classes
 
     def _has_better(self, name: str, arrays: dict[str, Array], outputs: Any) -> bool:
         """Whether scores of the same classes are kept of the same examples: they tell more than labels do."""
-        known = self.capture.open.get(name)
-        if known is None or outputs.ndim > 1 or "keys" not in arrays or "keys" not in known.parts:
+        open_set = self.capture.open.get(name)
+        if open_set is None or outputs.ndim > 1 or "keys" not in arrays or "keys" not in open_set.parts:
             return False
         numpy: Any = sys.modules["numpy"]
-        kind, shape, buffer = known.parts["outputs"].whole()
-        if known.parts["keys"].whole()[2] != bytes(arrays["keys"][2]) or not kind.startswith("float"):
+        kind, shape, buffer = open_set.parts["outputs"].whole()
+        if open_set.parts["keys"].whole()[2] != bytes(arrays["keys"][2]) or not kind.startswith("float"):
             return False
         scores = numpy.frombuffer(buffer, kind).reshape(shape)
         labels = scores.argmax(1) if scores.ndim == 2 else scores > 0
@@ -155,11 +155,11 @@ class Capture:
 
     def _number(self, estimator: Any) -> int:
         """Several estimators that are there at once are told apart in the order in which they are asked first."""
-        for number, known in enumerate(self.estimators):
-            if known() is estimator:
+        for number, reference in enumerate(self.estimators):
+            if reference() is estimator:
                 return number + 1
-        for number, known in enumerate(self.estimators):
-            if known() is None:
+        for number, reference in enumerate(self.estimators):
+            if reference() is None:
                 self.estimators[number] = weakref.ref(estimator)
                 return number + 1
         self.estimators.append(weakref.ref(estimator))
@@ -173,34 +173,34 @@ class Capture:
         def metric(*args: Any, **kwargs: Any) -> Any:
             if self.latest is not None:
                 truth = args[0] if args else kwargs.get("y_true")
-                made = (
+                predictions = (
                     args[1]
                     if len(args) > 1
                     else next(map(kwargs.get, {"y_pred", "y_score", "y_prob"} & {*kwargs}), None)
                 )
-                if made is self.latest[0] and truth is not None:
+                if predictions is self.latest[0] and truth is not None:
                     try:
                         self._true(truth)
                     except Exception as error:
                         self.recorder.fault("true labels", error)
             return original(*args, **kwargs)
 
-        return dress(metric, original)
+        return wraps_like(metric, original)
 
     def _true(self, truth: Any) -> None:
-        made, name, classes = self.latest  # type: ignore[misc]
+        result, name, classes = self.latest  # type: ignore[misc]
         self.latest = None
-        known = self.capture.open.get(name)
-        labels = rows(numbers(made), places(numbers(truth), classes), None)
+        open_set = self.capture.open.get(name)
+        labels = rows(numbers(result), places(numbers(truth), classes), None)
         if (
-            known is None
-            or known.why_not
+            open_set is None
+            or open_set.why_not
             or not labels
             or "truth" not in labels
-            or labels["truth"][1][0] != known.parts["outputs"].rows
+            or labels["truth"][1][0] != open_set.parts["outputs"].rows
         ):
             return
-        whole = {part: each.whole() for part, each in known.parts.items()}
+        whole = {part: each.whole() for part, each in open_set.parts.items()}
         if whole.get("truth") != labels["truth"]:
             self.capture.again(name)
             self.capture.rows(name, {**whole, "truth": labels["truth"]}, FRAMEWORK)
@@ -214,5 +214,5 @@ def places(labels: Any, classes: Any) -> Any:
     are_numbers = [each.dtype.kind in "iufb" for each in (labels, classes)]
     if are_numbers[0] != are_numbers[1]:
         return labels
-    found = numpy.minimum(numpy.searchsorted(classes, labels), len(classes) - 1)
-    return numpy.where(classes[found] == labels, found, -1)
+    indices = numpy.minimum(numpy.searchsorted(classes, labels), len(classes) - 1)
+    return numpy.where(classes[indices] == labels, indices, -1)

@@ -7,37 +7,40 @@ import sys
 import weakref
 from threading import get_ident
 
+from ...adapter_context import AdapterContext
 from ...arrays import array_of
 from ...evaluations import INPUTS, LABELS, Evaluations
-from ...parts import Guest
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
     from ...hashing import Array
-    from .proof import Proof
 
 SCORE = "score"
 METHODS = (SCORE, "predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
 class Evaluation:
-    """Watches the methods of the classes that were fitted. What one of them calls in turn is its own affair."""
+    """Watches the methods of the classes that were fitted. What one of them calls in turn is its own affair.
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
-        self.recorder = guest.recorder
-        self.thread = guest.streams.thread
-        self.proof = proof
-        self.data = Evaluations(guest.recorder, "sklearn")
+    Args:
+        is_fitting: whether an estimator is being fitted, which may predict for itself.
+    """
+
+    def __init__(self, context: AdapterContext, is_fitting: Callable[[], bool]) -> None:
+        self.recorder = context.recorder
+        self.thread = context.streams.thread
+        self.is_fitting = is_fitting
+        self.data = Evaluations(context.recorder, "sklearn")
         self.kinds: set[type] = set()
         self.watched: set[tuple[type, str]] = set()
         self.inside = 0
         self.latest: Any = _nothing
         self.evidence = LABELS
-        guest.recorder.at_close.append(self.close)
+        context.recorder.at_close.append(self.close)
 
-    def attend(self, kind: type) -> None:
+    def patch(self, kind: type) -> None:
         """A class has been fitted. Methods of the script's own classes stay: such classes may be pickled by value."""
         if kind in self.kinds or self.data.is_over:
             return
@@ -56,7 +59,7 @@ class Evaluation:
     def _watching(self, name: str, original: Any) -> Any:
         @functools.wraps(original)
         def method(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-            is_asked = not (self.inside or self.data.is_over or self.proof.inside) and get_ident() == self.thread
+            is_asked = not (self.inside or self.data.is_over or self.is_fitting()) and get_ident() == self.thread
             if not is_asked:
                 return original(estimator, *args, **kwargs)
             try:
@@ -73,18 +76,18 @@ class Evaluation:
 
     def _take(self, name: str, args: Any, kwargs: Any) -> None:
         """One call is one pass. The same array at once, for classes and for their probabilities, counts once."""
-        given = [args[0] if args else kwargs.get("X")]
+        data = [args[0] if args else kwargs.get("X")]
         if name == SCORE:
-            given.append(args[1] if len(args) > 1 else kwargs.get("y"))
-        if self.latest() is given[0]:
+            data.append(args[1] if len(args) > 1 else kwargs.get("y"))
+        if self.latest() is data[0]:
             return
         try:
-            self.latest = weakref.ref(given[0])
+            self.latest = weakref.ref(data[0])
         except TypeError:  # a list
             pass
-        if len(given) < 2 or given[1] is None:
+        if len(data) < 2 or data[1] is None:
             self.evidence = INPUTS
-        arrays = [_array(value) for value in given if value is not None]
+        arrays = [_array(value) for value in data if value is not None]
         if arrays and all(array[1][0] == arrays[0][1][0] for array in arrays):
             self.data.add(arrays)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ...adapter_context import AdapterContext
 from ...hashing import weights_digest
-from ...parts import Guest
-from ...seeds import dress
+from ...seeds import wraps_like
 from .evaluation import Evaluation
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -20,26 +20,26 @@ DEEPEST = 6
 class Proof:
     """Estimators that the script has fitted, as long as they are there; not those that are parts of another one."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        self.recorder = guest.recorder
-        self.evaluation = Evaluation(guest, self)
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+        self.recorder = context.recorder
+        self.evaluation = Evaluation(context, lambda: bool(self.inside))
         self.capture: Any = None
         self.tracing: Any = None
-        if guest.trace.asked:
+        if context.trace.requested_level:
             from .trace import SklearnTrace  # most runs are not traced
 
-            self.tracing = SklearnTrace(guest, _arrays)
+            self.tracing = SklearnTrace(context, _arrays)
         self.fitted: list[Any] = []
         self.inside = 0
-        guest.recorder.at_main_end.append(lambda: self.tell("loop"))
-        guest.recorder.at_close.append(lambda: self.tell("exit"))
+        context.recorder.at_main_end.append(lambda: self.tell("loop"))
+        context.recorder.at_close.append(lambda: self.tell("exit"))
 
-    def attend(self, base: Any) -> None:
+    def patch(self, base: Any) -> None:
         """All `fit` methods of scikit-learn are made by one decorator."""
         original = getattr(base, "_fit_context", None)
         if original is not None:  # from version 1.3
-            base._fit_context = dress(
+            base._fit_context = wraps_like(
                 lambda *args, **kwargs: self._decorator(original(*args, **kwargs)),
                 original,
             )
@@ -52,7 +52,7 @@ class Proof:
                 if self.capture is not None and not self.inside:
                     self.recorder.tell([self.capture.fits])
                 if not self.inside:
-                    self.guest.look_for_held_out(sys._getframe(1))
+                    self.context.look_for_held_out(sys._getframe(1))
                     self.evaluation.train()
                 self.inside += 1
                 try:
@@ -64,23 +64,23 @@ class Proof:
                     self.inside -= 1
                     if not self.inside:
                         self._note(estimator)
-                        self.evaluation.attend(type(estimator))
+                        self.evaluation.patch(type(estimator))
                     if self.capture is not None:
                         self.recorder.tell([lambda: self.capture.fitted(estimator)])
 
-            return dress(fit, original)
+            return wraps_like(fit, original)
 
         return decorated
 
     def _note(self, estimator: Any) -> None:
-        if not any(known() is estimator for known in self.fitted):
+        if not any(reference() is estimator for reference in self.fitted):
             self.fitted.append(weakref.ref(estimator))
 
     def tell(self, moment: str) -> None:
         """Tell the hash of what is still there."""
         arrays: list[tuple[str, Any]] = []
-        for number, known in enumerate(self.fitted):
-            estimator = known()
+        for number, reference in enumerate(self.fitted):
+            estimator = reference()
             if estimator is not None:
                 arrays += _arrays("%d.%s" % (number, type(estimator).__name__), estimator, 0)
         if arrays:
@@ -115,10 +115,10 @@ def _parts(value: Any) -> dict[str, Any]:
     """What an estimator has fitted, and what the tree in one of scikit-learn's is made of."""
     if hasattr(value, "get_params"):
         mine = vars(value).items()
-        found = {key: item for key, item in mine if key.endswith("_") and not key.startswith("_")}
+        attributes = {key: item for key, item in mine if key.endswith("_") and not key.startswith("_")}
         for key, pairs in mine:  # a pipeline fits its steps themselves, not copies that it keeps in `steps_`
             for pair in pairs if isinstance(pairs, list) else ():
                 if isinstance(pair, tuple) and len(pair) > 1 and hasattr(pair[1], "get_params"):
-                    found["%s.%s" % (key, pair[0])] = pair[1]
-        return found
+                    attributes["%s.%s" % (key, pair[0])] = pair[1]
+        return attributes
     return value.__getstate__() if type(value).__module__.startswith("sklearn.tree") else {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ..array_trace import States, record, record_batch
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -27,10 +27,12 @@ PARTS = {"X": "input", "y": "target", "sample_weight": "weight"}
 class SklearnTrace:
     """What is traced of estimators."""
 
-    def __init__(self, guest: Guest, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]) -> None:
-        self.trace = guest.trace
-        self.recorder = guest.recorder
-        self.states = States(guest)
+    def __init__(
+        self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
+    ) -> None:
+        self.trace = context.trace
+        self.recorder = context.recorder
+        self.states = States(context)
         self.arrays_of = arrays_of
 
     @contextmanager
@@ -47,9 +49,9 @@ class SklearnTrace:
             return
         place = trace.place(frame)
         self.states.record(place)
-        own: Any = getattr(estimator, "random_state", None)
-        if hasattr(own, "get_state"):
-            _, key, *rest = own.get_state()
+        random_state: Any = getattr(estimator, "random_state", None)
+        if hasattr(random_state, "get_state"):
+            _, key, *rest = random_state.get_state()
             numpy = sys.modules["numpy"]
             state = [numpy.frombuffer(key.tobytes(), "uint8"), numpy.asarray(rest, "float64").view("uint8")]
             record(trace, "state", "sklearn.random_state", numpy.concatenate(state), place)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from sys import _getframe
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from . import callbacks, summaries
 from .controls import Controls
 from .draws import LIBRARY, Draws
@@ -24,74 +24,74 @@ SUMMARIES = "tensorflow.python.summary.writer.writer"
 MODULES = ("tensorflow", SUMMARIES)
 
 
-def attach(module: Any, guest: Guest) -> None:
+def install(module: Any, context: AdapterContext) -> None:
     if module.__name__ == SUMMARIES:
-        summaries.attend(module.SummaryToEventTransformer, guest)
+        summaries.patch(module.SummaryToEventTransformer, context)
         return
-    guest.recorder.event("environment", {"tensorflow": module.__version__})
-    controls = Controls(guest, module)
-    if guest.seeding.is_active:
-        module.random.set_seed(guest.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
+    context.recorder.event("environment", {"tensorflow": module.__version__})
+    controls = Controls(context, module)
+    if context.seeding.is_active:
+        module.random.set_seed(context.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
     controls.apply()
-    guest.recorder.at_close.append(lambda: guest.recorder.event("environment", controls.facts()))
-    purpose = purpose_of(guest)
-    Draws(guest, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
+    context.recorder.at_close.append(lambda: context.recorder.event("environment", controls.facts()))
+    purpose = purpose_of(context)
+    Draws(context, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
     names = Names()
-    _override_seeds(guest, names)
-    if guest.streams.is_active:
-        Generators(guest, purpose).attend(names)
-        Stateless(guest, purpose).attend(names)
-        _tell_of_clock(guest, names)
+    _override_seeds(context, names)
+    if context.streams.is_active:
+        Generators(context, purpose).patch(names)
+        Stateless(context, purpose).patch(names)
+        _tell_of_clock(context, names)
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
-        callbacks.attend(script_ops.FuncRegistry, guest, purpose, controls.is_deterministic)
-    _watch_gradients(guest)
-    if guest.capture.wants_predictions:
+        callbacks.patch(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
+    _watch_gradients(context)
+    if context.capture.wants_predictions:
         from .capture import calls_of  # most runs keep nothing
 
-        calls_of(guest, proof_of(guest)).attend()
-    if guest.trace.asked:
+        calls_of(context, proof_of(context)).patch()
+    if context.trace.requested_level:
         from .trace import tensorflow_trace_of  # most runs are not traced
 
-        tensorflow_trace_of(guest).attend()
-    Sessions(guest).attend()
-    if guest.capture.profile:
-        from .profile import attend_profile
+        tensorflow_trace_of(context).patch()
+    Sessions(context).patch()
+    if context.capture.profile:
+        from .profile import install_profile
 
-        attend_profile(module, guest)
+        install_profile(module, context)
 
 
-def _watch_gradients(guest: Guest) -> None:
+def _watch_gradients(context: AdapterContext) -> None:
     """What gradients are taken of is what is trained."""
     backprop: Any = sys.modules["tensorflow.python.eager.backprop"]
-    original, proof = backprop.GradientTape.gradient, proof_of(guest)
+    original, proof = backprop.GradientTape.gradient, proof_of(context)
 
     def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             flat = sources.values() if isinstance(sources, dict) else sources
             proof.optimize(list(flat) if isinstance(flat, (list, tuple, type({}.values()))) else [flat])
         except Exception as error:
-            guest.recorder.fault("gradient", error)
+            context.recorder.fault("gradient", error)
         return original(self, target, sources, *args, **kwargs)
 
-    backprop.GradientTape.gradient = dress(gradient, original)
+    backprop.GradientTape.gradient = wraps_like(gradient, original)
 
 
-def _tell_of_clock(guest: Guest, names: Names) -> None:
+def _tell_of_clock(context: AdapterContext, names: Names) -> None:
     """The time, as a tensor, is what seeds are made of; where operations are deterministic TensorFlow refuses it."""
     module: Any = sys.modules["tensorflow.python.ops.logging_ops"]
     original = getattr(module, "timestamp", None) or module.gen_logging_ops.timestamp
 
     def timestamp(*args: Any, **kwargs: Any) -> Any:
-        guest.recorder.event("uncontrolled", "tf.timestamp", *guest.project.nearest(_getframe(1)))
+        context.recorder.event("uncontrolled", "tf.timestamp", *context.project.nearest(_getframe(1)))
         return original(*args, **kwargs)
 
-    names.replace(original, dress(timestamp, original))
+    names.replace(original, wraps_like(timestamp, original))
 
 
-def _override_seeds(guest: Guest, names: Names) -> None:
+def _override_seeds(context: AdapterContext, names: Names) -> None:
     module: Any = sys.modules["tensorflow.python.framework.random_seed"]
     calls = {"set_seed": "tensorflow.random.set_seed", "set_random_seed": "tensorflow.compat.v1.set_random_seed"}
     originals = {name: getattr(module, name) for name in calls}
     for name, call in calls.items():
-        guest.seeding.override(module, name, call, LIBRARY, internal="tensorflow.python.data")
+        context.seeding.override(module, name, call, LIBRARY, internal="tensorflow.python.data")
         names.replace(originals[name], getattr(module, name))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from sys import _getframe
 
-from ...parts import Guest
-from ...seeds import dress
-from ...visits import visits_of
+from ...adapter_context import AdapterContext
+from ...callback_threads import callback_threads_of
+from ...seeds import wraps_like
 from .purpose import Purpose
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -20,39 +20,39 @@ LOOKS = 3
 """How often a function that several threads call is looked at for draws."""
 
 
-def attend(registry: Any, guest: Guest, purpose: Purpose, is_deterministic: Callable[[], bool]) -> None:
+def patch(registry: Any, context: AdapterContext, purpose: Purpose, is_deterministic: Callable[[], bool]) -> None:
     """Stand in for the class of the registry through which all of them are made and called."""
-    insert, original, streams = registry.insert, registry.__call__, guest.streams
+    insert, original, streams = registry.insert, registry.__call__, context.streams
     places: dict[Any, tuple[str, int]] = {}
     looks: dict[Any, int] = {}
 
     def register(self: Any, func: Any) -> Any:
         token = insert(self, func)
-        visits_of(streams)
-        if streams.is_home() and purpose.is_parallel(_getframe(1)) and not is_deterministic():
-            places[token], looks[token] = guest.project.nearest(_getframe(1)), LOOKS
+        callback_threads_of(streams)
+        if streams.is_routed_thread() and purpose.is_parallel(_getframe(1)) and not is_deterministic():
+            places[token], looks[token] = context.project.nearest(_getframe(1)), LOOKS
         return token
 
     def __call__(self: Any, token: Any, *args: Any) -> Any:  # noqa: N807
-        visits = visits_of(streams)
-        before = visits.begin("augment")
-        marks = _marks(guest) if looks.get(token) else None
+        callback_threads = callback_threads_of(streams)
+        before = callback_threads.begin("augment")
+        marks = _marks(context) if looks.get(token) else None
         try:
             return original(self, token, *args)
         finally:
             if marks is not None and before is not None:
                 _look(token, marks)
-            visits.end(before)
+            callback_threads.end(before)
 
     def _look(token: Any, marks: list[Any]) -> None:
         looks[token] -= 1
-        if _marks(guest) != marks:
+        if _marks(context) != marks:
             looks[token] = 0
-            guest.recorder.event("uncontrolled", "draws of Python in parallel threads of tf.data", *places[token])
+            context.recorder.event("uncontrolled", "draws of Python in parallel threads of tf.data", *places[token])
 
-    registry.insert = dress(register, insert)
-    registry.__call__ = dress(__call__, original)
+    registry.insert = wraps_like(register, insert)
+    registry.__call__ = wraps_like(__call__, original)
 
 
-def _marks(guest: Guest) -> list[Any]:
-    return [bank.mark(bank.take()) for bank in guest.streams.banks]
+def _marks(context: AdapterContext) -> list[Any]:
+    return [bank.fingerprint(bank.get_state()) for bank in context.streams.banks]

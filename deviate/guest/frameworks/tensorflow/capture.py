@@ -11,8 +11,8 @@ import sys
 import weakref
 from threading import get_ident
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..loops import Loop, Loops
 from ..rows import arrays_in, numbers
 from .proof import Proof
@@ -44,8 +44,8 @@ class Traced:
 class Calls(Loops):
     """Calls of trained models by the script's own code."""
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
-        super().__init__(guest, FRAMEWORK)
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        super().__init__(context, FRAMEWORK)
         self.proof = proof
         self.drawn: tuple[Any, Any] | None = None
         self.traced: dict[int, Traced] = {}
@@ -53,10 +53,10 @@ class Calls(Loops):
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
         self.capture.at_end.append(self.hand_over)
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """TensorFlow has been imported."""
-        self._attend_graphs(sys.modules[PYTHON + "eager.polymorphic_function.concrete_function"].ConcreteFunction)
-        self._attend_iterators(sys.modules[PYTHON + "data.ops.iterator_ops"].OwnedIterator)
+        self._patch_graphs(sys.modules[PYTHON + "eager.polymorphic_function.concrete_function"].ConcreteFunction)
+        self._patch_iterators(sys.modules[PYTHON + "data.ops.iterator_ops"].OwnedIterator)
         backprop: Any = sys.modules[PYTHON + "eager.backprop"]
         backprop.GradientTape.gradient = self._before(backprop.GradientTape.gradient, self._differentiates)
 
@@ -99,7 +99,7 @@ class Calls(Loops):
 
     # ------------------------------------------------------------ data sets
 
-    def _attend_iterators(self, iterator: Any) -> None:
+    def _patch_iterators(self, iterator: Any) -> None:
         original, own = iterator.__next__, self
 
         def __next__(self_: Any) -> Any:  # noqa: N807
@@ -108,20 +108,20 @@ class Calls(Loops):
                 own.drawn = self_, batch
             return batch
 
-        iterator.__next__ = dress(__next__, original)
+        iterator.__next__ = wraps_like(__next__, original)
 
     def _loop(self, frame: FrameType) -> Loop:
         """The loop through which the latest batch came."""
         iterator = self.drawn[0] if self.drawn is not None else None
         step = self.capture.step()
-        known = self.known(iterator, step)
+        known = self.find_loop(iterator, step)
         if known is not None:
             return known
         dataset = getattr(iterator, "_dataset", None)
         return self.begin(self.sets.name(self if dataset is None else dataset, frame)[0], dataset, iterator, step)
 
     def _add(self, outputs: Any, truth: Any, inputs: list[Any], frame: FrameType) -> None:
-        if not self.capture.is_home():
+        if not self.capture.is_script_thread():
             return
         rows = outputs.shape[0] if len(outputs.shape) else 0
         loop = self._loop(frame)
@@ -137,7 +137,7 @@ class Calls(Loops):
 
     # ------------------------------------------------------------ graphs
 
-    def _attend_graphs(self, concrete: Any) -> None:
+    def _patch_graphs(self, concrete: Any) -> None:
         original, own = concrete._call_flat, self
 
         def _call_flat(self_: Any, tensor_inputs: Any, captured_inputs: Any) -> Any:
@@ -146,7 +146,7 @@ class Calls(Loops):
                 own._ran(self_.graph, tensor_inputs, captured_inputs)
             return made
 
-        concrete._call_flat = dress(_call_flat, original)
+        concrete._call_flat = wraps_like(_call_flat, original)
 
     def _ran(self, graph: Any, given: Any, captured: Any) -> None:
         """A graph has run. Those in which gradients are taken train."""
@@ -196,7 +196,7 @@ class Calls(Loops):
                 self.recorder.fault(original.__name__, error)
             return original(*args, **kwargs)
 
-        return dress(method, original)
+        return wraps_like(method, original)
 
 
 def _unsafe(graph: Any, tensors: list[Any]) -> str:
@@ -238,5 +238,5 @@ def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
 
 
 @functools.lru_cache(maxsize=None)
-def calls_of(guest: Guest, proof: Proof) -> Calls:
-    return Calls(guest, proof)
+def calls_of(context: AdapterContext, proof: Proof) -> Calls:
+    return Calls(context, proof)

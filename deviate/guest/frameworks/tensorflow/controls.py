@@ -9,8 +9,8 @@ import os
 import sys
 from sys import _getframe
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ VARIABLES = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 class Controls:
     """Puts the factors where the variant wants them, and holds them there."""
 
-    def __init__(self, guest: Guest, module: Any) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext, module: Any) -> None:
+        self.context = context
         self.module = module
         self.config: Any = sys.modules.get("tensorflow.python.framework.config")
 
     def apply(self) -> None:
         experimental = self.module.config.experimental
-        self._hold_kernels(experimental, self.guest.controls.get("kernels"))
-        if self.guest.controls.get("precision") == "full" and hasattr(experimental, TF32.rpartition(".")[2]):
+        self._hold_kernels(experimental, self.context.controls.get("kernels"))
+        if self.context.controls.get("precision") == "full" and hasattr(experimental, TF32.rpartition(".")[2]):
             self._set("precision", TF32, False, experimental.enable_tensor_float_32_execution)
             self._ignore(experimental, TF32, "precision", lambda enabled=True: bool(enabled))
-        if "threads" in self.guest.controls:
-            threading, number = self.module.config.threading, int(self.guest.controls["threads"])
+        if "threads" in self.context.controls:
+            threading, number = self.module.config.threading, int(self.context.controls["threads"])
             for name in ("set_intra_op_parallelism_threads", "set_inter_op_parallelism_threads"):
                 call = "tensorflow.config.threading." + name
                 self._set("threads", call, number, getattr(threading, name))
@@ -55,7 +55,7 @@ class Controls:
             return
         asked = [variable for variable in VARIABLES if os.environ.get(variable, "0") not in ("", "0", "false")]
         for variable in asked:
-            self.guest.recorder.event("control", "kernels", variable, os.environ[variable], "", 0, "overridden")
+            self.context.recorder.event("control", "kernels", variable, os.environ[variable], "", 0, "overridden")
         if asked and hasattr(self.config, "disable_op_determinism"):
             self.config.disable_op_determinism()
         self._ignore(experimental, DETERMINISM, "kernels")
@@ -69,11 +69,11 @@ class Controls:
             if level == "deterministic":
                 self._set("kernels", variable, "1", lambda value, name=variable: os.environ.update({name: value}))  # type: ignore[misc]
             elif os.environ.pop(variable, None):
-                self.guest.recorder.event("control", "kernels", variable, "1", "", 0, "overridden")
+                self.context.recorder.event("control", "kernels", variable, "1", "", 0, "overridden")
 
     def _set(self, factor: str, call: str, value: object, act: Callable[[Any], object]) -> None:
         act(value)
-        self.guest.recorder.event("control", factor, call, str(value), "", 0, "set")
+        self.context.recorder.event("control", factor, call, str(value), "", 0, "set")
 
     def _ignore(
         self, owner: Any, call: str, factor: str, is_against: Callable[..., bool] = lambda *args, **kwargs: True
@@ -90,12 +90,12 @@ class Controls:
             try:
                 if is_against(*args, **kwargs):
                     value = ", ".join(map(repr, (*args, *kwargs.values())))
-                    place = self.guest.project.nearest(_getframe(1))
-                    self.guest.recorder.event("control", factor, call, value, *place, "overridden")
+                    place = self.context.project.nearest(_getframe(1))
+                    self.context.recorder.event("control", factor, call, value, *place, "overridden")
             except Exception as error:
-                self.guest.recorder.fault(call, error)
+                self.context.recorder.fault(call, error)
 
-        setattr(owner, name, dress(setter, original))
+        setattr(owner, name, wraps_like(setter, original))
 
     def is_deterministic(self) -> bool:
         asked = getattr(self.config, "is_op_determinism_enabled", None)
@@ -106,14 +106,14 @@ class Controls:
         config = self.module.config
         build = self.module.sysconfig.get_build_info() if hasattr(self.module.sysconfig, "get_build_info") else {}
         found: dict[str, object] = {"TensorFlow op determinism": self.is_deterministic()}
-        if "threads" not in self.guest.controls:  # in runs that vary them, they are no difference to warn of
+        if "threads" not in self.context.controls:  # in runs that vary them, they are no difference to warn of
             found["TensorFlow intra-op threads"] = config.threading.get_intra_op_parallelism_threads()
             found["TensorFlow inter-op threads"] = config.threading.get_inter_op_parallelism_threads()
         found.update(
             {"%s of TensorFlow" % key: str(build[key]) for key in ("cuda_version", "cudnn_version") if key in build}
         )
         port = sys.modules.get("tensorflow.python.util._pywrap_util_port")
-        if port is not None and "onednn" not in self.guest.controls:
+        if port is not None and "onednn" not in self.context.controls:
             found["oneDNN of TensorFlow"] = bool(port.IsMklEnabled())
         context = sys.modules["tensorflow.python.eager.context"].context()
         if context._context_handle is not None:

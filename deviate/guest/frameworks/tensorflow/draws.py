@@ -10,9 +10,9 @@ import sys
 from sys import _getframe
 from threading import current_thread
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...requests import Given, Requests
-from ...seeds import dress
+from ...seeds import wraps_like
 from ...streams import spelled
 from .pipelines import Pipelines
 from .purpose import Purpose
@@ -35,42 +35,44 @@ class Draws:
     Source: tensorflow/python/framework/random_seed.py of TensorFlow 2.21; operations of `tf.compat.v1` ask there too.
     """
 
-    def __init__(self, guest: Guest, purpose: Purpose, random_seed: Any, is_deterministic: Callable[[], bool]) -> None:
-        self.guest = guest
+    def __init__(
+        self, context: AdapterContext, purpose: Purpose, random_seed: Any, is_deterministic: Callable[[], bool]
+    ) -> None:
+        self.context = context
         self.purpose = purpose
         self.is_deterministic = is_deterministic
         self.original = random_seed.get_seed
-        self.requests = Requests(guest.streams, LIBRARY) if guest.streams.is_active else None
-        self.pipelines = Pipelines(guest)
+        self.requests = Requests(context.streams, LIBRARY) if context.streams.is_active else None
+        self.pipelines = Pipelines(context)
         self.seen: set[tuple[str, str, str, int]] = set()
         if self.requests is not None:
-            self.pipelines.attend(sys.modules["tensorflow.python.data.ops.dataset_ops"].DatasetV2)
-        random_seed.get_seed = dress(self._stand_in(), self.original)
+            self.pipelines.patch(sys.modules["tensorflow.python.data.ops.dataset_ops"].DatasetV2)
+        random_seed.get_seed = wraps_like(self._routed_get_seed(), self.original)
 
-    def _stand_in(self) -> Any:
+    def _routed_get_seed(self) -> Any:
         def get_seed(op_seed: Any) -> Any:
             try:
                 return self.pair(op_seed, _getframe(1))
             except Exception as error:
-                self.guest.recorder.fault("get_seed", error)
+                self.context.recorder.fault("get_seed", error)
                 return self.original(op_seed)
 
         return get_seed
 
     def pair(self, op_seed: Any, frame: FrameType) -> Any:
         """The two seeds of an operation that is made, or run, in this frame."""
-        streams, requests = self.guest.streams, self.requests
+        streams, requests = self.context.streams, self.requests
         if self.pipelines.is_numbering:
             return op_seed, op_seed
         if op_seed is not None and not isinstance(op_seed, Given):
             self._record(op_seed, frame)
         if requests is None or streams.paused:
             return self.original(op_seed)
-        if not streams.is_home() and type(current_thread()).__name__ not in REPLICAS:
+        if not streams.is_routed_thread() and type(current_thread()).__name__ not in REPLICAS:
             self._tell("random operations in another thread", frame)
             return self.original(op_seed)
         stream, is_parallel = self.purpose.draw(frame)
-        is_numbered = op_seed is None and requests.asked.get(stream) is None and self.pipelines.meet(frame)
+        is_numbered = op_seed is None and requests.script_seeds.get(stream) is None and self.pipelines.meet(frame)
         if is_parallel and not is_numbered and not self.is_deterministic():
             self._tell("random numbers in parallel threads of tf.data", frame)  # that race for those of one operation
         if op_seed is None:
@@ -83,14 +85,14 @@ class Draws:
     def _record(self, op_seed: Any, frame: FrameType) -> None:
         call = self.purpose.name(frame) + ".seed"
         if self._is_first(call, repr(op_seed), frame):
-            self.guest.seeding.record(call, op_seed)
+            self.context.seeding.record(call, op_seed)
 
     def _is_first(self, what: str, value: str, frame: FrameType) -> bool:
-        key = (what, value, *self.guest.project.nearest(frame))
+        key = (what, value, *self.context.project.nearest(frame))
         is_first = key not in self.seen
         self.seen.add(key)
         return is_first
 
     def _tell(self, what: str, frame: FrameType) -> None:
         if self._is_first(what, "", frame):
-            self.guest.recorder.event("uncontrolled", what, *self.guest.project.nearest(frame))
+            self.context.recorder.event("uncontrolled", what, *self.context.project.nearest(frame))

@@ -10,8 +10,8 @@ import sys
 import weakref
 from threading import get_ident
 
+from ...adapter_context import AdapterContext
 from ...evaluations import INPUTS, LABELS, LOADER, Evaluations
-from ...parts import Guest
 from .proof import Proof
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -40,10 +40,10 @@ class Evaluation:
         is_over: whether they have been told.
     """
 
-    def __init__(self, guest: Guest, proof: Proof) -> None:
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+        self.recorder = context.recorder
         self.proof = proof
-        self.examples = Evaluations(guest.recorder, "keras")
+        self.examples = Evaluations(context.recorder, "keras")
         self.model: Any = lambda: None
         self.step: tuple[tuple[int, int], ...] = ()
         self.recorder.at_main_end.append(self.end)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from sys import _getframe
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from .names import Names
 from .purpose import Purpose
 
@@ -36,15 +36,15 @@ BITS = 2**31 - 1
 class Generators:
     """Routes the generators that the project makes, and the global one."""
 
-    def __init__(self, guest: Guest, purpose: Purpose) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext, purpose: Purpose) -> None:
+        self.context = context
         self.purpose = purpose
         self.ops = sys.modules["tensorflow.python.framework.ops"]
         self.module: Any = sys.modules["tensorflow.python.ops.stateful_random_ops"]
         self.original = self.module.Generator
         self.Routed = self._routed()
 
-    def attend(self, names: Names) -> None:
+    def patch(self, names: Names) -> None:
         original = self.original
         for name in ("from_seed", "from_non_deterministic_state"):
             setattr(original, name, classmethod(self._making(getattr(original, name).__func__, name)))
@@ -57,41 +57,41 @@ class Generators:
                     self.module.global_generator = original.from_non_deterministic_state()
             return find()
 
-        names.replace(find, dress(get_global_generator, find))
+        names.replace(find, wraps_like(get_global_generator, find))
 
     def _making(self, make: Any, name: str) -> Any:
         def making(cls: Any, *args: Any, **kwargs: Any) -> Any:
             asked = (args[0] if args else kwargs.get("seed")) if name == "from_seed" else None
             is_own = self.purpose.is_asked_by_project(_getframe(1))
-            if not self.guest.streams.is_home() or (asked is not None and (not is_own or _is_tensor(asked))):
+            if not self.context.streams.is_routed_thread() or (asked is not None and (not is_own or _is_tensor(asked))):
                 return make(cls, *args, **kwargs)
             if asked is not None:
-                self.guest.seeding.record("tensorflow.random.Generator.%s" % name, asked)
+                self.context.seeding.record("tensorflow.random.Generator.%s" % name, asked)
             alg = kwargs.get("alg", args[-1] if len(args) > (name == "from_seed") else None)
             made = original_from_seed(cls, 0, *(() if alg is None else (alg,)))
-            made._deviate_key, made._deviate_states = self.guest.seeding.key(asked), {}
+            made._deviate_key, made._deviate_states = self.context.seeding.key(asked), {}
             if type(made) is self.original:
                 made.__class__ = self.Routed
             return made
 
         original_from_seed = self.original.from_seed.__func__
         original_from_seed = getattr(original_from_seed, "__wrapped__", original_from_seed)
-        return dress(making, make)
+        return wraps_like(making, make)
 
     def _resetting(self, reset: Any) -> Any:
         def reset_from_seed(self_: Any, seed: Any) -> None:
             if type(self_) is not self.Routed or _is_tensor(seed):
                 reset(self_, seed)
                 return
-            self.guest.seeding.record("tensorflow.random.Generator.reset_from_seed", seed)
-            self_._deviate_key = self.guest.seeding.key(seed)
+            self.context.seeding.record("tensorflow.random.Generator.reset_from_seed", seed)
+            self_._deviate_key = self.context.seeding.key(seed)
             for stream, state in self_._deviate_states.items():
                 state.assign(self._begin(self_, stream))
 
-        return dress(reset_from_seed, reset)
+        return wraps_like(reset_from_seed, reset)
 
     def _begin(self, generator: Any, stream: str) -> Any:
-        seed = self.guest.streams.seed(LIBRARY, generator._deviate_key, stream)
+        seed = self.context.streams.seed(LIBRARY, generator._deviate_key, stream)
         return self.module.create_rng_state(seed, generator.algorithm)
 
     def _routed(self) -> Any:
@@ -101,11 +101,11 @@ class Generators:
         def state(self: Any) -> Any:
             own = self.__dict__.get("_deviate_own")
             states = self.__dict__.get("_deviate_states")
-            if states is None or not generators.guest.streams.is_home():
+            if states is None or not generators.context.streams.is_routed_thread():
                 return own
             stream = generators.purpose.stream(_getframe(1))
             if stream not in states:
-                generators.guest.streams.tell_drawn(LIBRARY, stream)
+                generators.context.streams.tell_drawn(LIBRARY, stream)
                 with generators.ops.init_scope():
                     states[stream] = self._create_variable(
                         generators._begin(self, stream), dtype=generators.module.STATE_TYPE, trainable=False
@@ -121,40 +121,40 @@ class Generators:
 class Stateless:
     """Mixes the seed of a stream into the seeds that the project gives to stateless operations."""
 
-    def __init__(self, guest: Guest, purpose: Purpose) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext, purpose: Purpose) -> None:
+        self.context = context
         self.purpose = purpose
 
-    def attend(self, names: Names) -> None:
+    def patch(self, names: Names) -> None:
         """Stand in for the functions that scripts call; the library's own calls of them pass."""
         for module in STATELESS_MODULES:
             for name, original in list(getattr(sys.modules.get(module), "__dict__", {}).items()):
                 is_stateless = name.startswith("stateless_") or name == INDEX_SHUFFLE
                 if is_stateless and getattr(original, "__module__", "") == module:
-                    names.replace(original, self._stand_in(original))
+                    names.replace(original, self._mixed_call(original))
 
-    def _stand_in(self, original: Any) -> Any:
+    def _mixed_call(self, original: Any) -> Any:
         import inspect
 
         signature = inspect.signature(original)
 
         def operation(*args: Any, **kwargs: Any) -> Any:
             frame = _getframe(1)
-            if not self.guest.streams.is_home() or not self.purpose.is_asked_by_project(frame):
+            if not self.context.streams.is_routed_thread() or not self.purpose.is_asked_by_project(frame):
                 return original(*args, **kwargs)
             try:
                 bound = signature.bind(*args, **kwargs)
                 bound.arguments["seed"] = self._mixed(bound.arguments["seed"], frame, original)
                 args, kwargs = bound.args, bound.kwargs
             except Exception as error:
-                self.guest.recorder.fault(original.__name__, error)
+                self.context.recorder.fault(original.__name__, error)
             return original(*args, **kwargs)
 
-        return dress(operation, original)
+        return wraps_like(operation, original)
 
     def _mixed(self, seed: Any, frame: FrameType, original: Any) -> Any:
         tensorflow = sys.modules["tensorflow"]
-        streams, stream = self.guest.streams, self._stream(original, frame)
+        streams, stream = self.context.streams, self._stream(original, frame)
         streams.tell_drawn(STATELESS, stream)
         tensor = tensorflow.convert_to_tensor(seed)
         own = tensorflow.constant([streams.seed(STATELESS, None, stream) & BITS, 0], tensor.dtype)

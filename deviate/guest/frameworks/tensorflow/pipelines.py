@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ FUNCTIONS = ("random_uniform", "random_normal", "truncated_normal", "random_shuf
 class Pipelines:
     """Stands in for `Dataset.map` and for the random operations that have a stateless version."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
         self.number: Any = None
         self.mapping = 0
         self.met = 0
@@ -36,12 +36,12 @@ class Pipelines:
         self.stateless = sys.modules.get(PYTHON + "ops.stateless_random_ops")
         self.ops = sys.modules.get(PYTHON + "framework.ops")
 
-    def attend(self, dataset: Any) -> None:
+    def patch(self, dataset: Any) -> None:
         if not hasattr(dataset, "random") or not hasattr(self.stateless, "stateless_shuffle"):
             return  # TensorFlow up to 2.8
         operations = sys.modules[PYTHON + "ops.gen_random_ops"]
         for name, version in self._versions().items():
-            setattr(operations, name, self._stand_in(getattr(operations, name), version))
+            setattr(operations, name, self._stateless_call(getattr(operations, name), version))
         dataset.map = self._map(dataset, dataset.map)
 
     def meet(self, frame: FrameType) -> bool:
@@ -67,11 +67,11 @@ class Pipelines:
                 numbered = original(source, self._numbered(map_func, structured), *args, **kwargs)
                 numbered._deviate_input = self_
             except Exception as error:
-                self.guest.recorder.fault("Dataset.map", error)
+                self.context.recorder.fault("Dataset.map", error)
                 return made
             return numbered
 
-        return dress(map, original)
+        return wraps_like(map, original)
 
     def _numbers(self, dataset: Any) -> Any:
         self.is_numbering = True
@@ -92,9 +92,9 @@ class Pipelines:
             finally:
                 self.number = before
 
-        return dress(call, structured.StructuredFunctionWrapper.__init__)
+        return wraps_like(call, structured.StructuredFunctionWrapper.__init__)
 
-    def _stand_in(self, original: Any, version: Callable[..., Any]) -> Any:
+    def _stateless_call(self, original: Any, version: Callable[..., Any]) -> Any:
         def operation(*args: Any, **kwargs: Any) -> Any:
             if self.number is None or not kwargs.get("seed2"):
                 return original(*args, **kwargs)
@@ -102,7 +102,7 @@ class Pipelines:
             with self.ops.name_scope(kwargs.pop("name", None) or "numbered"):  # type: ignore[union-attr]
                 return version(*args, seed=[self.number ^ seeds[0], seeds[1]], **kwargs)
 
-        return dress(operation, original)
+        return wraps_like(operation, original)
 
     def _versions(self) -> dict[str, Callable[..., Any]]:
         """The stateless version of each operation, called with the same arguments but for the seed."""

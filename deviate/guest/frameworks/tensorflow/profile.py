@@ -6,10 +6,10 @@ import os
 import shutil
 import sys
 
+from ...adapter_context import AdapterContext
 from ...capture import FOLDER
-from ...parts import Guest
 from ...profiling import Window
-from ...seeds import dress
+from ...seeds import wraps_like
 from ...xplane import read_device, read_host
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -22,11 +22,11 @@ ON_CPU = "self time of operations on the CPU by kind, each on the thread that ra
 TRACE = ".xplane.pb"
 
 
-def attend_profile(tensorflow: Any, guest: Guest) -> None:
+def install_profile(tensorflow: Any, context: AdapterContext) -> None:
     """Profile the window that the run asks for."""
-    profiler = Profiler(tensorflow, os.path.join(guest.capture.folder, FOLDER, "trace-%x" % os.getpid()))
-    profiler.window = Window(guest, FRAMEWORK, profiler.begin, profiler.end)
-    profiler.window.attend()
+    profiler = Profiler(tensorflow, os.path.join(context.capture.folder, FOLDER, "trace-%x" % os.getpid()))
+    profiler.window = Window(context, FRAMEWORK, profiler.begin, profiler.end)
+    profiler.window.patch()
 
 
 class Profiler:
@@ -62,7 +62,7 @@ class Profiler:
             self.window.close()
             return original(*args, **kwargs)
 
-        return dress(start, original)
+        return wraps_like(start, original)
 
 
 def _read(folder: str) -> dict[str, Any]:

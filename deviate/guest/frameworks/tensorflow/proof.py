@@ -12,9 +12,9 @@ import math
 import sys
 import weakref
 
+from ...adapter_context import AdapterContext
 from ...bits import flipped, places
 from ...hashing import weights_digest
-from ...parts import Guest
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Proof:
     """The models and variables that were trained, in the order in which they were."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.recorder = guest.recorder
-        self.bit = guest.controls.get("one-bit")
-        self.moment = guest.flip
+    def __init__(self, context: AdapterContext) -> None:
+        self.recorder = context.recorder
+        self.bit = context.controls.get("one-bit")
+        self.moment = context.flip
         self.moment.at_step.append(self._flip_later)
         self.models: dict[int, Any] = {}
         self.variables: dict[int, Any] = {}
@@ -158,8 +158,8 @@ def to_numpy(variable: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=None)
-def proof_of(guest: Guest) -> Proof:
-    return Proof(guest)
+def proof_of(context: AdapterContext) -> Proof:
+    return Proof(context)
 
 
 def _identities(variable: Any) -> set[int]:

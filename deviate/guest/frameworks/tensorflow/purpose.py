@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...project import beyond
 from ...split import EXAMPLES
 from ...streams import OTHER
@@ -63,13 +63,13 @@ SHUFFLED_BY = frozenset(("shuffle", "list_files", "shuffle_and_repeat", "random_
 class Purpose:
     """Tells the stream of a draw that is asked for in a frame. The answer depends on the program alone."""
 
-    def __init__(self, guest: Guest) -> None:
+    def __init__(self, context: AdapterContext) -> None:
         from ...flows import Flows  # not at the start of every process: it brings `ast` along
 
-        self.streams = guest.streams
-        self.project = guest.project
-        self.recorder = guest.recorder
-        self.flows = Flows(guest.project)
+        self.streams = context.streams
+        self.project = context.project
+        self.recorder = context.recorder
+        self.flows = Flows(context.project)
         self.kinds: dict[int, tuple[CodeType, str | None]] = {}
 
     def stream(self, frame: FrameType) -> str:
@@ -190,9 +190,9 @@ class Purpose:
 
 
 @functools.lru_cache(maxsize=None)
-def purpose_of(guest: Guest) -> Purpose:
+def purpose_of(context: AdapterContext) -> Purpose:
     """The one that all adapters of a process ask: it keeps what it has read."""
-    return Purpose(guest)
+    return Purpose(context)
 
 
 def _kind(code: CodeType) -> str | None:

@@ -9,10 +9,10 @@ import sys
 import weakref
 from sys import _getframe
 
+from ...adapter_context import AdapterContext
 from ...bits import places
 from ...hashing import weights_digest
-from ...parts import Guest
-from ...seeds import dress
+from ...seeds import wraps_like
 from .proof import flip_element
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -27,16 +27,16 @@ TRAINABLE = "trainable_variables"
 class Sessions:
     """The open sessions whose graphs have an optimizer."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        self.recorder = guest.recorder
-        self.bit = guest.controls.get("one-bit")
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+        self.recorder = context.recorder
+        self.bit = context.controls.get("one-bit")
         self.open: list[Any] = []
         self.graphs: Any = weakref.WeakSet()
         self.is_warned = False
         self.is_busy = False
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         session: Any = sys.modules["tensorflow.python.client.session"]
         optimizer: Any = sys.modules["tensorflow.python.training.optimizer"]
         self._wrap(session.BaseSession, "__init__", after=self._begin)
@@ -55,7 +55,7 @@ class Sessions:
             self._act(after, self_)
             return result
 
-        setattr(owner, name, dress(method, original))
+        setattr(owner, name, wraps_like(method, original))
 
     def _act(self, act: Any, subject: Any) -> None:
         if act is None or self.is_busy:
@@ -70,9 +70,9 @@ class Sessions:
 
     def _begin(self, session: Any) -> None:
         self.open.append(weakref.ref(session))
-        if not self.is_warned and (self.guest.controls or self.guest.streams.is_active):
+        if not self.is_warned and (self.context.controls or self.context.streams.is_active):
             self.is_warned = True
-            self.recorder.event("uncontrolled", ORDER, *self.guest.project.nearest(_getframe(3)))
+            self.recorder.event("uncontrolled", ORDER, *self.context.project.nearest(_getframe(3)))
 
     def _optimize(self, optimizer: Any) -> None:
         ops: Any = sys.modules["tensorflow.python.framework.ops"]
@@ -80,7 +80,7 @@ class Sessions:
 
     def _run(self, session: Any) -> None:
         """One bit is flipped once the weights have values: their initialisation was an earlier run."""
-        if self.bit is None or not self.guest.flip.is_due or session.graph not in self.graphs:
+        if self.bit is None or not self.context.flip.is_due or session.graph not in self.graphs:
             return
         try:
             weights = _weights(session)

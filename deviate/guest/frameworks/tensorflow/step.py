@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ..array_trace import States
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -23,8 +23,8 @@ class Step:
         at_states: called with a place when Keras has recorded the states of its own generators.
     """
 
-    def __init__(self, guest: Guest) -> None:
-        self.states = States(guest)
+    def __init__(self, context: AdapterContext) -> None:
+        self.states = States(context)
         self.fitting = 0
         self.has_loss = False
         self.at_change: Callable[[], object] = lambda: None
@@ -32,8 +32,8 @@ class Step:
 
 
 @functools.lru_cache(maxsize=None)
-def step_of(guest: Guest) -> Step:
-    return Step(guest)
+def step_of(context: AdapterContext) -> Step:
+    return Step(context)
 
 
 def is_eager_tensor(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import _getframe
 from threading import get_ident
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...recorder import Running
 from ..managed import Managed
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def attend(writer: Any, guest: Guest) -> None:
+def patch(writer: Any, context: AdapterContext) -> None:
     """Record what is in the messages that are written."""
-    managed = Managed(guest)
+    managed = Managed(context)
     folders: list[str] = []
 
     def add_summary(self: Any, summary: Any, global_step: Any = None) -> None:
         if global_step is not None:
-            _follow(guest, int(global_step))
+            _follow(context, int(global_step))
 
     def add_event(self: Any, event: Any, step: Any) -> None:
         scalars = [value for value in event.summary.value if value.WhichOneof("value") == "simple_value"]
@@ -29,8 +29,8 @@ def attend(writer: Any, guest: Guest) -> None:
             run = _run(str(self.event_writer.get_logdir()).rstrip("/"), folders)
             managed.report({run + value.tag: value.simple_value for value in scalars})
 
-    managed.attend(writer, "add_summary", before=add_summary)
-    managed.attend(writer, "_add_event", before=add_event)
+    managed.patch(writer, "add_summary", before=add_summary)
+    managed.patch(writer, "_add_event", before=add_event)
 
 
 def _run(folder: str, folders: list[str]) -> str:
@@ -47,10 +47,10 @@ class Summarised(Running):
     __slots__ = ()
 
 
-def _follow(guest: Guest, step: int) -> None:
+def _follow(context: AdapterContext, step: int) -> None:
     """Estimators and their like count steps inside a session; Keras writes summaries too, and counts epochs."""
-    recorder, here = guest.recorder, _getframe()
-    number, frame = guest.project.managed_loop(here)
+    recorder, here = context.recorder, _getframe()
+    number, frame = context.project.managed_loop(here)
     if frame is None:
         return
     stack = recorder.running.get(get_ident(), [])

@@ -11,8 +11,8 @@ import sys
 import weakref
 from zlib import crc32
 
-from ...parts import Guest
-from ...seeds import dress
+from ...adapter_context import AdapterContext
+from ...seeds import wraps_like
 from ..array_trace import named_parts, record, record_batch, record_loss
 from .step import is_eager_tensor, step_of
 
@@ -30,11 +30,11 @@ CHANGES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 class TensorflowTrace:
     """What is traced of functions and tapes of the project."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
-        self.trace = guest.trace
-        self.recorder = guest.recorder
-        self.step = step_of(guest)
+    def __init__(self, context: AdapterContext) -> None:
+        self.context = context
+        self.trace = context.trace
+        self.recorder = context.recorder
+        self.step = step_of(context)
         self.running: list[Any] = []
         self.step.at_change = self.mark
         self.step.at_states = self.tell_states
@@ -42,7 +42,7 @@ class TensorflowTrace:
         self.known: weakref.WeakSet[Any] = weakref.WeakSet()
         self.generators: list[Any] = []
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """The modules of TensorFlow that are there once it is loaded."""
         tape: Any = sys.modules["tensorflow.python.eager.backprop"].GradientTape
         tape.gradient = self._differentiating(tape.gradient)
@@ -63,7 +63,7 @@ class TensorflowTrace:
                 self._tell(lambda: self._loss(target, frame))
             return original(tape, target, sources, *args, **kwargs)
 
-        return dress(gradient, original)
+        return wraps_like(gradient, original)
 
     def mark(self) -> None:
         """The functions that are traced now train."""
@@ -97,7 +97,7 @@ class TensorflowTrace:
             trace, step = self.trace, self.step
             is_plain = trace.level > 0 and not step.fitting and not self.running and tensorflow.executing_eagerly()
             frame = sys._getframe(1)
-            if not is_plain or self.guest.project.innermost(frame) is None:
+            if not is_plain or self.context.project.innermost(frame) is None:
                 return original(own, *args, **kwargs)
             if self.trains.get(own):
                 self._tell(lambda: self._before(own, frame, args, kwargs))
@@ -115,7 +115,7 @@ class TensorflowTrace:
                 self._tell(lambda: self._module(own, frame, made))
             return made
 
-        return dress(__call__, original)
+        return wraps_like(__call__, original)
 
     def _before(self, function: Any, frame: Any, args: Any, kwargs: Any) -> None:
         if self.trace.level < 2:
@@ -175,7 +175,7 @@ class TensorflowTrace:
             self.generators = [known for known in self.generators if known() is not None]
             self.generators.append(weakref.ref(own))
 
-        return dress(__init__, original)
+        return wraps_like(__init__, original)
 
     def states(self) -> Iterator[tuple[str, Any]]:
         """Variables with the states of the generators that there are, in the order in which they were made."""
@@ -230,5 +230,5 @@ def _changes(function: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=None)
-def tensorflow_trace_of(guest: Guest) -> TensorflowTrace:
-    return TensorflowTrace(guest)
+def tensorflow_trace_of(context: AdapterContext) -> TensorflowTrace:
+    return TensorflowTrace(context)

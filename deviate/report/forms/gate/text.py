@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Iterator
 
 from deviate.report.form_registry import Medium
-from deviate.report.forms import render
 from deviate.report.forms.gate.forms import check_form
 from deviate.report.forms.markdown import escape
+from deviate.report.forms.registry import render
 from deviate.report.view.check import CheckCase, CheckView
 
 NARROWEST = 40

@@ -46,7 +46,7 @@ def streams() -> Streams:
 @pytest.fixture
 def devices(torch, streams: Streams) -> Devices:  # type: ignore[no-untyped-def]
     devices = Devices(torch)
-    Accelerators(streams, devices, "torch.cuda").attend()
+    Accelerators(streams, devices, "torch.cuda").patch()
     return devices
 
 

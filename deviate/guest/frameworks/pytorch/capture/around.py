@@ -9,7 +9,7 @@ import re
 from sys import _getframe
 
 from .... import names
-from ....parts import Guest
+from ....adapter_context import AdapterContext
 from .batches import Kinds, fits, memory, shares
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -40,8 +40,8 @@ MOST_PICKS = 8
 class Surroundings:
     """Looks at the frames of the script that lead to a call of a model."""
 
-    def __init__(self, guest: Guest, kinds: Kinds) -> None:
-        self.project = guest.project
+    def __init__(self, context: AdapterContext, kinds: Kinds) -> None:
+        self.project = context.project
         self.kinds = kinds
 
     # ------------------------------------------------------------ names

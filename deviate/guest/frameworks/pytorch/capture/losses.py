@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ....seeds import dress
+from ....seeds import wraps_like
 from .batches import Kinds, fits, shares
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -100,4 +100,4 @@ def _seen(original: Any, see: Callable[[Any, Any], None], is_compiling: Callable
             see(args, kwargs)
         return original(*args, **kwargs)
 
-    return dress(loss, original)
+    return wraps_like(loss, original)

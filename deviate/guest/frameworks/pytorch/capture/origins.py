@@ -10,8 +10,8 @@ from collections import deque
 from sys import _getframe
 
 from .... import names
-from ....parts import Guest
-from ....seeds import dress
+from ....adapter_context import AdapterContext
+from ....seeds import wraps_like
 from .batches import Kinds, memory
 from .passes import Batch, Pass
 
@@ -32,9 +32,9 @@ class Origins:
         arrays: passes of calls on arrays in this evaluation, by the place of the script.
     """
 
-    def __init__(self, guest: Guest, kinds: Kinds) -> None:
-        self.recorder = guest.recorder
-        self.project = guest.project
+    def __init__(self, context: AdapterContext, kinds: Kinds) -> None:
+        self.recorder = context.recorder
+        self.project = context.project
         self.kinds = kinds
         self.batches: deque[Batch] = deque(maxlen=2)
         self.arrays: dict[Any, Pass] = {}
@@ -66,8 +66,8 @@ class Origins:
             guarded("a batch", self._yielded, self_, batch)
             return batch
 
-        dataloader.DataLoader._get_iterator = dress(_get_iterator, making)
-        iterator.__next__ = dress(__next__, following)
+        dataloader.DataLoader._get_iterator = wraps_like(_get_iterator, making)
+        iterator.__next__ = wraps_like(__next__, following)
 
     def _yielded(self, iterator: Any, batch: Any) -> None:
         of_pass = getattr(iterator, "_deviate_capture", None)

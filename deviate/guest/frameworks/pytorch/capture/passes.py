@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..proof import Trained
+    from ..trained import Trained
 
 
 OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ....adapter_context import AdapterContext
 from ....npz import CODES
-from ....parts import Guest
 from ..tensors import kind
 from .around import Surroundings, choices
 from .batches import Kinds, shares
@@ -24,7 +24,7 @@ TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from ..proof import Trained
+    from ..trained import Trained
 
 FRAMEWORK = "torch"
 MOST_WAITING = 1 << 28
@@ -37,15 +37,18 @@ arguments, its keyword arguments and its output. What they return, tensors by su
 to the set `<name>+<suffix>` with the same truth and keys. Modules that they call are not seen as evaluations."""
 
 
-def attend_capture(torch: Any, guest: Guest, proof: Any, forwards: Any) -> None:
-    """Keep what this run asks for."""
-    ranks = Ranks(torch, guest.capture)
-    if guest.capture.wants_weights:
-        guest.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
-    if guest.capture.wants_predictions:
-        predictions = Predictions(torch, guest, proof.trained, forwards, ranks)
-        proof.predictions = forwards.predictions = predictions
-        predictions.attend()
+def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
+    """Keep what this run asks for; gives what keeps predictions, None where they are not asked for."""
+    ranks = Ranks(torch, context.capture)
+    if context.capture.wants_weights:
+        context.capture.weights_of[FRAMEWORK] = lambda: weights(ranks, proof.trained)
+    if not context.capture.wants_predictions:
+        return None
+    predictions = Predictions(torch, context, proof.trained, forwards, ranks)
+    proof.at_training.append(predictions.before)
+    forwards.at_end.append(predictions.after)
+    predictions.patch()
+    return predictions
 
 
 class Predictions:
@@ -55,18 +58,18 @@ class Predictions:
         forwards: whose `inside` keeps module calls from being seen.
     """
 
-    def __init__(self, torch: Any, guest: Guest, trained: Trained, forwards: Any, ranks: Ranks) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, trained: Trained, forwards: Any, ranks: Ranks) -> None:
         self.torch = torch
-        self.capture = guest.capture
-        self.recorder = guest.recorder
+        self.capture = context.capture
+        self.recorder = context.recorder
         self.trained = trained
         self.forwards = forwards
         self.ranks = ranks
         self.kinds = Kinds(torch)
         self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", Nothing)
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
-        self.origins = Origins(guest, self.kinds)
-        self.around = Surroundings(guest, self.kinds)
+        self.origins = Origins(context, self.kinds)
+        self.around = Surroundings(context, self.kinds)
         self.losses = Losses(torch, self.kinds, self._labelled, self._is_strange)
         self.has_evaluated = False
         self.tried: Pass | None = None
@@ -84,7 +87,7 @@ class Predictions:
         self.sets = Sets(self.capture)
         self.waiting = 0
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """See what moves weights."""
         register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
         if register is None:
@@ -98,7 +101,7 @@ class Predictions:
 
     def _guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         try:
-            if self.capture.is_home():
+            if self.capture.is_script_thread():
                 act(*args)
         except Exception as error:
             self.recorder.fault(where, error)
@@ -115,14 +118,19 @@ class Predictions:
             return
         if not self.open and self.origins.is_training():
             self.tried = None
-        elif self.capture.is_home() and not self._is_strange():
+        elif self.capture.is_script_thread() and not self._is_strange():
             batch = self.origins.batch(list(self.kinds.tensors((args, kwargs))))
             self.tried = None if batch is None else batch.of_pass
             self._train()
 
-    def after(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
+    def after(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
         """A forward pass has ended well."""
-        if (is_training and self.has_evaluated) or not self.capture.is_home() or self._is_strange():
+        if self.capture.keeper or getattr(output, "is_meta", False):  # Keras' own trainer, or shapes alone
+            return
+        if not has_weights or self.torch._C._get_tracing_state() is not None:
+            return
+        is_training = module.training and self.torch.is_grad_enabled()
+        if (is_training and self.has_evaluated) or not self.capture.is_script_thread() or self._is_strange():
             return
         if self.ranks.is_keeping() and self._counts(module):
             with self.without_functions():

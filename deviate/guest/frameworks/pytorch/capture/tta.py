@@ -6,9 +6,9 @@ been asked.
 
 from __future__ import annotations
 
+from ....adapter_context import AdapterContext
 from ....augmentations import Copies
 from ....capture import PREDICTIONS
-from ....parts import Guest
 from . import predictions
 from .batches import Kinds
 
@@ -22,13 +22,13 @@ IMAGE_DIMENSIONS = 4
 class Augmented:
     """The mean output for an image and its copies, as Summers & Dinneen (2021) have it (their strategy "tta")."""
 
-    def __init__(self, torch: Any, guest: Guest) -> None:
+    def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
-        self.names = guest.capture.augmentations
-        self.capture = guest.capture
+        self.names = context.capture.augmentations
+        self.capture = context.capture
         self.kinds = Kinds(torch)
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         predictions.extras.append(self.outputs)
 
     def outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:

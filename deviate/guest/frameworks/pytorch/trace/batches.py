@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 
-from ....seeds import dress
+from ....seeds import wraps_like
 from ..capture.losses import IN_C, IN_TORCH
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -21,14 +21,16 @@ class Batches:
     """Records what was not computed: arguments of outermost forward passes, and what loaders and losses have besides.
 
     Args:
-        is_home: whether what happens now is the program's training.
+        is_traced: whether what happens now is the program's training.
         guarded: acts, so that the program sees nothing of it and of its errors.
     """
 
-    def __init__(self, torch: Any, tensors: Tensors, is_home: Callable[[], bool], guarded: Callable[..., None]) -> None:
+    def __init__(
+        self, torch: Any, tensors: Tensors, is_traced: Callable[[], bool], guarded: Callable[..., None]
+    ) -> None:
         self.torch = torch
         self.tensors = tensors
-        self.is_home = is_home
+        self.is_traced = is_traced
         self.guarded = guarded
         self.is_seeing = False
         self.made: list[tuple[Any, str, Any, Any]] = []
@@ -65,20 +67,20 @@ class Batches:
 
     def _loss(self, original: Any) -> Any:
         def loss(*args: Any, **kwargs: Any) -> Any:
-            if self.is_seeing and self.is_home():
+            if self.is_seeing and self.is_traced():
                 self.guarded("a target", self._tell_target, args[1] if len(args) > 1 else kwargs.get("target"))
             return original(*args, **kwargs)
 
-        return dress(loss, original)
+        return wraps_like(loss, original)
 
     def _next(self, original: Any) -> Any:
         def __next__(iterator: Any) -> Any:  # noqa: N807
             batch = original(iterator)
-            if self.is_seeing and self.is_home():
+            if self.is_seeing and self.is_traced():
                 self.guarded("a batch", self._remember, batch)
             return batch
 
-        return dress(__next__, original)
+        return wraps_like(__next__, original)
 
     # ------------------------------------------------------------ records
 

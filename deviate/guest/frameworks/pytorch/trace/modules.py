@@ -61,12 +61,12 @@ class Layers:
     def _outputs(self, name: str, output: Any, place: int) -> None:
         if self.tensors.readable(output):
             self.record("module", name, output, place)
-            self._attend(name, output, place)
+            self._patch(name, output, place)
             return
         for number, (_, tensor) in enumerate(self.tensors.named(output, name)):
             own = "%s[%d]" % (name, number) if number else name
             self.record("module", own, tensor, place)
-            self._attend(own, tensor, place)
+            self._patch(own, tensor, place)
 
     def end(self, module: Any, root: Root | None, output: Any, place: int) -> None:
         """An outermost call has ended: its output counts as such already, where it has weights."""
@@ -74,7 +74,7 @@ class Layers:
             self._outputs(type(module).__name__, output, place)
             return
         for number, (_, tensor) in enumerate(self.tensors.named(output, root.name)):
-            self._attend(root.prefix + root.name + ("[%d]" % number if number else ""), tensor, place)
+            self._patch(root.prefix + root.name + ("[%d]" % number if number else ""), tensor, place)
 
     def record(self, kind: str, name: str, tensor: Any, place: int) -> None:
         """Record an output; one that the module inside has given already is not read again."""
@@ -84,7 +84,7 @@ class Layers:
             self.last, self.version, self.hook = weakref.ref(tensor), _version(tensor), None
         self.tensors.record_digest(kind, name, tensor, *self.known, place)
 
-    def _attend(self, name: str, tensor: Any, place: int) -> None:
+    def _patch(self, name: str, tensor: Any, place: int) -> None:
         """See the gradient, unless the tensor is a leaf, whose hooks would stay."""
         if not tensor.requires_grad or tensor.grad_fn is None:
             return

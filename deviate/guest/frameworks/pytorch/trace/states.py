@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from zlib import crc32
 
-from ....parts import Guest
+from ....adapter_context import AdapterContext
 from ..generators import ACCELERATORS
 from ..tensors import state_bytes
 
@@ -22,11 +22,11 @@ the system gave it at its start is another state in each process, and nothing co
 class States:
     """Records the states of the generators of Python, NumPy and PyTorch that programs share."""
 
-    def __init__(self, torch: Any, guest: Guest) -> None:
+    def __init__(self, torch: Any, context: AdapterContext) -> None:
         self.torch = torch
-        self.trace = guest.trace
-        self.streams = guest.streams
-        self.recorder = guest.recorder
+        self.trace = context.trace
+        self.streams = context.streams
+        self.recorder = context.recorder
         self.known: dict[str, tuple[object, int]] = {name: (state, UNTOUCHED) for name, state in self._shared(set())}
 
     def record(self) -> None:
@@ -34,10 +34,10 @@ class States:
         of_streams = set()
         for bank in self.streams.banks if self.streams.is_active else ():
             of_streams.add(bank.library)
-            states = {**bank.states, self.streams.now: bank.take()}
+            states = {**bank.states, self.streams.now: bank.get_state()}
             library = PYTHON if bank.library == "random" else bank.library
             for stream in sorted(states):
-                self._tell("%s/%s" % (library, stream), bank.mark(states[stream]), is_seeded=True)
+                self._tell("%s/%s" % (library, stream), bank.fingerprint(states[stream]), is_seeded=True)
         for library, state in self._shared(of_streams):
             self._tell(library, state, is_seeded=False)
 

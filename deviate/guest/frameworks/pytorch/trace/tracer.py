@@ -6,15 +6,17 @@ the first forward pass follows on a backward pass. What sees all this is in plac
 
 from __future__ import annotations
 
+import sys
 import weakref
 from sys import _getframe
 from threading import get_ident
 
-from ....parts import Guest
+from ....adapter_context import AdapterContext
+from ....seeds import wraps_like
 from ....trace_levels import LOSS, MODULES, STEPS
+from ..generators import backward_check
 from .batches import Batches
 from .modules import Layers
-from .moments import Moments
 from .names import Names, is_closed
 from .states import States
 from .tensors import Tensors
@@ -31,20 +33,21 @@ FRAMEWORK = "torch"
 CLOSED = "modules that torch.compile or torch.jit have put together anew are not called one by one"
 
 
-def attend_trace(torch: Any, guest: Guest, forwards: Forwards, proof: Proof) -> Tracer:
+def install_trace(torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> Tracer:
     """Trace what this process trains."""
-    tracer = Tracer(torch, guest, forwards, proof)
-    of_environment, distributed = guest.trace.rank, torch.distributed
+    tracer = Tracer(torch, context, forwards, proof)
+    of_environment, distributed = context.trace.rank, torch.distributed
 
     def rank() -> int:
         is_one_of_many = distributed.is_available() and distributed.is_initialized()
         return int(distributed.get_rank()) if is_one_of_many else of_environment()
 
-    guest.trace.rank = rank
-    guest.trace.at_level.append(tracer.set_level)
-    guest.trace.at_boundary.append(tracer.end_awaited)
-    forwards.trace = tracer
-    tracer.set_level(guest.trace.level)
+    context.trace.rank = rank
+    context.trace.at_level.append(tracer.set_level)
+    context.trace.at_boundary.append(tracer.end_awaited)
+    forwards.at_begin.append(tracer.begin)
+    forwards.at_end.append(tracer.end)
+    tracer.set_level(context.trace.level)
     return tracer
 
 
@@ -56,22 +59,23 @@ class Tracer:
         is_awaited: whether a backward pass is over whose update only the next forward pass, or the end of a step of the
             main loop, will tell to be complete.
         is_due: whether an optimizer has taken its step within the backward pass that is running.
+        running: steps of optimizers that have begun, by id: one optimizer may call another.
     """
 
-    def __init__(self, torch: Any, guest: Guest, forwards: Forwards, proof: Proof) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> None:
         self.torch = torch
-        self.trace = guest.trace
-        self.recorder = guest.recorder
-        self.streams = guest.streams
+        self.trace = context.trace
+        self.recorder = context.recorder
+        self.streams = context.streams
         self.forwards = forwards
         self.optimizers = proof.trained.optimizers
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
-        self.moments = Moments(torch, self)
+        self.is_in_backward = backward_check(torch)
         self.unseen = torch._C.DisableTorchFunction
         self.names = Names()
-        self.tensors = Tensors(torch, guest.trace)
-        self.states = States(torch, guest)
-        self.batches = Batches(torch, self.tensors, self.is_home, self.guarded)
+        self.tensors = Tensors(torch, context.trace)
+        self.states = States(torch, context)
+        self.batches = Batches(torch, self.tensors, self.is_traced, self.guarded)
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
@@ -79,17 +83,67 @@ class Tracer:
         self.is_due = False
         self.is_awaited = False
         self.place = -1
+        self.running: list[int] = []
+        self.made: list[tuple[Any, str, Any, Any]] = []
+        self.handles: list[Any] = []
 
     # ------------------------------------------------------------ what is in place
 
     def set_level(self, level: int) -> None:
         """Between two steps: put in place what this level needs, and take away the rest."""
         if (level >= LOSS) != (self.level >= LOSS):
-            self.moments.see() if level else self.moments.look_away()
+            self._see() if level else self._look_away()
         self.batches.see(level >= STEPS)
         self.level = level
 
-    def is_home(self) -> bool:
+    def _see(self) -> None:
+        """Be told from now on."""
+        autograd, optim = self.torch.autograd, sys.modules["torch.optim.optimizer"]
+        for name, after in (("backward", self._after_backward), ("grad", self._after_grad)):
+            original = getattr(autograd, name)
+            self._put_in(autograd, name, original, wraps_like(self._around(original, after), original))
+        if hasattr(optim, "register_optimizer_step_post_hook"):
+            self.handles.append(optim.register_optimizer_step_pre_hook(self._before_step))
+            self.handles.append(optim.register_optimizer_step_post_hook(self._after_step))
+        else:
+            self._see_steps(self.torch.optim.Optimizer)
+
+    def _look_away(self) -> None:
+        """Leave all as it was."""
+        for owner, name, original, own in self.made:
+            if getattr(owner, name, None) is own:
+                setattr(owner, name, original)
+        for handle in self.handles:
+            handle.remove()
+        self.made, self.handles = [], []
+
+    def _put_in(self, owner: Any, name: str, original: Any, own: Any) -> None:
+        self.made.append((owner, name, original, own))
+        setattr(owner, name, own)
+
+    def _see_steps(self, optimizer: Any) -> None:
+        """In PyTorch 1, which has no such hooks: every optimizer has its step wrapped by this function."""
+        make = optimizer._hook_for_profile
+
+        def hook_for_profile(own: Any) -> None:
+            make(own)
+            cls = type(own)
+            step = cls.step
+            if getattr(step, "__deviate__", False):
+                return
+
+            def stepped(*args: Any, **kwargs: Any) -> Any:
+                self._before_step(args[0], args, kwargs)
+                result = step(*args, **kwargs)
+                self._after_step(args[0], args, kwargs)
+                return result
+
+            stepped.hooked = True  # type: ignore[attr-defined]
+            cls.step = wraps_like(stepped, step)
+
+        self._put_in(optimizer, "_hook_for_profile", make, hook_for_profile)
+
+    def is_traced(self) -> bool:
         """Whether what happens now is computed, for the program, in the thread that trains."""
         return (
             self.level > 0
@@ -121,7 +175,7 @@ class Tracer:
 
     def end_awaited(self) -> None:
         """Whatever was to be done with the gradients has been done."""
-        if self.is_awaited and self.is_home():
+        if self.is_awaited and self.is_traced():
             self.guarded("an update", self._end_own_step)
 
     def _end_own_step(self) -> None:
@@ -141,7 +195,7 @@ class Tracer:
 
     def begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool) -> None:
         """An outermost forward pass begins."""
-        if self.level and (self.is_awaited or self.level >= STEPS) and self.is_home():
+        if self.level and (self.is_awaited or self.level >= STEPS) and self.is_traced():
             self.guarded("a forward pass", self._begin, module, args, kwargs, has_weights, _getframe(2))
 
     def _begin(self, module: Any, args: Any, kwargs: Any, has_weights: bool, frame: FrameType) -> None:
@@ -165,9 +219,9 @@ class Tracer:
             self.layers.begin(root)
             self.forwards.layers = self.layers
 
-    def end(self, module: Any, output: Any, has_weights: bool) -> None:
+    def end(self, module: Any, args: Any, kwargs: Any, output: Any, has_weights: bool) -> None:
         """An outermost forward pass has ended well."""
-        if self.level >= STEPS and self.is_home():
+        if self.level >= STEPS and self.is_traced():
             self.guarded("a forward pass", self._end, module, output, has_weights, _getframe(2))
 
     def _end(self, module: Any, output: Any, has_weights: bool, frame: FrameType) -> None:
@@ -178,6 +232,46 @@ class Tracer:
                 self.layers.record("forward", name, tensor, place)
         if self.level >= MODULES:
             self.layers.end(module, root, output, place)
+
+    # ------------------------------------------------------------ calls of autograd
+
+    def _around(self, original: Any, after: Callable[[Any, Any, Any], None]) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not self.is_traced() or self.is_in_backward():
+                return original(*args, **kwargs)
+            losses = args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+            self.guarded("a loss", self.begin_backward, losses, _getframe(1))
+            result = original(*args, **kwargs)
+            after(args, kwargs, result)
+            return result
+
+        return call
+
+    def _after_backward(self, args: Any, kwargs: Any, result: Any) -> None:
+        self.guarded("a backward pass", self.end_backward)
+
+    def _after_grad(self, args: Any, kwargs: Any, result: Any) -> None:
+        inputs = args[1] if len(args) > 1 else kwargs.get("inputs")
+        self.guarded("gradients", self.end_grad, inputs, result)
+
+    # ------------------------------------------------------------ calls of optimizers
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        own = id(optimizer)
+        if self.is_traced():
+            if own in self.running:  # an earlier step of it ended in an exception
+                del self.running[self.running.index(own) :]
+            self.running.append(own)
+            if self.level >= STEPS and len(self.running) == 1 and not _has_closure(args, kwargs):
+                self.guarded("gradients", self.begin_update, optimizer, _getframe(1))
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        own = id(optimizer)
+        if own in self.running and self.is_traced():
+            del self.running[self.running.index(own) :]
+            if not self.running:
+                has_closure = _has_closure(args, kwargs)
+                self.guarded("an update", self.end_update, optimizer, has_closure, _getframe(1))
 
     # ------------------------------------------------------------ backward passes
 
@@ -246,7 +340,7 @@ class Tracer:
                 if self.tensors.readable(weight):
                     self.tensors.record("update", name, weight, place)
             self._record_buffers(place)
-        if self.moments.is_in_backward():
+        if self.is_in_backward():
             self.is_due = True  # an optimizer for each parameter, stepping as soon as there is a gradient
         else:
             self._end_step()
@@ -278,3 +372,8 @@ class Tracer:
                 for name, tensor in root.buffers(module):
                     if self.tensors.readable(tensor):
                         self.tensors.record("update", name, tensor, place)
+
+
+def _has_closure(args: Any, kwargs: Any) -> bool:
+    """Whether an optimizer computes the loss itself: the arguments are those of its step, with itself or without."""
+    return any(callable(own) for own in (*args[1:2], kwargs.get("closure")))

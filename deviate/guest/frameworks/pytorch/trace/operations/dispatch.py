@@ -7,8 +7,8 @@ from importlib import import_module
 from sys import _getframe
 from threading import get_ident
 
-from .....parts import Guest
-from .....seeds import dress
+from .....adapter_context import AdapterContext
+from .....seeds import wraps_like
 from .....trace_levels import MODULES, OPERATIONS
 from .kinds import Operation
 from .lines import Lines
@@ -32,16 +32,16 @@ COMPILED = "torch.compile replaces operations by code of its own, which cannot b
 TOO_OLD = "this version of PyTorch has no stack of dispatch modes"
 
 
-def attend_operations(torch: Any, guest: Guest, tensors: Tensors, layers: Layers) -> Operations | None:
+def install_operations(torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> Operations | None:
     """Trace operations in the steps whose level asks for it; None where no step can."""
-    trace = guest.trace
-    if OPERATIONS not in (trace.asked, *trace.next):
+    trace = context.trace
+    if OPERATIONS not in (trace.requested_level, *trace.next):
         return None
     if not hasattr(torch._C, "_push_on_torch_dispatch_stack"):
         trace.ends(FRAMEWORK, MODULES, TOO_OLD)
         return None
-    operations = Operations(torch, guest, tensors, layers)
-    operations.attend()
+    operations = Operations(torch, context, tensors, layers)
+    operations.patch()
     return operations
 
 
@@ -52,14 +52,14 @@ class Operations:
     left as without it.
     """
 
-    def __init__(self, torch: Any, guest: Guest, tensors: Tensors, layers: Layers) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> None:
         self.torch = torch
-        self.trace = guest.trace
-        self.recorder = guest.recorder
+        self.trace = context.trace
+        self.recorder = context.recorder
         self.modes: Any = import_module("torch.utils._python_dispatch")
         self.running = Running(torch, layers)
-        self.lines = Lines(torch, guest.trace, self.running.path)
-        self.results = Results(guest.trace, tensors)
+        self.lines = Lines(torch, context.trace, self.running.path)
+        self.results = Results(context.trace, tensors)
         self.unwritten = Unwritten(torch)
         self.known: dict[Any, Operation] = {}
         self.is_on = False
@@ -68,7 +68,7 @@ class Operations:
         self.mode = self._mode()
         self.apart = Apart(torch, self.modes, self.mode, self.lines, self.results, self.is_traced, self.recorder.fault)
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """Follow the level, and give way to compilers: they would put their code together otherwise under a mode."""
         torch = self.torch
         if hasattr(torch, "compile"):
@@ -78,8 +78,8 @@ class Operations:
                 self.refuse()
                 return original(*args, **kwargs)
 
-            torch.compile = dress(compile, original)
-        self.apart.attend()
+            torch.compile = wraps_like(compile, original)
+        self.apart.patch()
         self.trace.at_level.append(self.follow)
         self.follow(self.trace.level)
 

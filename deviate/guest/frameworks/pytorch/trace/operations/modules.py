@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import get_ident
 
-from .....seeds import dress
+from .....seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Running:
                 stack.pop()
 
         self.original = original
-        self.module.__call__ = self.made = dress(__call__, original)
+        self.module.__call__ = self.made = wraps_like(__call__, original)
 
     def take_out(self) -> None:
         if self.made is not None and self.module.__call__ is self.made:

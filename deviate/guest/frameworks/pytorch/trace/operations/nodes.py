@@ -18,7 +18,7 @@ from itertools import count
 from sys import _getframe
 from threading import get_ident
 
-from .....seeds import dress
+from .....seeds import wraps_like
 from .kinds import Operation
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -89,7 +89,7 @@ class Apart:
 
     # ------------------------------------------------------------ backward passes
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         """Be there in every backward pass that begins while operations are traced."""
         autograd = self.torch.autograd
         original = getattr(autograd, "_engine_run_backward", None)
@@ -104,7 +104,7 @@ class Apart:
                 for handle in handles:
                     handle.remove()
 
-        autograd._engine_run_backward = dress(_engine_run_backward, original)
+        autograd._engine_run_backward = wraps_like(_engine_run_backward, original)
 
     def _hook(self, roots: Any) -> list[Any]:
         """Be there before and after each node of the graph that is one of ours."""
@@ -185,7 +185,7 @@ class Apart:
             finally:
                 self.push(self.mode)
 
-        self.original, self.made = original, dress(loss, original)
+        self.original, self.made = original, wraps_like(loss, original)
         setattr(owner, LOSS, self.made)
         register = getattr(getattr(self.torch.jit, "_builtins", None), "_register_builtin", None)
         if register is not None:  # to the compiler of torch.jit, which learns the originals here, it is the same

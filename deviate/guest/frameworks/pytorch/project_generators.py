@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from sys import _getframe
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...seeds import Seeding
 from ...streams import Bank, spelled
 from .tensors import state_bytes
@@ -19,18 +19,18 @@ UNSEEDED = 67280421310721
 """Seed of a generator that nobody has seeded. Source: `c10::detail::default_rng_seed_val`, c10/core/GeneratorImpl.h."""
 
 
-def stand_in(torch: Any, guest: Guest) -> Any:
+def generator_class(torch: Any, context: AdapterContext) -> Any:
     """A class in place of `torch.Generator`, whose own methods cannot be replaced."""
-    original, streams = torch._C.Generator, guest.streams
+    original, streams = torch._C.Generator, context.streams
 
     class Meta(type(original)):  # type: ignore[misc]
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             # What PyTorch makes for its own purposes, it seeds from what is routed.
             caller = str(_getframe(1).f_globals.get("__name__"))
-            if cls is Generator and (caller.startswith("torch.") or not streams.is_home()):
+            if cls is Generator and (caller.startswith("torch.") or not streams.is_routed_thread()):
                 return original(*args, **kwargs)
             made = super().__call__(*args, **kwargs)
-            made._bank = Own(guest.seeding, made, original)
+            made._bank = Own(context.seeding, made, original)
             return made
 
         def __instancecheck__(cls, instance: object) -> bool:
@@ -55,7 +55,7 @@ class Routed:
     def manual_seed(self, seed: Any) -> Any:
         """Begin anew, keyed by another seed."""
         bank = self._bank
-        if not bank.streams.is_home():
+        if not bank.streams.is_routed_thread():
             return bank.plain.manual_seed(self, seed)
         bank.plain(self.device).manual_seed(seed)  # a seed of a wrong kind raises
         bank.seeding.record("torch.Generator.manual_seed", seed)
@@ -65,7 +65,7 @@ class Routed:
     def seed(self) -> Any:
         """Begin anew with a seed that nobody knows; ours is that of an unseeded generator."""
         bank = self._bank
-        if not bank.streams.is_home():
+        if not bank.streams.is_routed_thread():
             return bank.plain.seed(self)
         bank.seeding.record("torch.Generator.seed", None)
         return bank.begin(bank.seeding.key(None))
@@ -81,7 +81,7 @@ class Routed:
         if hasattr(copy, "_bank"):
             copy._bank.like(self._bank)
         else:
-            copy.set_state(self._bank.take())
+            copy.set_state(self._bank.get_state())
         return copy
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -90,7 +90,7 @@ class Routed:
     def __reduce__(self) -> Any:
         bank = self._bank
         plain = bank.plain(self.device)
-        plain.set_state(bank.take())
+        plain.set_state(bank.get_state())
         return plain.__reduce__()
 
     def __del__(self) -> None:
@@ -110,46 +110,46 @@ class Own(Bank):
         self.device = generator.device
         super().__init__(seeding.streams, LIBRARY)
 
-    def make(self, seed: int) -> Any:
+    def new_state(self, seed: int) -> Any:
         return self.plain(self.device).manual_seed(seed).get_state()
 
-    def put(self, state: Any) -> None:
+    def set_state(self, state: Any) -> None:
         generator = self.generator()
         if generator is not None:
             generator.set_state(state)
 
-    def take(self) -> Any:
+    def get_state(self) -> Any:
         generator = self.generator()
         return self.states.get(self.streams.now) if generator is None else generator.get_state()
 
-    def mark(self, state: Any) -> Any:
+    def fingerprint(self, state: Any) -> Any:
         return state_bytes(state)
 
     def begin(self, asked: str) -> int:
         """Begin anew; gives the seed for the stream that draws now."""
         now = self.streams.now
-        self.forget(asked, now)
+        self.before_seeding(asked, now)
         seed = self.streams.seed(LIBRARY, asked)
         self.plain.manual_seed(self.generator(), seed)
-        self.settle(now)
+        self.after_seeding(now)
         return seed
 
     def like(self, other: Own) -> None:
         """Go on as another one would."""
-        other.look(self.streams.now)
-        self.asked, self.states, self.marks = dict(other.asked), dict(other.states), dict(other.marks)
-        self.put(self.states[self.streams.now])
+        other.note_draws(self.streams.now)
+        self.script_seeds, self.states, self.marks = dict(other.script_seeds), dict(other.states), dict(other.marks)
+        self.set_state(self.states[self.streams.now])
 
     def end(self) -> None:
         """The generator goes away."""
-        self.look(self.streams.now)
+        self.note_draws(self.streams.now)
         # A new list, for somebody may be going through the old one.
         self.streams.banks = [bank for bank in self.streams.banks if bank is not self]
 
 
 def asked_seed(bank: Bank, seed: int) -> int:
     """The seed that the script asked for where this one stands in its place."""
-    streams, asked = bank.streams, bank.asked.get(bank.streams.now)
+    streams, asked = bank.streams, bank.script_seeds.get(bank.streams.now)
     if seed != streams.seed(bank.library, asked):
         return seed  # a worker has seeded itself
     try:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 
-class Twins:
+class StreamGenerators:
     """Made when they are first drawn from.
 
     Args:
@@ -27,7 +27,7 @@ class Twins:
     def begin(self, key: str) -> None:
         """Begin anew, keyed by another seed."""
         self.key = key
-        self.made: dict[str, Any] = {}
+        self.generators: dict[str, Any] = {}
 
     def now(self) -> Any:
         """The generator of the stream that draws now."""
@@ -35,7 +35,7 @@ class Twins:
 
     def of(self, stream: str) -> Any:
         """The generator of a stream."""
-        if stream not in self.made:
-            self.made[stream] = self.make(self.streams.seed(self.library, self.key, stream))
+        if stream not in self.generators:
+            self.generators[stream] = self.make(self.streams.seed(self.library, self.key, stream))
             self.streams.tell_drawn(self.library, stream)
-        return self.made[stream]
+        return self.generators[stream]

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from sys import _getframe, modules
 
-from ...parts import Guest
+from ...adapter_context import AdapterContext
 from ...project import beyond
-from ...seeds import dress
+from ...seeds import wraps_like
+from ...stream_generators import StreamGenerators
 from ...streams import derive, spelled
-from ...twins import Twins
-from . import LIBRARY, attend_draws
+from .global_generator import LIBRARY, patch_draws
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ class Drawers:
         make: makes a generator of a bit generator.
     """
 
-    def __init__(self, bits: Twins, make: Callable[[Any], Any]) -> None:
+    def __init__(self, bits: StreamGenerators, make: Callable[[Any], Any]) -> None:
         self.bits = bits
         self.make = make
-        self.made: dict[int, tuple[Any, Any]] = {}
+        self.generators: dict[int, tuple[Any, Any]] = {}
 
     def now(self) -> Any:
         """The generator of the stream that draws now."""
@@ -65,17 +65,17 @@ class Drawers:
         return self._over(self.bits.of(stream))
 
     def _over(self, bits: Any) -> Any:
-        drawer = self.made.get(id(bits))
+        drawer = self.generators.get(id(bits))
         if drawer is None:  # with the bit generator, so that its id is not used again
-            drawer = self.made[id(bits)] = self.make(bits), bits
+            drawer = self.generators[id(bits)] = self.make(bits), bits
         return drawer[0]
 
 
-class Own:
+class ProjectGenerators:
     """Stands in for what the project can make of NumPy."""
 
-    def __init__(self, guest: Guest, random: Any) -> None:
-        self.guest = guest
+    def __init__(self, context: AdapterContext, random: Any) -> None:
+        self.context = context
         self.random = random
         self.SeedSequence = random.SeedSequence
         self.BitGenerator = random.BitGenerator
@@ -88,29 +88,29 @@ class Own:
         self.placeholder = random.PCG64(0)
         """What generators of the project are made over: they draw from others, and to make one is not to draw."""
 
-    def attend(self) -> None:
+    def patch(self) -> None:
         random = self.random
-        random.SeedSequence = stand_in(self.SeedSequence, self._sequence)
+        random.SeedSequence = replacement_class(self.SeedSequence, self._sequence)
         for name, library in BIT_GENERATORS.items():
             original = getattr(random, name, None)
             if original is not None:
                 self.routed_bits[name] = self._routed_bit_generator(original, library)
-                setattr(random, name, stand_in(original, self._bits_of(original, name)))
-        random.Generator = stand_in(self.Generator, self._generator)
-        random.RandomState = stand_in(self.RandomState, self._random_state, self._begin_derived)
+                setattr(random, name, replacement_class(original, self._bits_of(original, name)))
+        random.Generator = replacement_class(self.Generator, self._generator)
+        random.RandomState = replacement_class(self.RandomState, self._random_state, self._begin_derived)
         random.default_rng = self._default_rng(random.default_rng)
         if hasattr(random, "set_bit_generator"):
             random.set_bit_generator = self._set_bit_generator(random.set_bit_generator)
 
     # ------------------------------------------------------------ who asks
 
-    def is_own(self, call: str, asked: Any, frame: FrameType) -> bool:
+    def is_own(self, call: str, seed: Any, frame: FrameType) -> bool:
         """Whether the project asks in this frame, or a library on its behalf; what another one fixes is recorded."""
-        seeding, project = self.guest.seeding, self.guest.project
+        seeding, project = self.context.seeding, self.context.project
         is_projects = project.place(frame.f_code) is not None
         if seeding.is_passing():
-            if is_projects and not seeding.inside and not self.guest.streams.paused and not self._is_told(asked):
-                seeding.leave_free("numpy.random.%s in another thread" % call, self._text(asked), frame)
+            if is_projects and not seeding.inside and not self.context.streams.paused and not self._is_told(seed):
+                seeding.leave_free("numpy.random.%s in another thread" % call, self._text(seed), frame)
             return False
         if is_projects:
             return True
@@ -119,45 +119,45 @@ class Own:
             caller = beyond(FOR_THE_PROJECT, frame)
             if caller is not None and project.place(caller.f_code) is not None:
                 return True
-        if not self._is_told(asked):
-            seeding.observe("numpy.random.%s" % call, self._text(asked), frame)
+        if not self._is_told(seed):
+            seeding.observe("numpy.random.%s" % call, self._text(seed), frame)
         return False
 
-    def _is_told(self, asked: Any) -> bool:
+    def _is_told(self, seed: Any) -> bool:
         """What the script has been given before, and all that it draws is known; or a seed that is told elsewhere."""
-        return isinstance(asked, (self.SeedSequence, self.BitGenerator, self.Generator, self.RandomState))
+        return isinstance(seed, (self.SeedSequence, self.BitGenerator, self.Generator, self.RandomState))
 
-    def key(self, asked: Any) -> str:
+    def key(self, seed: Any) -> str:
         """What a seed, or a seed sequence, is called in seeds of ours."""
-        if not isinstance(asked, self.SeedSequence):
-            return self.guest.seeding.key(asked)
-        text = spelled(asked.entropy)
-        if not asked.spawn_key and asked.pool_size == POOL_SIZE:
+        if not isinstance(seed, self.SeedSequence):
+            return self.context.seeding.key(seed)
+        text = spelled(seed.entropy)
+        if not seed.spawn_key and seed.pool_size == POOL_SIZE:
             return text
-        return "%s/%s/%d" % (text, "/".join(map(str, asked.spawn_key)), asked.pool_size)
+        return "%s/%s/%d" % (text, "/".join(map(str, seed.spawn_key)), seed.pool_size)
 
-    def _record(self, call: str, asked: Any) -> None:
+    def _record(self, call: str, seed: Any) -> None:
         """Record a seed; a seed sequence has been recorded when it was made."""
-        if not self._is_told(asked):
-            self.guest.seeding.record("numpy.random.%s" % call, asked)
+        if not self._is_told(seed):
+            self.context.seeding.record("numpy.random.%s" % call, seed)
 
-    def _text(self, asked: Any) -> Any:
-        return self.key(asked) if isinstance(asked, self.SeedSequence) else asked
+    def _text(self, seed: Any) -> Any:
+        return self.key(seed) if isinstance(seed, self.SeedSequence) else seed
 
     # ------------------------------------------------------------ seed sequences
 
     def _sequence(self, *args: Any, **kwargs: Any) -> Any:
-        asked = args[0] if args else kwargs.get("entropy")
-        if not self.is_own("SeedSequence", asked, _getframe(2)):
+        entropy = args[0] if args else kwargs.get("entropy")
+        if not self.is_own("SeedSequence", entropy, _getframe(2)):
             return self.SeedSequence(*args, **kwargs)
-        self._record("SeedSequence", asked)
-        if asked is None:
+        self._record("SeedSequence", entropy)
+        if entropy is None:
             kwargs["entropy"], args = self._entropy(), ()
         return self.RoutedSequence(*args, **kwargs)
 
     def _entropy(self) -> int:
         """In place of what the system would give."""
-        seed = self.guest.streams.seed("numpy.SeedSequence", self.guest.seeding.key(None))
+        seed = self.context.streams.seed("numpy.SeedSequence", self.context.seeding.key(None))
         return sum(derive(seed, word) << (WORD * word) for word in range(WORDS))
 
     def _routed_sequence(self) -> Any:
@@ -165,14 +165,17 @@ class Own:
 
         What it spawns is of its own type.
         """
-        own, original = self, self.SeedSequence
+        generators, original = self, self.SeedSequence
 
         def generate_state(self: Any, *args: Any, **kwargs: Any) -> Any:
             twins = self.__dict__.get("_twins")
             if twins is None:
                 pool = self.pool_size
-                twins = self._twins = Twins(
-                    own.guest.streams, "numpy.SeedSequence", own.key(self), lambda seed: original(seed, pool_size=pool)
+                twins = self._twins = StreamGenerators(
+                    generators.context.streams,
+                    "numpy.SeedSequence",
+                    generators.key(self),
+                    lambda seed: original(seed, pool_size=pool),
                 )
             return twins.now().generate_state(*args, **kwargs)
 
@@ -192,62 +195,60 @@ class Own:
 
     def _bits_of(self, original: Any, name: str) -> Callable[..., Any]:
         def make(*args: Any, **kwargs: Any) -> Any:
-            asked = args[0] if args else kwargs.get("seed")
-            if not self.is_own(name, asked, _getframe(2)):
+            seed = args[0] if args else kwargs.get("seed")
+            if not self.is_own(name, seed, _getframe(2)):
                 return original(*args, **kwargs)
-            others = {key: value for key, value in kwargs.items() if key != "seed" and value is not None}
-            others.update(zip(("counter", "key"), args[1:]))  # of Philox
-            self._record(name, others["key"] if asked is None and "key" in others else asked)
-            key = self.key(asked) if asked is not None or "key" not in others else ""
-            key += "".join(" %s=%s" % (word, spelled(value)) for word, value in sorted(others.items()))
-            return self._new_bits(name, key, asked, args, kwargs)
+            options = {key: value for key, value in kwargs.items() if key != "seed" and value is not None}
+            options.update(zip(("counter", "key"), args[1:]))  # of Philox
+            self._record(name, options["key"] if seed is None and "key" in options else seed)
+            key = self.key(seed) if seed is not None or "key" not in options else ""
+            key += "".join(" %s=%s" % (word, spelled(value)) for word, value in sorted(options.items()))
+            return self._new_bits(name, key, seed, args, kwargs)
 
         return make
 
-    def _new_bits(
-        self, name: str, key: str, asked: Any, args: tuple[Any, ...], kwargs: dict[str, Any] = NOTHING
-    ) -> Any:
+    def _new_bits(self, name: str, key: str, seed: Any, args: tuple[Any, ...], kwargs: dict[str, Any] = NOTHING) -> Any:
         """A bit generator of the project's.
 
         Args:
-            asked: the seed sequence that the script made it of, or its seed.
+            seed: the seed sequence that the script made it of, or its seed.
             args, kwargs: the arguments of the script, which raise where it was wrong.
         """
         routed = self.routed_bits[name]
-        is_seeded = asked is not None or kwargs
-        bits = routed(*args, **kwargs) if is_seeded and not isinstance(asked, self.SeedSequence) else routed(0)
-        bits._twins = Twins(self.guest.streams, BIT_GENERATORS[name], key, routed.__base__)
-        bits._sequence = asked if isinstance(asked, self.SeedSequence) else None
-        bits._asked = asked
+        is_seeded = seed is not None or kwargs
+        bits = routed(*args, **kwargs) if is_seeded and not isinstance(seed, self.SeedSequence) else routed(0)
+        bits._twins = StreamGenerators(self.context.streams, BIT_GENERATORS[name], key, routed.__base__)
+        bits._sequence = seed if isinstance(seed, self.SeedSequence) else None
+        bits._seed_value = seed
         return bits
 
     def _routed_bit_generator(self, original: Any, library: str) -> Any:
         """A class like the original whose instances stand for one bit generator for each stream."""
-        own, name = self, original.__name__
+        generators, name = self, original.__name__
 
         def delegated(attribute: str) -> Any:
             return property(lambda self: getattr(self._twins.now(), attribute))
 
         def seed_seq(self: Any) -> Any:
             if self._sequence is None:
-                asked = self._asked
-                entropy = own._entropy() if asked is None else asked
-                self._sequence = own.RoutedSequence(entropy)
+                seed = self._seed_value
+                entropy = generators._entropy() if seed is None else seed
+                self._sequence = generators.RoutedSequence(entropy)
             return self._sequence
 
         def spawn(self: Any, n_children: int) -> list[Any]:
             children = self.seed_seq.spawn(n_children)
-            return [own._new_bits(name, own.key(child), child, (child,)) for child in children]
+            return [generators._new_bits(name, generators.key(child), child, (child,)) for child in children]
 
         def jumped(self: Any, jumps: int = 1) -> Any:
-            return own._new_bits(name, "%s jumped %d" % (self._twins.key, jumps), self._asked, (0,))
+            return generators._new_bits(name, "%s jumped %d" % (self._twins.key, jumps), self._seed_value, (0,))
 
         def advance(self: Any, delta: int) -> Any:
             self._twins.now().advance(delta)
             return self
 
         def legacy(self: Any, seed: Any) -> None:
-            self._twins.begin(own.guest.seeding.key(seed))
+            self._twins.begin(generators.context.seeding.key(seed))
 
         members: dict[str, Any] = {
             attribute: delegated(attribute) for attribute in ("capsule", "cffi", "ctypes", "lock")
@@ -269,21 +270,21 @@ class Own:
         """The global generator begins anew, keyed by what the script puts behind it."""
 
         def set_bit_generator(bitgen: Any) -> None:
-            if not hasattr(bitgen, "_twins") or self.guest.seeding.is_passing():
+            if not hasattr(bitgen, "_twins") or self.context.seeding.is_passing():
                 original(bitgen)
                 return
             key = "%s %s" % (bitgen._twins.library, bitgen._twins.key)
-            streams = self.guest.streams
+            streams = self.context.streams
             seed = self.random.mtrand._rand.seed
             streams.reseed(LIBRARY, key, lambda: seed(streams.seed(LIBRARY, key)))
 
-        return dress(set_bit_generator, original)
+        return wraps_like(set_bit_generator, original)
 
     # ------------------------------------------------------------ generators
 
     def _routed(self, original: Any) -> Any:
         """A class like the original whose methods draw from a twin for the stream that draws now."""
-        own = self
+        generators = self
 
         def method(name: str) -> Any:
             def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -300,22 +301,22 @@ class Own:
         members["__getstate__"] = lambda self: self._twins.now().__getstate__()
         if "spawn" in members:
             members["spawn"] = lambda self, n_children: [
-                own.over(bits) for bits in self.bit_generator.spawn(n_children)
+                generators.over(bits) for bits in self.bit_generator.spawn(n_children)
             ]
         if hasattr(original, "bit_generator"):
             members["bit_generator"] = property(lambda self: self._bits)
         else:
             members["seed"] = self._begin_anew
         routed = _like(original, members)
-        attend_draws(routed, self.guest, names)
+        patch_draws(routed, self.context, names)
         return routed
 
     def over(self, bits: Any) -> Any:
         """A generator of the project's over one of its bit generators."""
-        made = self.RoutedGenerator(self.placeholder)
-        made._bits = bits
-        made._twins = Drawers(bits._twins, self.Generator)
-        return made
+        generator = self.RoutedGenerator(self.placeholder)
+        generator._bits = bits
+        generator._twins = Drawers(bits._twins, self.Generator)
+        return generator
 
     def _generator(self, *args: Any, **kwargs: Any) -> Any:
         bits: Any = args[0] if args else kwargs.get("bit_generator")
@@ -335,61 +336,63 @@ class Own:
             self._record("default_rng", seed)
             return self.over(bits)
 
-        return dress(default_rng, original)
+        return wraps_like(default_rng, original)
 
     # ------------------------------------------------------------ generators of old
 
     def _random_state(self, *args: Any, **kwargs: Any) -> Any:
-        asked: Any = args[0] if args else kwargs.get("seed")
-        if not self.is_own("RandomState", asked, _getframe(2)):
+        seed: Any = args[0] if args else kwargs.get("seed")
+        if not self.is_own("RandomState", seed, _getframe(2)):
             return self.RandomState(*args, **kwargs)
-        is_over_bits = isinstance(asked, self.BitGenerator)
-        if is_over_bits and not hasattr(asked, "_twins"):
+        is_over_bits = isinstance(seed, self.BitGenerator)
+        if is_over_bits and not hasattr(seed, "_twins"):
             return self.RandomState(*args, **kwargs)
         is_choice = str(_getframe(2).f_globals.get("__name__")).startswith(CHOOSING) and not is_over_bits
-        if is_choice and not self.guest.project.is_training(_getframe(2)):
-            return self._chosen(asked)
+        if is_choice and not self.context.project.is_training(_getframe(2)):
+            return self._chosen(seed)
         if is_over_bits:
-            made = self.RoutedRandomState(self.placeholder)
-            made._twins = Drawers(asked._twins, self.RandomState)
+            generator = self.RoutedRandomState(self.placeholder)
+            generator._twins = Drawers(seed._twins, self.RandomState)
         else:
-            made = self.RoutedRandomState(*args, **kwargs)
-            self._record("RandomState", asked)
-            made._twins = self._states(asked)
-        return made
+            generator = self.RoutedRandomState(*args, **kwargs)
+            self._record("RandomState", seed)
+            generator._twins = self._states(seed)
+        return generator
 
-    def _chosen(self, asked: Any) -> Any:
+    def _chosen(self, seed: Any) -> Any:
         """What chooses examples before the training: the script's own where the split is held."""
-        streams, is_replaced = self.guest.streams, "split" in self.guest.streams.varied
-        self.guest.seeding.record("numpy.random.RandomState", asked, is_replaced=is_replaced)
+        streams, is_replaced = self.context.streams, "split" in self.context.streams.varied
+        self.context.seeding.record("numpy.random.RandomState", seed, is_replaced=is_replaced)
         streams.tell_drawn("numpy.RandomState", "split")
-        return self.RandomState(streams.seed("numpy.RandomState", spelled(asked), "split") if is_replaced else asked)
+        return self.RandomState(streams.seed("numpy.RandomState", spelled(seed), "split") if is_replaced else seed)
 
-    def _states(self, asked: Any) -> Twins:
-        return Twins(self.guest.streams, "numpy.RandomState", self.guest.seeding.key(asked), self.RandomState)
+    def _states(self, seed: Any) -> StreamGenerators:
+        return StreamGenerators(
+            self.context.streams, "numpy.RandomState", self.context.seeding.key(seed), self.RandomState
+        )
 
     @property
     def _begin_anew(self) -> Callable[..., None]:
         """`RandomState.seed`."""
-        own = self
+        generators = self
 
         def seed(self: Any, seed: Any = None) -> None:
-            own.guest.seeding.record("numpy.random.RandomState.seed", seed)
-            self._twins = own._states(seed)
+            generators.context.seeding.record("numpy.random.RandomState.seed", seed)
+            self._twins = generators._states(seed)
 
         return seed
 
-    def _begin_derived(self, made: Any, seed: Any = None) -> None:
+    def _begin_derived(self, generator: Any, seed: Any = None) -> None:
         """The constructor for classes that are derived: those of the project get another seed, and one state."""
-        file = getattr(modules.get(type(made).__module__), "__file__", None)
-        is_own = file is not None and self.guest.project.file(file) is not None
-        if isinstance(seed, self.BitGenerator) or not is_own or self.guest.seeding.is_passing():
-            self.RandomState.__init__(made, seed)
+        file = getattr(modules.get(type(generator).__module__), "__file__", None)
+        is_own = file is not None and self.context.project.file(file) is not None
+        if isinstance(seed, self.BitGenerator) or not is_own or self.context.seeding.is_passing():
+            self.RandomState.__init__(generator, seed)
             return
         self._record("RandomState", seed)
-        streams, key = self.guest.streams, self.guest.seeding.key(seed)
+        streams, key = self.context.streams, self.context.seeding.key(seed)
         streams.tell_drawn("numpy.RandomState", streams.now)
-        self.RandomState.__init__(made, streams.seed("numpy.RandomState", key))
+        self.RandomState.__init__(generator, streams.seed("numpy.RandomState", key))
 
 
 def _bits_name(twins: Any) -> str:
@@ -397,7 +400,7 @@ def _bits_name(twins: Any) -> str:
     return str(twins.bits.make.__name__) if isinstance(twins, Drawers) else "MT19937"
 
 
-def stand_in(original: Any, make: Callable[..., Any], begin: Callable[..., None] | None = None) -> Any:
+def replacement_class(original: Any, make: Callable[..., Any], begin: Callable[..., None] | None = None) -> Any:
     """A class in place of one that others look at: what it makes is made by `make`, instances are of the original.
 
     Args:
@@ -432,5 +435,5 @@ def stand_in(original: Any, make: Callable[..., Any], begin: Callable[..., None]
 
 def _like(original: Any, members: dict[str, Any]) -> Any:
     """A class derived from the original that goes by its name."""
-    named = {"__module__": original.__module__, "__qualname__": original.__qualname__, "__doc__": original.__doc__}
-    return type(original.__name__, (original,), {**members, **named})
+    names = {"__module__": original.__module__, "__qualname__": original.__qualname__, "__doc__": original.__doc__}
+    return type(original.__name__, (original,), {**members, **names})

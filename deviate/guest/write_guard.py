@@ -7,7 +7,7 @@ import stat
 import sys
 from threading import RLock
 
-from .earlier import Earlier
+from .checkpoint_guard import CheckpointGuard
 from .recorder import Recorder
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
@@ -20,7 +20,7 @@ TEMPORARY = "/tmp"  # noqa: S108  (nothing is written there by us)
 MOST_REPORTED = 100
 
 
-class Guard:
+class WriteGuard:
     """Watches what the process opens for writing.
 
     Args:
@@ -30,7 +30,9 @@ class Guard:
         earlier: is told what is read and written too; None where nobody asks.
     """
 
-    def __init__(self, work: str, root: str, folder: str, recorder: Recorder, earlier: Earlier | None = None) -> None:
+    def __init__(
+        self, work: str, root: str, folder: str, recorder: Recorder, earlier: CheckpointGuard | None = None
+    ) -> None:
         self.work = os.path.realpath(work) + os.sep
         self.root = os.path.realpath(root) + os.sep
         self.folder = os.path.realpath(folder) + os.sep

@@ -6,12 +6,12 @@ import sys
 
 from .bits import Moment
 from .capture import Capture
-from .files import Guard
 from .project import Project
 from .recorder import Recorder
 from .seeds import Seeding
 from .streams import Streams
 from .trace import Trace
+from .write_guard import WriteGuard
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .split import EarlyDraws
 
 
-class Guest:
+class AdapterContext:
     """The guest of this process, part by part.
 
     Attributes:
@@ -36,7 +36,7 @@ class Guest:
         streams: Streams,
         seeding: Seeding,
         project: Project,
-        guard: Guard,
+        guard: WriteGuard,
         controls: dict[str, str],
         capture: Capture,
         trace: Trace,
@@ -48,11 +48,20 @@ class Guest:
         self.guard = guard
         self.controls = controls
         self.flip = Moment(controls.get("one-bit-step", "0"), recorder)
-        self.early_draws: EarlyDraws | None = None
+        self._early_draws: EarlyDraws | None = None
         self.has_looked = False
         recorder.at_main_step.append(self._at_first_step)
         self.capture = capture
         self.trace = trace
+
+    @property
+    def early_draws(self) -> EarlyDraws:
+        """Those of this process, which all its adapters share."""
+        if self._early_draws is None:
+            from .split import EarlyDraws  # most processes make no draw that an adapter attends to
+
+            self._early_draws = EarlyDraws(self.streams, self.project)
+        return self._early_draws
 
     def _at_first_step(self, step: int) -> None:
         self.recorder.at_main_step.remove(self._at_first_step)

@@ -63,7 +63,7 @@ CONTINUED = "the main loop begins at %d"
 MOST = 1000
 
 
-class Earlier:
+class CheckpointGuard:
     """Watches what is read until the main loop begins, and what becomes of it then.
 
     Args:
@@ -112,9 +112,9 @@ class Earlier:
         if self.is_done or not self.read or type(counted) is not range or not counted:
             return
         if counted.step > 0 and counted.start > 1:
-            known = [place for place in self.read if FOREIGN.isdisjoint(_words(self._shown(place)))]
-            if known and not _is_asked_for(known[-1]):  # a command that says where to go on from means it
-                self._tell(known[-1], CONTINUED % counted.start)
+            candidates = [place for place in self.read if FOREIGN.isdisjoint(_words(self._project_path(place)))]
+            if candidates and not _is_asked_for(candidates[-1]):  # a command that says where to go on from means it
+                self._tell(candidates[-1], CONTINUED % counted.start)
 
     def _note(self, name: str) -> None:
         place = _place(name)
@@ -127,16 +127,16 @@ class Earlier:
         if not is_older or os.sep + ".cache" + os.sep in place:
             return
         self.read[place] = name
-        if place.startswith(self.work) and _is_named(self._shown(place)) and not _is_asked_for(place):
+        if place.startswith(self.work) and _is_named(self._project_path(place)) and not _is_asked_for(place):
             self._tell(place, BY_NAME)
 
-    def _shown(self, place: str) -> str:
+    def _project_path(self, place: str) -> str:
         """A file in the work copy as the user knows it, relative to the project."""
         return place[len(self.work) :] if place.startswith(self.work) else place
 
     def _tell(self, place: str, reason: str) -> None:
         self.is_done = True
-        self.recorder.event("checkpoint", self._shown(place), reason)
+        self.recorder.event("checkpoint", self._project_path(place), reason)
 
 
 def _may_be_model(name: str) -> bool:
@@ -184,14 +184,14 @@ def _is_asked_for(place: str) -> bool:
     """Whether the command names this very file, or the folder of this one checkpoint."""
     folder = os.path.dirname(place)
     wanted = {place, folder} if NUMBERED.match(os.path.basename(folder)) else {place}
-    given = [word.rpartition("=")[2] for word in getattr(sys, "argv", [])[1:]]
-    return any(_place(word) in wanted for word in given if word)
+    arguments = [word.rpartition("=")[2] for word in getattr(sys, "argv", [])[1:]]
+    return any(_place(word) in wanted for word in arguments if word)
 
 
-def watch(work: str, recorder: Recorder, *, has_main: bool) -> Earlier | None:
+def watch(work: str, recorder: Recorder, *, has_main: bool) -> CheckpointGuard | None:
     """The watch over this run; None where the run goes on with what an attempt before it left (DEVIATE_CONTINUED)."""
     if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or what the user has given
         return None
     # The folder in which the work copy was made: only its making has changed it, and its clock is that of the files.
-    made = os.path.dirname(os.path.dirname(os.path.abspath(work)))
-    return Earlier(work, os.stat(made).st_mtime, recorder, has_main=has_main)
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(work)))
+    return CheckpointGuard(work, os.stat(folder).st_mtime, recorder, has_main=has_main)

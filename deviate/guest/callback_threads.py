@@ -19,7 +19,7 @@ PATIENCE_S = 5.0
 """A main thread that waits inside a region for what a visitor makes would wait for ever; after this, nobody does."""
 
 
-class Visits:
+class CallbackThreads:
     """The visits to the streams of this process; making it lets the main thread keep to them."""
 
     def __init__(self, streams: Streams) -> None:
@@ -28,7 +28,7 @@ class Visits:
         self.visitor: int | None = None
         self.now = OTHER
         self.is_off = False
-        streams.visits = self
+        streams.callback_threads = self
 
     def is_here(self) -> bool:
         """Whether this thread is the visitor: it may set seeds and enter regions like the main thread."""
@@ -39,7 +39,7 @@ class Visits:
         """For the main thread: enter or leave a region when the visitor has gone, and before another comes."""
         with self.turn:
             if not self.turn.wait_for(lambda: self.visitor is None, PATIENCE_S):
-                self.streams.put(self.now, OTHER)  # the visit is over, and what it still draws is nobody's
+                self.streams.swap_states(self.now, OTHER)  # the visit is over, and what it still draws is nobody's
                 self.visitor = None
                 self._give_up()
             yield
@@ -48,16 +48,16 @@ class Visits:
     def begin(self, stream: str) -> str | None:
         """Begin a region in any thread; gives what `end` wants back, None when nothing changes."""
         streams = self.streams
-        if streams.is_home():
+        if streams.is_routed_thread():
             return streams.enter(stream)
         if self.is_off or streams.paused or not streams.seeds:
             return None
         with self.turn:
-            if not self.turn.wait_for(lambda: self.visitor is None and streams.here == OTHER, PATIENCE_S):
+            if not self.turn.wait_for(lambda: self.visitor is None and streams.routed_stream == OTHER, PATIENCE_S):
                 self._give_up()
                 return None
             self.visitor, self.now = get_ident(), stream
-            streams.put(OTHER, stream)
+            streams.swap_states(OTHER, stream)
         return OTHER
 
     def _give_up(self) -> None:
@@ -74,11 +74,13 @@ class Visits:
             self.streams.leave(before)
             return
         with self.turn:
-            self.streams.put(self.now, OTHER)
+            self.streams.swap_states(self.now, OTHER)
             self.visitor = None
             self.turn.notify_all()
 
 
-def visits_of(streams: Streams) -> Visits:
+def callback_threads_of(streams: Streams) -> CallbackThreads:
     """The visits to the streams of this process, from the first time that somebody may come."""
-    return streams.visits or Visits(streams)
+    if not isinstance(streams.callback_threads, CallbackThreads):
+        return CallbackThreads(streams)
+    return streams.callback_threads

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..adapter_context import AdapterContext
 from ..arrays import array_of
 from ..capture import SCRIPT
 from ..examples import example_keys
-from ..parts import Guest
-from ..seeds import dress
+from ..seeds import wraps_like
 
 TYPE_CHECKING = False  # typing itself would add to the start-up time
 if TYPE_CHECKING:
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 MODULES = ("deviate",)
 
 
-def attach(module: Any, guest: Guest) -> None:
-    own = Logs(guest)
+def install(module: Any, context: AdapterContext) -> None:
+    logs = Logs(context)
     for name in ("log_predictions", "log_weights", "log_groups"):
-        setattr(module, name, dress(own.safe(getattr(own, name)), getattr(module, name)))
+        setattr(module, name, wraps_like(logs.safe(getattr(logs, name)), getattr(module, name)))
 
 
 class Logs:
     """Hands on to the capture what the script logs."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.capture = guest.capture
-        self.recorder = guest.recorder
+    def __init__(self, context: AdapterContext) -> None:
+        self.capture = context.capture
+        self.recorder = context.recorder
         self.weights: list[tuple[str, Array]] = []
 
     def safe(self, function: Callable[..., None]) -> Callable[..., None]:
@@ -51,8 +51,8 @@ class Logs:
         arrays.update((column, array_of(values)) for column, values in columns.items())
         rows = {column: array[1][0] for column, array in arrays.items()}
         if len(set(rows.values())) > 1:
-            told = ", ".join("%s %d" % item for item in rows.items())
-            raise ValueError("rows of one batch differ in number: %s" % told)
+            counts = ", ".join("%s %d" % item for item in rows.items())
+            raise ValueError("rows of one batch differ in number: %s" % counts)
         self.capture.begin()
         self.capture.rows(name, arrays, SCRIPT)
 

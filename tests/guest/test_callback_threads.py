@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from deviate import eventlog
-from deviate.guest import visits
+from deviate.guest import callback_threads
+from deviate.guest.callback_threads import callback_threads_of
 from deviate.guest.project import Project
 from deviate.guest.recorder import Recorder
 from deviate.guest.requests import Requests
 from deviate.guest.streams import Bank, Streams, derive
-from deviate.guest.visits import visits_of
 
 SEEDS = {"init": 1, "shuffle": 2, "augment": 3, "dropout": 4, "split": 5, "other": 6}
 
@@ -20,16 +20,16 @@ SEEDS = {"init": 1, "shuffle": 2, "augment": 3, "dropout": 4, "split": 5, "other
 class Numbers(Bank):
     """A library with one global generator, `now`."""
 
-    def make(self, seed: int) -> random.Random:
+    def new_state(self, seed: int) -> random.Random:
         return random.Random(seed)
 
-    def put(self, state: random.Random) -> None:
+    def set_state(self, state: random.Random) -> None:
         self.now = state
 
-    def take(self) -> random.Random:
+    def get_state(self) -> random.Random:
         return self.now
 
-    def mark(self, state: random.Random) -> object:
+    def fingerprint(self, state: random.Random) -> object:
         return state.getstate()
 
 
@@ -56,12 +56,12 @@ def test_a_visitor_and_the_main_thread_each_draw_from_their_own_stream(streams: 
 
     def visit() -> None:
         for _ in range(200):
-            before = visits_of(streams).begin("augment")
+            before = callback_threads_of(streams).begin("augment")
             seen.append(numbers.now.random())
             assert streams.now == "augment"
-            visits_of(streams).end(before)
+            callback_threads_of(streams).end(before)
 
-    visits_of(streams)
+    callback_threads_of(streams)
     visitor = threading.Thread(target=visit)
     visitor.start()
     own = []
@@ -78,11 +78,11 @@ def test_a_visitor_and_the_main_thread_each_draw_from_their_own_stream(streams: 
 
 def test_nobody_waits_for_ever(streams: Streams, monkeypatch: pytest.MonkeyPatch) -> None:
     """A main thread that stays in its region lets a visitor go unrouted, and that is told."""
-    monkeypatch.setattr(visits, "PATIENCE_S", 0.01)
-    visits_of(streams)
+    monkeypatch.setattr(callback_threads, "PATIENCE_S", 0.01)
+    callback_threads_of(streams)
     before = streams.enter("init")
     begun: list[object] = []
-    visitor = threading.Thread(target=lambda: begun.append(visits_of(streams).begin("augment")))
+    visitor = threading.Thread(target=lambda: begun.append(callback_threads_of(streams).begin("augment")))
     visitor.start()
     visitor.join()
     streams.leave(before)
@@ -93,17 +93,17 @@ def test_nobody_waits_for_ever(streams: Streams, monkeypatch: pytest.MonkeyPatch
 def test_a_visit_that_does_not_end_is_ended_for_it_and_that_is_told(
     streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visits, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(callback_threads, "PATIENCE_S", 0.05)
     numbers, is_begun, may_end = Numbers(streams, "numbers"), threading.Event(), threading.Event()
 
     def visit() -> None:
-        before = visits_of(streams).begin("augment")
+        before = callback_threads_of(streams).begin("augment")
         is_begun.set()
         may_end.wait(60)
-        visits_of(streams).end(before)
+        callback_threads_of(streams).end(before)
 
     visitor = threading.Thread(target=visit)
-    visits_of(streams)
+    callback_threads_of(streams)
     visitor.start()
     assert is_begun.wait(60)
     before = streams.enter("init")

@@ -1,0 +1,57 @@
+"""The global generator of NumPy: a bit generator for each stream, and the functions that draw from it."""
+
+from __future__ import annotations
+
+from ...adapter_context import AdapterContext
+from ...split import Splitting
+from ...streams import Bank, Streams
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any
+
+LIBRARY = "numpy"
+PERMUTATIONS = ("permutation", "permuted", "shuffle")
+NO_DRAWS = frozenset(("seed", "get_state", "set_state", "spawn", "bit_generator", "choice", *PERMUTATIONS))
+"""Methods of generators that draw nothing, and those that are attended to as permutations."""
+
+
+def patch_draws(owner: Any, context: AdapterContext, methods: list[str]) -> None:
+    """Attend to the functions of a module, or to the methods of a class, that are those of a generator."""
+    splitting = Splitting(context.streams, context.project)
+    splitting.patch(owner, PERMUTATIONS)
+    splitting.patch(owner, ("choice",), is_permutation=_is_subset)
+    draws = [name for name in methods if not name.startswith("_") and name not in NO_DRAWS and hasattr(owner, name)]
+    context.early_draws.patch(owner, draws, "numpy.random")
+
+
+def _is_subset(*args: Any, **kwargs: Any) -> bool:
+    """A choice without replacement."""
+    return not (args[2] if len(args) > 2 else kwargs.get("replace", True))
+
+
+class Generators(Bank):
+    """A bit generator for each stream, handed to the one object behind all functions of the module.
+
+    Normal numbers are drawn in pairs, and a change of the bit generator drops the second of a pair.
+    """
+
+    def __init__(self, streams: Streams, random: Any) -> None:
+        self.shared = random.mtrand._rand
+        self.RandomState = random.RandomState
+        self.now: Any = None
+        super().__init__(streams, LIBRARY)
+
+    def new_state(self, seed: int) -> Any:
+        return self.RandomState(seed)._bit_generator
+
+    def set_state(self, state: Any) -> None:
+        self.now = state
+        self.shared.__init__(state)
+
+    def get_state(self) -> Any:
+        return self.now
+
+    def fingerprint(self, state: Any) -> Any:
+        inner = state.state["state"]
+        return inner["pos"], inner["key"].tobytes()

@@ -1,0 +1,99 @@
+"""The modules, optimizers and weights that a script of PyTorch trains. Nothing here keeps one of them alive."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from itertools import chain
+
+from ...adapter_context import AdapterContext
+
+TYPE_CHECKING = False  # typing itself would add to the start-up time
+if TYPE_CHECKING:
+    from typing import Any, Iterator
+
+
+class Trained:
+    """What has been trained, as long as it is there."""
+
+    def __init__(self, context: AdapterContext) -> None:
+        self.capture = context.capture
+        self.modules: dict[int, tuple[int, Any]] = {}
+        self.optimizers: list[Any] = []
+        self.weights: dict[int, Any] = {}
+        self.forms: set[Any] = set()
+        self.seen = 0
+
+    def alive(self) -> Iterator[Any]:
+        """The modules that were trained, as long as they are there."""
+        for _, reference in self.modules.values():
+            module = reference()
+            if module is not None:
+                yield module
+
+    def settle(self) -> None:
+        """Let go of models that nobody can reach: else what is told would depend on when the collector came by."""
+        if self.seen > 1 or len(self.optimizers) > 1:
+            gc.collect()
+
+    def add(self, module: Any) -> None:
+        """A training forward pass of this module begins."""
+        known = self.modules.get(id(module))
+        if known is None or known[1]() is not module:
+            self.modules[id(module)] = (self.seen, weakref.ref(module))
+            self.seen += 1
+            self.weights.update((id(weight), weakref.ref(weight)) for weight in module.parameters())
+            if not any(hasattr(weight, "materialize") for weight in module.parameters()):
+                self.forms.add(form(module))
+
+    def has(self, module: Any) -> bool:
+        """Whether weights of the module were in a training forward pass, its own or that of a module around it."""
+        known = self.modules.get(id(module))
+        is_itself = known is not None and known[1]() is module  # its weights may have been replaced since
+        return is_itself or any(self.knows(weight) for weight in module.parameters())
+
+    def knows(self, weight: Any) -> bool:
+        """Whether this is one of them; what is gone leaves its id to others."""
+        known = self.weights.get(id(weight))
+        return known is not None and known() is weight
+
+    def is_like(self, module: Any) -> bool:
+        """Whether a module has the form of one that was trained, which may be gone: a copy, or a loaded one."""
+        own = form(module)
+        return own in self.forms or any(form(known) == own for known in self.alive())
+
+    def tensors(self, *, is_whole: bool = False) -> Iterator[tuple[str, Any]]:
+        """Parameters and buffers by name, each once; what optimizers alone know, by its place in them.
+
+        Args:
+            is_whole: also those that are kept by the adapter of a framework that stands on PyTorch.
+        """
+        told = set() if is_whole else self.capture.ids_above()
+        for name, tensor in chain(self._in_modules(), self.optimized()):
+            if id(tensor) not in told and not hasattr(tensor, "materialize"):  # a lazy module that was never called
+                told.add(id(tensor))
+                yield name, tensor
+
+    def _in_modules(self) -> Iterator[tuple[str, Any]]:
+        for number, reference in sorted(self.modules.values(), key=lambda known: known[0]):
+            module = reference()
+            if module is not None:
+                for name, tensor in chain(module.named_parameters(), module.named_buffers()):
+                    yield "%d.%s" % (number, name), tensor
+
+    def optimized(self) -> Iterator[tuple[str, Any]]:
+        """What optimizers change."""
+        for number, reference in enumerate(self.optimizers):
+            optimizer = reference()
+            if optimizer is not None:
+                for place, group in enumerate(optimizer.param_groups):
+                    for index, weight in enumerate(group["params"]):
+                        yield "optimizer %d.%d.%d" % (number, place, index), weight
+
+
+def form(module: Any) -> tuple[tuple[str, Any], ...]:
+    """Names and shapes of weights, without the wrappers that some put around."""
+    found = [(name, tuple(weight.shape)) for name, weight in module.named_parameters()]
+    while found and all(name.startswith(("module.", "_orig_mod.")) for name, _ in found):
+        found = [(name.partition(".")[2], shape) for name, shape in found]
+    return tuple(found)
