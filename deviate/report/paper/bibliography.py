@@ -17,55 +17,51 @@ from deviate.model import (
     Test,
     Unavailable,
 )
-from deviate.report.paper.works import WORKS, Work
+from deviate.report.forms.templates import source
 from deviate.report.parts.noise import is_study
 from deviate.report.view import View
 
-HEAD = """% What to cite for the figures of this report; what it did not use is left out.
-% Each entry is followed by what of it was used.
+FILE = "references.bib"
+"""A head, the software, and the publications behind the figures of reports, with a blank line between them.
+
+Each entry is followed by a comment on what of it a report uses. The software is no @software: the styles of BibTeX
+itself do not know it, and biblatex takes both.
 """
-SOFTWARE = """@misc{deviate,
-  author = {{The deviate authors}},
-  title = {deviate: what the differences between training runs mean},
-  howpublished = {Computer software, version VERSION},
-}
-% the runs, their records and every figure
-"""
-"""No @software: the styles of BibTeX itself do not know it, and biblatex takes both."""
 
 
 def references_source(view: View) -> str:
-    """The file, the software first."""
-    return HEAD + "\n" + "\n".join([SOFTWARE.replace("VERSION", __version__), *map(_entry, works_used(view))])
+    """The file, the software first, then what the report used in the order of the packaged file."""
+    head, software, *entries = source(FILE).removesuffix("\n").split("\n\n")
+    keys = cited_keys(view)
+    cited = [entry for entry in entries if entry_key(entry) in keys]
+    return "\n\n".join([head, software.replace("VERSION", __version__), *cited]) + "\n"
 
 
-def works_used(view: View) -> tuple[Work, ...]:
-    """In the order of `WORKS`; a method that gave a reason in place of a figure was not used."""
-    used = set(_keys(view))
-    return tuple(work for work in WORKS if work.key in used)
+def entry_key(entry: str) -> str:
+    """What an entry is cited by: `mann1947` of `@article{mann1947,`."""
+    return entry.partition("{")[2].partition(",")[0]
 
 
-def _entry(work: Work) -> str:
-    fields = [("author", work.author), ("title", f"{{{work.title}}}"), *work.place, ("year", str(work.year))]
-    body = "".join(f"  {name} = {{{value}}},\n" for name, value in fields)
-    return f"@{work.kind}{{{work.key},\n{body}}}\n% {work.why}\n"
+def cited_keys(view: View) -> frozenset[str]:
+    """Keys of publications; a method that gave a reason in place of a figure was not used."""
+    return frozenset(_keys(view))
 
 
 def _keys(view: View) -> Iterator[str]:
     findings = view.findings
-    described = [description for it in findings.experiments for description in it.descriptions]
-    if findings.pairs or any(_is_there(it.sd_interval) for it in described):
+    descriptions = [description for experiment in findings.experiments for description in experiment.descriptions]
+    if findings.pairs or any(_is_there(description.sd_interval) for description in descriptions):
         yield "deviate2021"
-    for description in described:
+    for description in descriptions:
         yield from _of_description(description)
-    for it in findings.experiments:
-        if it.experiment.looks:
+    for described in findings.experiments:
+        if described.experiment.looks:
             yield "lan1983"
-            yield "pocock1977" if it.experiment.spending == "pocock" else "obrien1979"
+            yield "pocock1977" if described.experiment.spending == "pocock" else "obrien1979"
     for pair in findings.pairs:
         for comparison in pair.comparisons:
             yield from _of_comparison(comparison)
-        if "Holm" in pair.family and _is_there(*(it.p_adjusted for it in pair.comparisons)):
+        if "Holm" in pair.family and _is_there(*(comparison.p_adjusted for comparison in pair.comparisons)):
             yield "holm1979"
     if view.outcomes is not None:
         yield from _of_outcomes(findings, has_rates=view.outcomes.rates is not None)
@@ -75,70 +71,78 @@ def _keys(view: View) -> Iterator[str]:
 
 
 def _is_there(*figures: object) -> bool:
-    return any(not isinstance(it, Unavailable) for it in figures)
+    return any(not isinstance(figure, Unavailable) for figure in figures)
 
 
-def _used(found: dict[str, bool]) -> Iterator[str]:
-    yield from (key for key, is_used in found.items() if is_used)
+def _true_keys(uses: dict[str, bool]) -> Iterator[str]:
+    return (key for key, is_used in uses.items() if is_used)
 
 
 def _bootstraps(*intervals: Interval | Unavailable) -> dict[str, bool]:
-    methods = [it.method for it in intervals if isinstance(it, Interval)]
+    methods = [interval.method for interval in intervals if isinstance(interval, Interval)]
     return {
-        "efron1987": any("BCa" in it for it in methods),
-        "efron1979": any("percentile bootstrap" in it for it in methods),
+        "efron1987": any("BCa" in method for method in methods),
+        "efron1979": any("percentile bootstrap" in method for method in methods),
     }
 
 
-def _of_description(it: Description) -> Iterator[str]:
-    resampled = _bootstraps(it.mean_bootstrap, it.mean_percentile, it.sd_bootstrap, it.median_bootstrap)
-    yield from _used({"student1908": _is_there(it.mean_interval)} | resampled)
-    if isinstance(it.attainment, Attainment):
+def _of_description(description: Description) -> Iterator[str]:
+    resampled = _bootstraps(
+        description.mean_bootstrap, description.mean_percentile, description.sd_bootstrap, description.median_bootstrap
+    )
+    yield from _true_keys({"student1908": _is_there(description.mean_interval)} | resampled)
+    if isinstance(description.attainment, Attainment):
         yield "kaplan1958"
-        if _is_there(it.attainment.median_steps_interval, it.attainment.median_seconds_interval):
+        if _is_there(description.attainment.median_steps_interval, description.attainment.median_seconds_interval):
             yield "brookmeyer1982"
 
 
-def _of_comparison(it: Comparison) -> Iterator[str]:
-    superiority = it.superiority_interval
-    found = {
-        "student1908": _is_there(it.student),
-        "welch1947": _is_there(it.welch),
-        "janssen1997": _is_there(it.permutation),
-        "chung2013": _is_there(it.permutation),
-        "mann1947": _is_there(it.mann_whitney, it.worst_rank),
-        "lachin1999": _is_there(it.worst_rank),
-        "vargha2000": _is_there(it.superiority),
+def _of_comparison(comparison: Comparison) -> Iterator[str]:
+    superiority = comparison.superiority_interval
+    uses = {
+        "student1908": _is_there(comparison.student),
+        "welch1947": _is_there(comparison.welch),
+        "janssen1997": _is_there(comparison.permutation),
+        "chung2013": _is_there(comparison.permutation),
+        "mann1947": _is_there(comparison.mann_whitney, comparison.worst_rank),
+        "lachin1999": _is_there(comparison.worst_rank),
+        "vargha2000": _is_there(comparison.superiority),
         "brunner2000": isinstance(superiority, Interval) and superiority.method.startswith("Brunner-Munzel"),
-        "cliff1993": _is_there(it.cliffs_delta),
-        "smirnov1939": _is_there(it.kolmogorov_smirnov),
-        "hedges1981": _is_there(it.hedges_g),
-        "glass1976": _is_there(it.glass_delta),
-        "brown1974": _is_there(it.brown_forsythe),
-        "levene1960": _is_there(it.levene),
-        "schuirmann1987": _is_there(it.equivalence),
-        "westfall1993": isinstance(it.curve, CurveComparison) and bool(it.curve.band),
-        "mantel1966": isinstance(it.attainment, AttainmentComparison)
-        and _is_there(it.attainment.log_rank, it.attainment.log_rank_seconds),
-        "jennison1984": isinstance(it.difference_interval, Interval) and "repeated" in it.difference_interval.method,
+        "cliff1993": _is_there(comparison.cliffs_delta),
+        "smirnov1939": _is_there(comparison.kolmogorov_smirnov),
+        "hedges1981": _is_there(comparison.hedges_g),
+        "glass1976": _is_there(comparison.glass_delta),
+        "brown1974": _is_there(comparison.brown_forsythe),
+        "levene1960": _is_there(comparison.levene),
+        "schuirmann1987": _is_there(comparison.equivalence),
+        "westfall1993": isinstance(comparison.curve, CurveComparison) and bool(comparison.curve.band),
+        "mantel1966": isinstance(comparison.attainment, AttainmentComparison)
+        and _is_there(comparison.attainment.log_rank, comparison.attainment.log_rank_seconds),
+        "jennison1984": isinstance(comparison.difference_interval, Interval)
+        and "repeated" in comparison.difference_interval.method,
     }
-    yield from _used(found | _bootstraps(it.difference_bootstrap, it.sd_ratio_bootstrap, it.glass_delta_interval))
-    if isinstance(it.paired, Paired):
-        yield from _used(
+    yield from _true_keys(
+        uses
+        | _bootstraps(comparison.difference_bootstrap, comparison.sd_ratio_bootstrap, comparison.glass_delta_interval)
+    )
+    if isinstance(comparison.paired, Paired):
+        yield from _true_keys(
             {
-                "student1908": _is_there(it.paired.t_test),
-                "fisher1935": _is_there(it.paired.sign_flips),
-                "wilcoxon1945": _is_there(it.paired.wilcoxon),
+                "student1908": _is_there(comparison.paired.t_test),
+                "fisher1935": _is_there(comparison.paired.sign_flips),
+                "wilcoxon1945": _is_there(comparison.paired.wilcoxon),
             }
         )
 
 
 def _of_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
-    completions = [it.completion for it in findings.experiments if isinstance(it.completion, Completion)]
-    tests = [it.completion.test for it in findings.pairs if isinstance(it.completion, CompletionComparison)]
-    yield from _used(
+    completions = [
+        described.completion for described in findings.experiments if isinstance(described.completion, Completion)
+    ]
+    tests = [pair.completion.test for pair in findings.pairs if isinstance(pair.completion, CompletionComparison)]
+    yield from _true_keys(
         {
-            "clopper1934": _is_there(*(it.interval for it in completions)),
+            "clopper1934": _is_there(*(completion.interval for completion in completions)),
             "boschloo1970": has_rates and _is_there(*tests),
         }
     )
@@ -146,36 +150,38 @@ def _of_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
 
 def _of_many(findings: Findings) -> Iterator[str]:
     for table in findings.many:
-        yield from _used(
+        yield from _true_keys(
             {
                 "welch1951": _is_there(table.welch_anova),
                 "fisher1925": _is_there(table.anova),
                 "kruskal1952": _is_there(table.kruskal_wallis),
                 "dunnett1955": _is_there(table.dunnett),
-                "holm1979": _is_there(*(it.p_adjusted for it in table.pairs)),
+                "holm1979": _is_there(*(pair.p_adjusted for pair in table.pairs)),
             }
         )
     if findings.tasks is not None:
         aggregated = findings.tasks.aggregated
-        has_intervals = _is_there(*(it.iqm_interval for it in aggregated))
-        yield from _used({"agarwal2021": bool(aggregated), "hesterberg2015": has_intervals})
+        has_intervals = _is_there(*(task.iqm_interval for task in aggregated))
+        yield from _true_keys({"agarwal2021": bool(aggregated), "hesterberg2015": has_intervals})
         yield from ["friedman1937", "demsar2006"] if isinstance(findings.tasks.friedman, Test) else []
 
 
 def _of_stability(findings: Findings) -> Iterator[str]:
-    it = findings.stability
-    measures = [one for found in it.sets for one in found.measures] + [found.distance for found in it.weights]
-    there = {one.name for one in measures if _is_there(one.value)}
-    yield from _used(
+    stability = findings.stability
+    measures = [measure for captured in stability.sets for measure in captured.measures]
+    measures += [weights.distance for weights in stability.weights]
+    names = {measure.name for measure in measures if _is_there(measure.value)}
+    yield from _true_keys(
         {
-            "milanifard2016": "churn" in there,
-            "summers2021": bool({"ensemble-accuracy", "ensemble-cross-entropy"} & there),
-            "zhuang2022": "weight-distance" in there or any(found.groups for found in it.sets),
-            "pham2020": bool(it.convergence) or any(found.classes for found in it.sets),
-            "kornblith2019": "cka" in there,
-            "guo2017": "ece" in there,
+            "milanifard2016": "churn" in names,
+            "summers2021": bool({"ensemble-accuracy", "ensemble-cross-entropy"} & names),
+            "zhuang2022": "weight-distance" in names or any(captured.groups for captured in stability.sets),
+            "pham2020": bool(stability.convergence) or any(captured.classes for captured in stability.sets),
+            "kornblith2019": "cka" in names,
+            "guo2017": "ece" in names,
             "tukey1958": any(
-                isinstance(one.interval, Interval) and "jackknife" in one.interval.method for one in measures
+                isinstance(measure.interval, Interval) and "jackknife" in measure.interval.method
+                for measure in measures
             ),
         }
     )
@@ -192,7 +198,7 @@ def _of_noise(findings: Findings) -> Iterator[str]:
             yield "summers2021"
         if row.kind == "implementation":
             yield "pham2020"
-    if _is_there(*(it.excess_interval for it in findings.noise.tables)):
+    if _is_there(*(table.excess_interval for table in findings.noise.tables)):
         yield "ting1990"
     overhead = findings.noise.overhead
     if overhead is not None and _is_there(overhead.interval):
