@@ -39,27 +39,27 @@ CORE = "base cli errors eventlog logs model project records stability workflows"
 LOOKED = "base cli errors logs model project"
 SCRIPTS = f"{CORE} analysis replay report sinks"
 JUDGED = f"{CORE} replay report stats"
-FIGURES = "jinja2 matplotlib numpy rich scipy typer"
+FIGURES = "jinja2 matplotlib msgspec numpy rich scipy typer"
 CASES = {
     "--version": ("typer", "cli errors logs"),
     "--help": ("typer", "cli errors logs"),
-    "list": ("rich typer", f"{CORE} replay report stats"),
-    "show a": ("numpy rich scipy typer", f"{CORE} replay report stats"),
-    "clean": ("typer", f"{CORE} replay report"),
-    "import b.csv --name c": ("typer", f"{CORE} replay report"),
+    "list": ("msgspec rich typer", f"{CORE} replay report stats"),
+    "show a": ("msgspec numpy rich scipy typer", f"{CORE} replay report stats"),
+    "clean": ("msgspec typer", f"{CORE} replay report"),
+    "import b.csv --name c": ("msgspec typer", f"{CORE} replay report"),
     "doctor --python ./bare": ("typer", "base cli doctor errors logs model project report"),
     "plan --effect 0.5": (
         "numpy rich scipy typer",
         "base cli errors logs model project records report stats stability workflows",
     ),
-    "check a b": ("numpy scipy typer", JUDGED),
+    "check a b": ("msgspec numpy scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
     "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis report sinks"),
-    "diverge train.py --dry-run": ("libcst numpy rich typer", f"{SCRIPTS} diverge"),
-    "overhead train.py --dry-run": ("libcst rich typer", SCRIPTS),
-    "run train.py --plan-only --runs 2 --name t": ("libcst rich typer", f"{SCRIPTS} instrument"),
-    "worker planned --index 0": ("typer", f"{CORE} replay"),
+    "diverge train.py --dry-run": ("libcst msgspec numpy rich typer", f"{SCRIPTS} diverge"),
+    "overhead train.py --dry-run": ("libcst msgspec rich typer", SCRIPTS),
+    "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument"),
+    "worker planned --index 0": ("msgspec typer", f"{CORE} replay"),
     "resume planned": (FIGURES, f"{JUDGED} analysis"),
 }
 """Dependencies, and rooms, that a command may import."""
@@ -139,13 +139,13 @@ def test_the_help_of_no_verb_imports_what_reads_computes_or_draws() -> None:
         [sys.executable, "-c", f"{program}; print(json.dumps(list(sys.modules)))"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert imports_of(json.loads(done.stdout)).packages <= {"rich", "typer"}
+    assert imports_of(json.loads(done.stdout)).packages <= {"msgspec", "rich", "typer"}
 
 
 @pytest.mark.parametrize("words", ["deviate ", "deviate compare a"])
 def test_completion_imports_neither_what_computes_nor_what_draws(words: str, project: Path) -> None:
     asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DEVIATE_COMPLETE": "complete_bash"}
-    assert observe(project, [], **asked).packages <= {"rich", "typer"}
+    assert observe(project, [], **asked).packages <= {"msgspec", "rich", "typer"}
 
 
 def rooms_with_doors() -> list[str]:

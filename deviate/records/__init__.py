@@ -7,7 +7,6 @@ from deviate.base import load_on_first_use
 if TYPE_CHECKING:
     from deviate.records.attempts import HEARTBEAT_S as HEARTBEAT_S
     from deviate.records.attempts import STALE_S as STALE_S
-    from deviate.records.attempts import Cause as Cause
     from deviate.records.attempts import Claim as Claim
     from deviate.records.attempts import Result as Result
     from deviate.records.attempts import continued as continued
@@ -65,7 +64,6 @@ if TYPE_CHECKING:
     from deviate.records.machine import machine_name as machine_name
     from deviate.records.machine import this_machine as this_machine
     from deviate.records.machine import writer_name as writer_name
-    from deviate.records.manifest import Commit as Commit
     from deviate.records.manifest import LinkedFile as LinkedFile
     from deviate.records.manifest import Manifest as Manifest
     from deviate.records.manifest import damaged_sources as damaged_sources
@@ -94,6 +92,8 @@ if TYPE_CHECKING:
     from deviate.records.read import log_end as log_end
     from deviate.records.read import read_experiment as read_experiment
     from deviate.records.read import stderr_tail as stderr_tail
+    from deviate.records.schema import Cause as Cause
+    from deviate.records.schema import Commit as Commit
     from deviate.records.specs import keep_spec as keep_spec
     from deviate.records.specs import read_spec as read_spec
     from deviate.records.specs import run_id as run_id
@@ -108,7 +108,6 @@ load_on_first_use(
     __name__,
     {
         "deviate.records.attempts": (
-            "Cause",
             "Claim",
             "HEARTBEAT_S",
             "Result",
@@ -190,7 +189,6 @@ load_on_first_use(
             "writer_name",
         ),
         "deviate.records.manifest": (
-            "Commit",
             "LinkedFile",
             "Manifest",
             "damaged_sources",
@@ -229,6 +227,10 @@ load_on_first_use(
             "log_end",
             "read_experiment",
             "stderr_tail",
+        ),
+        "deviate.records.schema": (
+            "Cause",
+            "Commit",
         ),
         "deviate.records.specs": (
             "keep_spec",

@@ -5,18 +5,16 @@ import functools
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+
+from msgspec import UNSET
+from msgspec.structs import asdict
 
 from deviate.base import file_digest
 from deviate.errors import RecordError
 from deviate.model import Status
-from deviate.records.files import read_json, reading, write_json
+from deviate.records.files import read_record, reading, write_record
 from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file
-from deviate.records.schema import HAS_DIGEST
-
-Cause = Literal["", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint"]
-"""What ended a run that failed: its exit code; a signal; want of memory; a time-out; no sign of life; the user; the
-executor or its machine; no word from the guest; a full disk; a checkpoint of an earlier training."""
+from deviate.records.schema import Cause, ResultFile
 
 HEARTBEAT_S = 5.0
 """An executor renews its claims this often …"""
@@ -90,29 +88,13 @@ class Result:
 
 
 def write_claim(attempt: Path, claim: Claim) -> None:
-    write_json(claim_file(attempt), "claim", dataclasses.asdict(claim), is_durable=False)
+    write_record(claim_file(attempt), "claim", claim, is_durable=False)
 
 
 def read_claim(attempt: Path) -> Claim | None:
     """The claim, or None when there is none that can be read: the executor died while it wrote."""
     try:
-        path = claim_file(attempt)
-        document = read_json(path, "claim")
-        with reading(path):
-            return Claim(
-                host=str(document["host"]),
-                pid=int(document["pid"]),
-                birth=str(document["birth"]),
-                started=float(document["started"]),
-                heartbeat=float(document["heartbeat"]),
-                process=None if document["process"] is None else int(document["process"]),
-                process_birth=str(document["process_birth"]),
-                device=str(document.get("device", "")),
-                temporary=str(document.get("temporary", "")),
-                continues=None if document.get("continues") is None else int(document["continues"]),
-                boot=str(document.get("boot", "")),
-                namespace=str(document.get("namespace", "")),
-            )
+        return read_record(claim_file(attempt), "claim", Claim)
     except RecordError:
         return None
 
@@ -132,10 +114,9 @@ def write_result(attempt: Path, result: Result) -> Result:
         )
     except (OSError, ValueError) as error:
         raise RecordError(f"reading the files of {attempt}: {error}", "check the disk; then resume") from error
-    document = dataclasses.asdict(dataclasses.replace(result, events=()))
-    document.pop("events")
-    document["files"] = {file.name: [file.size, file.digest] for file in files}
-    write_json(result_file(attempt), "result", document)
+    fields = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    fields |= {"files": {file.name: (file.size, file.digest) for file in files}, "events": UNSET}
+    write_record(result_file(attempt), "result", ResultFile(**fields))
     return dataclasses.replace(result, files=files)
 
 
@@ -233,23 +214,11 @@ def read_result(attempt: Path) -> Result | None:
     path = result_file(attempt)
     if not path.exists():
         return None
-    document = read_json(path, "result")
+    file = read_record(path, "result", ResultFile)
     with reading(path):
-        return Result(
-            spec_hash=str(document["spec_hash"]),
-            status=document["status"],
-            exit_code=None if document["exit_code"] is None else int(document["exit_code"]),
-            signal=None if document["signal"] is None else str(document["signal"]),
-            started=float(document["started"]),
-            wall_time_s=float(document["wall_time_s"]),
-            reason=str(document["reason"]),
-            warnings=tuple(map(str, document["warnings"])),
-            cause=document.get("cause", ""),
-            device=str(document.get("device", "")),
-            n_sharing=int(document.get("n_sharing", 0)),
-            files=_files_from(document["files"]) if document["schema"] >= HAS_DIGEST["result"] else None,
-            events=tuple((str(name), int(size)) for name, size in document.get("events", {}).items()),
-        )
+        fields = asdict(file)
+        files = _files_from(file.files) if isinstance(file.files, dict) else None
+        return Result(**fields | {"files": files, "events": tuple((file.events or {}).items())})
 
 
 def read_intact_result(attempt: Path) -> Result | None:
@@ -261,9 +230,9 @@ def read_intact_result(attempt: Path) -> Result | None:
     return None if result is None or damaged_files(attempt, result) else result
 
 
-def _files_from(document: dict[str, list[Any]]) -> tuple[RecordedFile, ...]:
+def _files_from(sizes: dict[str, tuple[int, str]]) -> tuple[RecordedFile, ...]:
     """Raises ValueError for a path that leaves the attempt."""
-    for name in document:
+    for name in sizes:
         if not name or name.startswith("/") or ".." in name.split("/"):
             raise ValueError(f"{name!r} is no file of the attempt")
-    return tuple(RecordedFile(name, int(size), str(digest)) for name, (size, digest) in document.items())
+    return tuple(RecordedFile(name, size, digest) for name, (size, digest) in sizes.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deviate.base import redacted
 from deviate.model import InjectedCode, Revision
-from deviate.records.manifest import Commit
+from deviate.records.schema import Commit
 
 MOST_CHARACTERS = 20_000
 """Of one file's changes, and of the diff to the commit, that are read: more than a reader of a report goes through."""

@@ -9,12 +9,13 @@ import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from deviate.errors import RecordError
-from deviate.records.files import read_json, reading, write_json
+from deviate.records.files import read_record, reading, to_builtins, write_record
+from deviate.records.schema import EnvironmentFile
 
 DIGITS = 16
 PACKAGE = "package "
@@ -63,14 +64,14 @@ class RunEnvironment:
         threads: variables that limit threads, as the command saw them, those of the spec left out.
         frameworks: what the guest told of frameworks, as far as it was at hand when the run ended.
         git: where the project stood when it was frozen, in words; empty where it is not in git.
-        more: what is kept and never compared: hostname, command, seeds, variables, …
+        more: what is kept, never compared and not read back: hostname, command, seeds, variables, …
     """
 
     platform: str
     threads: Mapping[str, str]
     frameworks: Mapping[str, str]
     git: str
-    more: Mapping[str, Any]
+    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 def environment_file(attempt: Path) -> Path:
@@ -83,7 +84,7 @@ def platform_file(experiment: Path, digest: str) -> Path:
 
 def platform_digest(platform: Platform) -> str:
     """The first hexadecimal digits of the SHA-256 of the canonical JSON."""
-    text = json.dumps(_document(platform), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(to_builtins(platform), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()[:DIGITS]
 
 
@@ -100,7 +101,7 @@ def write_platform(experiment: Path, platform: Platform) -> str:
             path.parent.mkdir(exist_ok=True)
         except OSError as error:
             raise RecordError(f"making {path.parent}: {error}", "check free space and permissions") from error
-        write_json(path, "platform", _document(platform))
+        write_record(path, "platform", platform)
     return digest
 
 
@@ -111,37 +112,22 @@ def read_platform(experiment: Path, digest: str) -> Platform:
 
 @functools.lru_cache(maxsize=64)  # the name says what is in it, and thousands of attempts name the same one
 def _read_platform(path: Path) -> Platform:
-    document = read_json(path, "platform")
-    with reading(path):
-        packages = document["packages"]
-        return Platform(
-            interpreter=_texts(document["interpreter"]),
-            packages=None if packages is None else _texts(packages),
-            machine=_texts(document["machine"]),
-            shell=_texts(document["shell"]),
-        )
+    return read_record(path, "platform", Platform)
 
 
 def write_environment(attempt: Path, environment: RunEnvironment) -> None:
     """Not waited for: a power cut may take it, and the run counts all the same."""
-    own = {it.name: getattr(environment, it.name) for it in dataclasses.fields(environment) if it.name != "more"}
-    write_json(environment_file(attempt), "environment", {**own, **environment.more}, is_durable=False)
+    fields = {it.name: getattr(environment, it.name) for it in dataclasses.fields(environment) if it.name != "more"}
+    write_record(environment_file(attempt), "environment", {**fields, **environment.more}, is_durable=False)
 
 
 def read_environment(attempt: Path) -> RunEnvironment | None:
-    """What was written; None where there is none, or none that can be read: runs count without."""
+    """What was written, without `more`; None where there is none, or none that can be read: runs count without."""
     path = environment_file(attempt)
     try:
-        document = read_json(path, "environment")
+        file = read_record(path, "environment", EnvironmentFile)
         with reading(path):
-            own = ("schema", "platform", "threads", "frameworks", "git")
-            return RunEnvironment(
-                platform=_digest_from(str(document["platform"])),
-                threads=_texts(document["threads"]),
-                frameworks=_texts(document["frameworks"]),
-                git=str(document["git"]),
-                more={name: value for name, value in document.items() if name not in own},
-            )
+            return RunEnvironment(_digest_from(file.platform), file.threads, file.frameworks, file.git)
     except RecordError:
         return None
 
@@ -214,16 +200,3 @@ def packages_of(attempt: Path) -> Mapping[str, str]:
 
 def _is_compared(variable: str) -> bool:
     return variable not in NOT_COMPARED and not variable.endswith(NOT_COMPARED_ENDS)
-
-
-def _document(platform: Platform) -> dict[str, Any]:
-    return {
-        "interpreter": dict(platform.interpreter),
-        "packages": None if platform.packages is None else dict(platform.packages),
-        "machine": dict(platform.machine),
-        "shell": dict(platform.shell),
-    }
-
-
-def _texts(document: Mapping[str, Any]) -> dict[str, str]:
-    return {str(name): str(value) for name, value in document.items()}

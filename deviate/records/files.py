@@ -4,10 +4,13 @@ import contextlib
 import json
 import math
 import os
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
+
+import msgspec
 
 from deviate.base import FIELD, document_digest, with_digest
 from deviate.errors import InUseError, RecordError
@@ -19,21 +22,26 @@ try:
 except ImportError:  # no POSIX: nobody is kept out there
     fcntl = None  # type: ignore[assignment]
 
+T = TypeVar("T")
 LOCK = ".lock"
 DAMAGED = "restore it from a backup, or delete it"
 NAMELESS_S = 2  # how long a lock may be held by who has not said so
+MISSING = re.compile(r"Object missing required field `(?P<field>.*?)`(?: - at `\$\.?(?P<place>.*)`)?")
+"""What msgspec says of a field that is not there."""
 
 
-def write_json(path: Path, file_format: FileFormat, document: dict[str, Any], *, is_durable: bool = True) -> None:
+def write_record(path: Path, file_format: FileFormat, record: object, *, is_durable: bool = True) -> None:
     """Replace the file in one step, with its schema number in front and its digest behind.
 
     Args:
+        record: a value of the type that `schema` declares for the format.
         is_durable: wait until the disk has it; not worth it for what can be written again from something else.
 
     Raises:
         RecordError: the disk does not take it.
     """
-    text = json.dumps(with_digest({"schema": SCHEMA[file_format], **document}), allow_nan=False, indent=1)
+    document = {"schema": SCHEMA[file_format], **to_builtins(record)}
+    text = json.dumps(with_digest(document), allow_nan=False, indent=1)  # floats as Python spells them
     partial = path.with_name(f".{path.name}.{writer_name()}")  # machines share numbers and folders
     try:
         with partial.open("w", encoding="utf-8") as file:
@@ -72,6 +80,36 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
         if digest is not None and digest != document_digest(document):
             raise RecordError(f"{path} is damaged: it is not what was written, by its digest", DAMAGED)
     return document
+
+
+def to_builtins(record: object) -> Any:
+    """A declared record as what `json` writes."""
+    return msgspec.to_builtins(record, enc_hook=_plain)
+
+
+def _plain(value: object) -> object:
+    """Numbers of NumPy, and texts that know where they stood in a file, are subclasses, which msgspec takes for others.
+
+    Raises:
+        TypeError: nothing that JSON has.
+    """
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
+    """Read a file back as what it declares; fields that it does not declare are passed over.
+
+    Raises:
+        RecordError: it is missing, damaged, or written by a newer deviate.
+    """
+    document = read_json(path, file_format)
+    with reading(path):
+        return msgspec.convert(document, kind)
 
 
 @contextlib.contextmanager
@@ -149,10 +187,18 @@ def reading(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except KeyError as error:
-        raise RecordError(f"{path} is damaged: {error} is missing", DAMAGED) from error
+    except msgspec.ValidationError as error:
+        raise RecordError(f"{path} is damaged: {_in_words(error)}", DAMAGED) from error
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise RecordError(f"{path} is damaged: {error}", DAMAGED) from error
+
+
+def _in_words(error: msgspec.ValidationError) -> str:
+    """What is missing, as `'line' is missing in selection[0].metric`, or what stands where in place of what."""
+    match = MISSING.fullmatch(str(error))
+    if match is None:
+        return str(error)
+    return f"{match['field']!r} is missing" + (f" in {match['place']}" if match["place"] else "")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -10,7 +10,6 @@ import time
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from deviate.errors import InputError, RecordError
 from deviate.eventlog import SCHEMA, encode, number_text
@@ -18,13 +17,14 @@ from deviate.model import IMPORTED_AS, Experiment, Metric, Run, SelectedMetric, 
 from deviate.records.attempts import Result, write_result
 from deviate.records.columns import NO_STEP
 from deviate.records.events import LARGEST_STEP
-from deviate.records.files import locked, write_json
+from deviate.records.files import locked, write_record
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.items import item_direction, item_role
 from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
 from deviate.records.plan import Plan, VariantPlan
 from deviate.records.plans import create_experiment, new_experiment_folder, place_of
 from deviate.records.read import judged
+from deviate.records.schema import ManifestFile
 from deviate.records.specs import run_id, spec_hash, write_spec
 
 VARIANT = "imported"
@@ -224,18 +224,12 @@ def _reason(run: ImportedRun) -> str:
 
 def _write_snapshot(snapshot: Path, plan: Plan) -> None:
     """A manifest of no files: the metrics are known by their names, and stand in the plan."""
-    document: dict[str, Any] = {
-        "root": str(plan.root),
-        "sources_hash": plan.sources_hash,
-        "main_loop": MAIN_LOOP,
-        "files": {},
-        "linked_folders": {},
-        "sites": [],
-        "metrics": [],
-        "warnings": [],
-    }
+    manifest = ManifestFile(
+        root=str(plan.root), sources_hash=plan.sources_hash, main_loop=MAIN_LOOP, files={}, linked_folders={}, sites=(),
+        metrics=(), warnings=(),
+    )  # fmt: skip
     _make_folder(snapshot)
-    write_json(snapshot / "manifest.json", "manifest", document)
+    write_record(snapshot / "manifest.json", "manifest", manifest)
 
 
 def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:

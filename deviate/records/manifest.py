@@ -3,11 +3,13 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from msgspec import UNSET
 
 from deviate.base import FIELD, document_digest, file_digest
 from deviate.model import Metric, Place
-from deviate.records.files import read_json, reading
+from deviate.records.files import read_record
+from deviate.records.schema import Commit, FileEntry, ManifestFile
 
 GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
 """What the guest is told, below the snapshot; it has a digest of its own."""
@@ -19,21 +21,6 @@ class LinkedFile:
 
     size: int | None
     mtime_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """Where the project stood in git; `n_untracked` files were neither tracked nor ignored.
-
-    Attributes:
-        is_cut: the diff that the snapshot keeps is not all of it.
-    """
-
-    commit: str | None
-    branch: str | None
-    is_dirty: bool
-    n_untracked: int
-    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,36 +55,23 @@ class Manifest:
 
 def read_manifest(snapshot: Path) -> Manifest:
     """Raises RecordError when the manifest is missing or damaged."""
-    path = snapshot / "manifest.json"
-    document = read_json(path, "manifest")
-    with reading(path):
-        files: dict[str, dict[str, Any]] = document["files"]
-        folders: dict[str, dict[str, Any]] = document["linked_folders"]
-        prepared: dict[str, dict[str, Any] | None] = document.get("prepared", {})
-        files = {name: entry for name, entry in (files | prepared).items() if entry is not None}
-        return Manifest(
-            root=Path(document["root"]),
-            sources_hash=str(document["sources_hash"]),
-            main_loop=document["main_loop"],
-            metrics=tuple(metric_from(entry) for entry in document["metrics"]),
-            sites={
-                entry["id"]: (Place(entry["file"], entry["line"]), entry["label"] is not None)
-                for entry in document["sites"]
-            },
-            shared=_of_kind(files, "shared"),
-            hard_links=_of_kind(files, "linked"),
-            pointed={
-                name: LinkedFile(entry.get("size"), entry["mtime_ns"])
-                for name, entry in [*files.items(), *folders.items()]
-                if entry.get("kind") == "symlinked" or entry.get("is_environment") is False
-            },
-            environments=frozenset(name for name, entry in folders.items() if entry["is_environment"]),
-            warnings=tuple(document["warnings"]),
-            git=_commit(document.get("git")),
-            digests={str(name): str(digest) for name, digest in document["digests"].items()}
-            if "digests" in document
-            else None,
-        )
+    file = read_record(snapshot / "manifest.json", "manifest", ManifestFile)
+    files = {name: entry for name, entry in (file.files | (file.prepared or {})).items() if entry is not None}
+    return Manifest(
+        root=Path(file.root),
+        sources_hash=file.sources_hash,
+        main_loop=file.main_loop,
+        metrics=file.metrics,
+        sites={site.id: (Place(site.file, site.line), site.label is not None) for site in file.sites},
+        shared=_of_kind(files, "shared"),
+        hard_links=_of_kind(files, "linked"),
+        pointed=_of_kind(files, "symlinked")
+        | {name: LinkedFile(None, it.mtime_ns) for name, it in file.linked_folders.items() if not it.is_environment},
+        environments=frozenset(name for name, folder in file.linked_folders.items() if folder.is_environment),
+        warnings=file.warnings,
+        git=file.git or None,
+        digests=None if file.digests is UNSET else file.digests,
+    )
 
 
 def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[str, ...]:
@@ -124,37 +98,5 @@ def _has_own_digest(path: Path) -> bool:
         return False
 
 
-def _of_kind(files: dict[str, dict[str, Any]], kind: str) -> dict[str, LinkedFile]:
-    return {
-        name: LinkedFile(entry["size"], entry["mtime_ns"]) for name, entry in files.items() if entry["kind"] == kind
-    }
-
-
-def _commit(entry: dict[str, Any] | None) -> Commit | None:
-    if entry is None:
-        return None
-    return Commit(
-        entry["commit"],
-        entry["branch"],
-        is_dirty=bool(entry["is_dirty"]),
-        n_untracked=int(entry["n_untracked"]),
-        is_cut=bool(entry.get("is_cut", False)),
-    )
-
-
-def metric_from(entry: dict[str, Any]) -> Metric:
-    """A metric from its JSON object."""
-    return Metric(
-        id=int(entry["id"]),
-        name=str(entry["name"]),
-        expression=str(entry["expression"]),
-        file=str(entry["file"]),
-        line=int(entry["line"]),
-        sink=str(entry["sink"]),
-        role=entry["role"],
-        direction=entry["direction"],
-        evidence=tuple(entry["evidence"]),
-        site=entry["site"],
-        path=tuple(Place(str(place["file"]), int(place["line"])) for place in entry["path"]),
-        label=entry["label"],
-    )
+def _of_kind(files: dict[str, FileEntry], kind: str) -> dict[str, LinkedFile]:
+    return {name: LinkedFile(file.size, file.mtime_ns) for name, file in files.items() if file.kind == kind}

@@ -9,10 +9,11 @@ from typing import Any
 
 from deviate.errors import InputError, RecordError
 from deviate.model import PastComparison
-from deviate.records.files import locked, read_json, reading, write_json
+from deviate.records.files import locked, read_record, reading, to_builtins, write_record
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
 from deviate.records.plan import Change, Plan, Reported
-from deviate.records.plan_documents import NAME, from_document, to_document
+from deviate.records.plan_documents import NAME, from_file, to_file
+from deviate.records.schema import ExperimentFile
 
 SAME_WORK = ("command", "cwd", "sources_hash", "environment", "prepare", "capture", "sweep")
 """Fields of a plan in which two experiments agree that try the same thing."""
@@ -82,7 +83,7 @@ def create_experiment(folder: Path, plan: Plan) -> None:
     if experiment_file(folder).exists():
         raise InputError(f"an experiment named {plan.name} exists already", "choose another name with --name")
     runs_folder(folder).mkdir(parents=True, exist_ok=True)
-    write_json(experiment_file(folder), "experiment", to_document(plan))
+    _write_plan(folder, plan)
 
 
 def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
@@ -90,12 +91,12 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
     with locked(folder, waits=True):
         plan = read_plan(folder)
         new = dataclasses.replace(plan, **changes)
-        before, after = to_document(plan), to_document(new)
+        before, after = to_builtins(to_file(plan)), to_builtins(to_file(new))
         fields = {key: value for key, value in after.items() if value != before[key]}
         if not fields:
             return plan
         new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))
-        write_json(experiment_file(folder), "experiment", to_document(new))
+        _write_plan(folder, new)
         return new
 
 
@@ -113,15 +114,19 @@ def tell_reported(folder: Path, *, time: float, is_comparison: bool, compared: S
         past = {it.key: it for it in (*plan.past_comparisons, *compared)}
         new = dataclasses.replace(new, past_comparisons=tuple(past.values()))
         if new != plan:
-            write_json(experiment_file(folder), "experiment", to_document(new))
+            _write_plan(folder, new)
+
+
+def _write_plan(folder: Path, plan: Plan) -> None:
+    write_record(experiment_file(folder), "experiment", to_file(plan))
 
 
 def read_plan(folder: Path) -> Plan:
     """Raises RecordError when the plan is missing or damaged."""
     path = experiment_file(folder)
-    document = read_json(path, "experiment")
+    file = read_record(path, "experiment", ExperimentFile)
     with reading(path):
-        return from_document(document)
+        return from_file(file)
 
 
 def list_experiments(deviate: Path) -> tuple[Plan, ...]:

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from deviate.eventlog import decode
 from deviate.model import Run
 from deviate.model.cost import KernelTime, Pace, Profile
 from deviate.records.events import UNKNOWN_MAIN
-from deviate.records.files import read_json, reading
+from deviate.records.files import read_record
 from deviate.records.layout import event_files
+from deviate.records.schema import ProfileFile
 
 STEP = '["step", '
 
@@ -55,18 +58,6 @@ def profile_of(run: Run) -> Profile | None:
     kept = next((it for it in run.artifacts if it.kind == "profile"), None)
     if kept is None:
         return None
-    document = read_json(kept.path, "profile")
-    with reading(kept.path):
-        first, after = document["window"]
-        updates = document["n_updates"]
-        return Profile(
-            replicate=run.replicate,
-            framework=str(document["framework"]),
-            device=str(document["device"]),
-            measure=str(document["measure"]),
-            window=(int(first), int(after)),
-            n_updates=None if updates is None else int(updates),
-            wall_s=float(document["wall_s"]),
-            reading_s=float(document["reading_s"]),
-            kernels=tuple(KernelTime(str(name), int(n), float(s)) for name, n, s in document["kernels"]),
-        )
+    fields = asdict(read_record(kept.path, "profile", ProfileFile))
+    kernels = tuple(KernelTime(name, int(n), seconds) for name, n, seconds in fields["kernels"])
+    return Profile(**fields | {"replicate": run.replicate, "kernels": kernels})

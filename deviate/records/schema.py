@@ -1,9 +1,19 @@
-"""Numbers of the file formats under `.deviate/`: one dated line per change, and every past number stays readable."""
+"""The JSON files under `.deviate/`, declared: numbers of their formats, one dated line per change, and their fields.
 
+Every past number stays readable: a field that an older format lacks has a default. A file whose fields are those of a
+value (`Claim`, `Platform`) is declared by that value. Fields are written in the order in which they are declared here.
+"""
+
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import UNSET, Struct, UnsetType
+
 from deviate.errors import RecordError
+from deviate.model import Metric, PastComparison, SelectedMetric, Spending, Status
+from deviate.model.plan import SweptValue
+from deviate.records.plan import Change, Reported
 
 FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
 
@@ -61,3 +71,196 @@ def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) 
             f"{path} has schema {number}; this deviate reads up to {SCHEMA[file_format]}",
             "update deviate: a newer version wrote this record",
         )
+
+
+Cause = Literal["", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint"]
+"""What ended a run that failed: its exit code; a signal; want of memory; a time-out; no sign of life; the user; the
+executor or its machine; no word from the guest; a full disk; a checkpoint of an earlier training."""
+
+
+class SettingsEntry(Struct):
+    """`Settings`, with the options of the executor as an object."""
+
+    executor: str
+    options: dict[str, str]
+    jobs: int
+    gpus: tuple[str, ...] | None
+    per_gpu: int
+    gpus_per_run: int
+    timeout_s: float | None
+    stall_timeout_s: float | None
+    retries: int
+    max_failures: int | None
+    ignored_codes: tuple[int, ...]
+    requeue: Literal["fresh", "continue"]
+    keep: Literal["none", "best", "all"]
+
+
+class VariantEntry(Struct):
+    """A variant of an experiment; the first format has names alone."""
+
+    name: str
+    n_runs: int
+    description: str | UnsetType = UNSET
+    varied: tuple[str, ...] | UnsetType = UNSET
+    held: tuple[str, ...] | UnsetType = UNSET
+    controls: dict[str, str] | UnsetType = UNSET
+    perturbations: tuple[dict[str, str], ...] | UnsetType = UNSET
+    are_trackers_offline: bool | UnsetType = UNSET
+
+
+class ExperimentFile(Struct, kw_only=True):
+    """`experiment.json`: a `Plan`. `streams` and `scores` are left out at what is usual."""
+
+    name: str
+    created: float
+    root: str
+    command: tuple[str, ...]
+    cwd: str
+    seed: int
+    sources_hash: str
+    jobs: int
+    variants: tuple[VariantEntry, ...]
+    selection: tuple[SelectedMetric, ...]
+    history: tuple[Change, ...]
+    environment: dict[str, str] = {}
+    prepare: tuple[tuple[str, ...], ...] = ()
+    then: tuple[tuple[str, ...], ...] = ()
+    wrap: tuple[str, ...] = ()
+    n_threads: int | None = None
+    settings: SettingsEntry | None = None
+    looks: tuple[int, ...] = ()
+    spending: Spending = "obrien-fleming"
+    precision: str = ""
+    reported: tuple[Reported, ...] = ()
+    past_comparisons: tuple[PastComparison, ...] = ()
+    imported: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    capture: dict[str, str] = {}
+    sweep: SweptValue | None = None
+    streams: int | UnsetType | None = UNSET
+    scores: int | UnsetType | None = UNSET
+
+
+class SpecFile(Struct, kw_only=True, omit_defaults=True):
+    """`spec.json`: a `Spec`. What older formats lack is left out when empty, so that their specs keep their hashes."""
+
+    sources_hash: str
+    command: tuple[str, ...]
+    cwd: str
+    variant: str
+    replicate: int
+    seeds: dict[str, int]
+    environment: dict[str, str]
+    controls: dict[str, str] = {}
+    then: tuple[tuple[str, ...], ...] = ()
+    wrap: tuple[str, ...] = ()
+    capture: dict[str, str] = {}
+    streams: int = 1
+    scores: int = 1
+    varied: tuple[str, ...] = ()
+    spec_hash: str = ""
+
+
+class ResultFile(Struct, kw_only=True):
+    """`result.json`: a `Result`.
+
+    Attributes:
+        files: name of each file to its size and digest; unset in formats that had no digests.
+        events: name of each event file to its size, in format 2 alone.
+    """
+
+    spec_hash: str
+    status: Status
+    exit_code: int | None
+    signal: str | None
+    started: float
+    wall_time_s: float
+    reason: str
+    warnings: tuple[str, ...]
+    cause: Cause = ""
+    device: str = ""
+    n_sharing: int = 0
+    files: dict[str, tuple[int, str]] | UnsetType | None = UNSET
+    events: dict[str, int] | UnsetType = UNSET
+
+
+class EnvironmentFile(Struct):
+    """`environment.json`, as far as it is read back; beside it stands `RunEnvironment.more`."""
+
+    platform: str
+    threads: dict[str, str]
+    frameworks: dict[str, str]
+    git: str
+
+
+class FileEntry(Struct):
+    """A file of the snapshot."""
+
+    kind: str
+    mtime_ns: int
+    size: int | None = None
+
+
+class FolderEntry(Struct):
+    """A folder that the snapshot points to."""
+
+    mtime_ns: int
+    is_environment: bool
+
+
+class SiteEntry(Struct):
+    """A tapped place."""
+
+    id: int
+    file: str
+    line: int
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Where the project stood in git; `n_untracked` files were neither tracked nor ignored.
+
+    Attributes:
+        is_cut: the diff that the snapshot keeps is not all of it.
+    """
+
+    commit: str | None
+    branch: str | None
+    is_dirty: bool
+    n_untracked: int
+    is_cut: bool = False
+
+
+class ManifestFile(Struct, kw_only=True):
+    """`manifest.json` of a snapshot, which `instrument` writes, as far as records and replay read it.
+
+    Attributes:
+        prepared: files that were not as they were frozen once the project was prepared; None for those that had gone.
+    """
+
+    root: str
+    sources_hash: str
+    main_loop: int | None
+    files: dict[str, FileEntry]
+    linked_folders: dict[str, FolderEntry]
+    sites: tuple[SiteEntry, ...]
+    metrics: tuple[Metric, ...]
+    warnings: tuple[str, ...]
+    prepared: dict[str, FileEntry | None] | UnsetType = UNSET
+    git: Commit | UnsetType | None = UNSET
+    digests: dict[str, str] | UnsetType = UNSET
+
+
+class ProfileFile(Struct):
+    """A profile, which the guest writes: what was seen in a window; of each kernel its name, calls and seconds."""
+
+    framework: str
+    device: str
+    measure: str
+    window: tuple[int, int]
+    n_updates: int | None
+    wall_s: float
+    reading_s: float
+    kernels: tuple[tuple[str, float, float], ...]

@@ -6,8 +6,9 @@ from pathlib import Path
 from recorded import edit_record
 
 from deviate.records.changes import MOST_CHARACTERS, injected, revision
-from deviate.records.manifest import Commit, read_manifest
+from deviate.records.manifest import read_manifest
 from deviate.records.read import read_experiment
+from deviate.records.schema import Commit
 
 
 def snapshot(root: Path, before: dict[str, str], after: dict[str, str]) -> Path:
