@@ -9,7 +9,8 @@ import typer
 
 from deviate import records, replay, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.publish import Documents, publish
+from deviate.cli.options.documents import Documents
+from deviate.cli.publish import publish
 from deviate.errors import InputError
 from deviate.model import Settings
 from deviate.replay import Listeners, Order, Outcome, RunUpdate

@@ -1,5 +1,6 @@
 """`deviate check`: pass or fail, for a pull request or a job that runs every night."""
 
+import dataclasses
 import os
 import secrets
 import sys
@@ -11,10 +12,15 @@ from typing import Annotated
 import typer
 
 from deviate import workflows
-from deviate.cli import complete, options
-from deviate.cli.app import Aggregate, Better, Confidence, Html, Match, Paired, command, is_coloured, width
-from deviate.cli.compare import Importer, directions_of
-from deviate.cli.targets import STDOUT, takes_stdout
+from deviate.cli import complete
+from deviate.cli.app import command, is_coloured, width
+from deviate.cli.options.analysis import AnalysisFlags, Importer
+from deviate.cli.options.documents import STDOUT, Html, takes_stdout
+from deviate.cli.options.execution import Gpus, Jobs, Timeout
+from deviate.cli.options.groups import option_group
+from deviate.cli.options.launch import Env
+from deviate.cli.options.runs import Runs, Variants
+from deviate.cli.options.values import choice, number_of
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
@@ -23,30 +29,102 @@ from deviate.report.forms.gate import render_check
 from deviate.workflows import Gate, Judging, baseline_of, check
 
 
+@option_group
 @dataclass(frozen=True, slots=True)
-class Forms:
+class CheckDocuments:
     """Where a check is written to; None is nowhere.
 
     Raises:
         InputError: two of them go to standard output, which has room for one only.
     """
 
-    json: Path | None
-    markdown: Path | None
-    junit: Path | None
-    html: Path | None
-    is_on_github: bool
+    github: Annotated[
+        bool | None,
+        typer.Option(
+            "--github/--no-github",
+            help="Annotations and a job summary for GitHub Actions. Default: where GITHUB_ACTIONS is true.",
+        ),
+    ] = None
+    junit: Annotated[Path | None, typer.Option(help="Write the check as JUnit XML ('-' is standard output).")] = None
+    markdown: Annotated[Path | None, typer.Option(help="Write it for a pull request ('-' is standard output).")] = None
+    json: Annotated[Path | None, typer.Option(help="Write its figures as JSON ('-' is standard output).")] = None
+    html: Html = None
 
     def __post_init__(self) -> None:
         takes_stdout(self.targets())
 
     def targets(self) -> dict[str, Path]:
-        found = {"json": self.json, "markdown": self.markdown, "junit": self.junit, "html": self.html}
-        return {name: target for name, target in found.items() if target is not None}
+        paths = {"json": self.json, "markdown": self.markdown, "junit": self.junit, "html": self.html}
+        return {name: path for name, path in paths.items() if path is not None}
+
+    @property
+    def is_on_github(self) -> bool:
+        return os.environ.get("GITHUB_ACTIONS") == "true" if self.github is None else self.github
 
     @property
     def takes_stdout(self) -> bool:
         return takes_stdout(self.targets())
+
+
+@option_group
+@dataclass(frozen=True, slots=True)
+class GateFlags:
+    """What is checked, and what fails."""
+
+    metric: Annotated[
+        list[str] | None, typer.Option(help="What is checked. May be repeated. Default: the primary metric.")
+    ] = None
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[METRIC=]NUMBER", help="By how much worse is still all right. Default: is it worse at all?"
+        ),
+    ] = None
+    undecided: Annotated[
+        str, typer.Option(metavar="pass|fail", help="Whether runs that do not tell pass with a warning, or fail.")
+    ] = "pass"
+    control: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=complete.experiments,
+            help="Further experiment whose control variant has to hold. May be repeated.",
+        ),
+    ] = None
+    require_control: Annotated[
+        bool, typer.Option("--require-control", help="Fail where no control variant shows that runs are repeatable.")
+    ] = False
+
+    def gate(self) -> Gate:
+        """The values of the texts. Raises InputError for one that cannot be read."""
+        return Gate(
+            metrics=tuple(dict.fromkeys(self.metric or ())),
+            margins=_margins(self.margin),
+            controls=tuple(self.control or ()),
+            requires_control=self.require_control,
+            fails_undecided=choice(self.undecided, "--undecided", ("pass", "fail")) == "fail",
+        )
+
+
+@option_group
+@dataclass(frozen=True, slots=True)
+class SideFlags:
+    """What the user says of runs to be made of both sides, with --ref; None for what is left to us."""
+
+    runs: Runs = None
+    variants: Variants = None
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="With --ref: name of the new experiment.")] = None
+    seed: Annotated[int | None, typer.Option(metavar="N", help="With --ref: the experiment seed. Default: 0.")] = None
+    python: Annotated[str | None, typer.Option(metavar="PATH", help="With --ref: interpreter for the script.")] = None
+    env: Env = None
+    jobs: Jobs = None
+    gpus: Gpus = None
+    timeout: Timeout = None
+
+    def first_flag(self) -> str:
+        """The first flag that was given; empty where none was."""
+        flags = (f"--{field.name}" for field in dataclasses.fields(self) if getattr(self, field.name))
+        return next(flags, "")
 
 
 @command(
@@ -55,8 +133,13 @@ class Forms:
     "or both sides in one job: deviate check train.py --ref main --runs 10 --margin 0.5 -- --epochs 5. "
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "
     "6 control broken. Of several the first of 6, 4, 3, 5.",
+    flags="""
+        names ref save metric margin aggregate match direction confidence paired undecided control require_control form
+        runs variants name seed python env jobs gpus timeout github junit markdown json html quiet
+    """,
 )
 def check_command(
+    *,
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -73,81 +156,20 @@ def check_command(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the one experiment named as a baseline to commit.")
     ] = None,
-    metric: Annotated[
-        list[str] | None, typer.Option(help="What is checked. May be repeated. Default: the primary metric.")
-    ] = None,
-    margin: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[METRIC=]NUMBER", help="By how much worse is still all right. Default: is it worse at all?"
-        ),
-    ] = None,
-    aggregate: Aggregate = None,
-    match: Match = None,
-    direction: Better = None,
-    confidence: Confidence = 0.95,
-    paired: Paired = False,
-    undecided: Annotated[
-        str, typer.Option(metavar="pass|fail", help="Whether runs that do not tell pass with a warning, or fail.")
-    ] = "pass",
-    control: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=complete.experiments,
-            help="Further experiment whose control variant has to hold. May be repeated.",
-        ),
-    ] = None,
-    require_control: Annotated[
-        bool, typer.Option("--require-control", help="Fail where no control variant shows that runs are repeatable.")
-    ] = False,
+    gate_flags: GateFlags,
+    analysis: AnalysisFlags,
     form: Importer = None,
-    runs: options.Runs = None,
-    variants: options.Variants = None,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="With --ref: name of the new experiment.")] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="With --ref: the experiment seed. Default: 0.")] = None,
-    python: Annotated[str | None, typer.Option(metavar="PATH", help="With --ref: interpreter for the script.")] = None,
-    env: options.Env = None,
-    jobs: options.Jobs = None,
-    gpus: options.Gpus = None,
-    timeout: options.Timeout = None,
-    github: Annotated[
-        bool | None,
-        typer.Option(
-            "--github/--no-github",
-            help="Annotations and a job summary for GitHub Actions. Default: where GITHUB_ACTIONS is true.",
-        ),
-    ] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write the check as JUnit XML ('-' is standard output).")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write it for a pull request ('-' is standard output).")] = None,
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write its figures as JSON ('-' is standard output).")
-    ] = None,
-    html: Html = None,
+    sides: SideFlags,
+    documents: CheckDocuments,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
 ) -> None:
     """Fail where a candidate is shown to be worse than a baseline, by more than a margin if one is given.
 
     What is not shown either way is undecided, which passes with a warning unless it is asked to fail.
     """
-    is_on_github = os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github
-    forms = Forms(json_file, markdown, junit, html, is_on_github)
-    gate = Gate(
-        metrics=tuple(dict.fromkeys(metric or ())),
-        margins=_margins(margin),
-        controls=tuple(control or ()),
-        requires_control=require_control,
-        fails_undecided=options.choice(undecided, "--undecided", ("pass", "fail")) == "fail",
-    )
-    judging = Judging(
-        confidence=confidence,
-        aggregate=aggregate,
-        matches=dict(options.pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ()),
-        is_paired=paired,
-        directions=directions_of(direction),
-    )
-    asked = options.RunOptions(runs, variants, name, seed, python, env, jobs, gpus, timeout)
-    if ref is None and (idle := asked.given()):
+    gate = gate_flags.gate()
+    judging = analysis.options()
+    if ref is None and (idle := sides.first_flag()):
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
     if ref is not None and form is not None:
         raise InputError("--format is for files, which --ref does not read", "leave one of them out")
@@ -161,14 +183,14 @@ def check_command(
         from deviate.cli.check_sides import run_both_sides  # with all that runs a script
 
         experiments = run_both_sides(
-            names or (), ref, asked, gate, judging, is_quiet=quiet, takes_stdout=forms.takes_stdout
+            names or (), ref, sides, gate, judging, is_quiet=quiet, takes_stdout=documents.takes_stdout
         )
     else:
         experiments = _read(names or (), form, folder)
-    found = check(folder, experiments, gate, judging)
-    _publish(found, forms)
+    findings = check(folder, experiments, gate, judging)
+    _publish(findings, documents)
     workflows.tell_reported([it.folder for it in experiments if it.folder], is_comparison=True)
-    raise typer.Exit(found.code)
+    raise typer.Exit(findings.code)
 
 
 def _read(names: Sequence[str], form: str | None, folder: Path) -> tuple[Experiment, ...]:
@@ -201,15 +223,15 @@ def _save(names: Sequence[str], form: str | None, target: Path, gate: Gate, judg
         typer.echo(f"Baseline {target}   {read[0].name}, {len(read[0].runs)} runs; commit it")
 
 
-def _publish(found: CheckFindings, forms: Forms) -> None:
-    view = check_view(found)
-    for name, target in forms.targets().items():
+def _publish(findings: CheckFindings, documents: CheckDocuments) -> None:
+    view = check_view(findings)
+    for name, target in documents.targets().items():
         text = render(view.report, "html") if name == "html" else render_check(view, name)
         workflows.write(text, target, sys.stdout)
-    people = sys.stderr if forms.takes_stdout else sys.stdout
+    people = sys.stderr if documents.takes_stdout else sys.stdout
     told = render_check(view, "terminal", width=width(), is_coloured=is_coloured())
-    typer.echo(shielded(told, secrets.token_hex(16)) if forms.is_on_github else told, nl=False, file=people)
-    if forms.is_on_github:
+    typer.echo(shielded(told, secrets.token_hex(16)) if documents.is_on_github else told, nl=False, file=people)
+    if documents.is_on_github:
         typer.echo(render_check(view, "github"), nl=False, file=people)
         _summarize(render_check(view, "markdown"))
 
@@ -235,10 +257,7 @@ def _margins(texts: Sequence[str] | None) -> dict[str, float]:
     margins: dict[str, float] = {}
     for text in texts or ():
         name, _, value = text.rpartition("=")
-        try:
-            number = float(value)
-        except ValueError:
-            raise InputError(f"--margin {text}: {value!r} is no number", "write it as --margin 0.5") from None
+        number = number_of(text, value, "--margin", "0.5")
         if name in margins:
             raise InputError(f"--margin {text}: {name or 'it'} has a margin already", "give each metric one")
         margins[name] = number

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import typer
 
-from deviate import project, records, replay, workflows
-from deviate.cli import options
+from deviate import records, workflows
 from deviate.cli.app import width
 from deviate.cli.carry import Output, carry_out
+from deviate.cli.check import SideFlags
+from deviate.cli.options.execution import ExecutionFlags
+from deviate.cli.options.launch import LaunchFlags
+from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
 from deviate.cli.preview import announcement
-from deviate.cli.run import DEFAULT_RUNS, DEFAULT_VARIANT, thread_limit
 from deviate.errors import InputError
 from deviate.model import Experiment
-from deviate.project import Prepared, default_python, project_root, refuse_unknown_programs
+from deviate.project import Prepared, project_root, refuse_unknown_programs
 from deviate.records import Plan
 from deviate.workflows import (
     Begun,
@@ -36,7 +38,7 @@ from deviate.workflows import (
 def run_both_sides(
     words: Sequence[str],
     ref: str,
-    asked: options.RunOptions,
+    flags: SideFlags,
     gate: Gate,
     judging: Judging,
     *,
@@ -53,10 +55,11 @@ def run_both_sides(
     root = project_root(here)
     output = Output(takes_stdout, is_quiet)
     reference = find_reference(root, ref)
-    python = next(iter(options.interpreters([asked.python] if asked.python else None, has_container=False)), None)
-    ours = project.prepare(project.find_target(words, here, python, default=default_python()))
+    launch = LaunchFlags(python=[flags.python] if flags.python else None, env=flags.env)
+    python = next(iter(launch.pythons()), None)
+    ours = launch.prepared(words, here, python)
     refuse_unknown_programs(ours.target)
-    request = _request(asked, ours)
+    request = _request(flags, launch, ours)
     if told := foresee_check(request.runs, is_paired=judging.is_paired):
         typer.echo(f"Warning: {told}", err=True)
     names = gate.metrics or asked_metrics(ours.selection.metrics, gate, ours.analysis.script, judging.directions)
@@ -72,10 +75,10 @@ def run_both_sides(
         output.say(f"Baseline {shlex.join(words) or theirs.analysis.script} at {at}")
         for note in (*checkout.notes, *theirs.notes):
             output.say(f"Note     {note}")
-        stem = asked.name or Path(ours.analysis.script).stem
+        stem = flags.name or Path(ours.analysis.script).stem
         begun = [
             workflows.begin(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
-            workflows.begin(ours, request, folder, name=asked.name or _free(ours, request, folder, stem)),
+            workflows.begin(ours, request, folder, name=flags.name or _free(ours, request, folder, stem)),
         ]
     return _carried_out(begun, request, output, folder)
 
@@ -88,23 +91,16 @@ def _carried_out(begun: Sequence[Begun], request: Request, output: Output, folde
     return workflows.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
 
 
-def _request(asked: options.RunOptions, ours: Prepared) -> Request:
-    variants = replay.choose_variants(
-        asked.variants.split(",") if asked.variants else ours.config.variants or (DEFAULT_VARIANT,), ours.variants
-    )
-    settings = options.settings(
-        executor="local", option=None, jobs=asked.jobs, gpus=asked.gpus, per_gpu=1, gpus_per_run=1,
-        timeout=asked.timeout, stall_timeout=None, retries=1, max_failures=None, ignore_failure=None,
-        requeue="fresh", keep="all",
-    )  # fmt: skip
-    return Request(
-        runs=asked.runs or ours.config.runs or DEFAULT_RUNS,
-        variants=variants,
-        name=asked.name,
-        seed=asked.seed or 0,
-        settings=settings,
-        environment=options.variables(asked.env),
-        n_threads=thread_limit(settings),
+def _request(flags: SideFlags, launch: LaunchFlags, ours: Prepared) -> Request:
+    settings = ExecutionFlags(jobs=flags.jobs, gpus=flags.gpus, timeout=flags.timeout).settings()
+    return launch.complete(
+        Request(
+            runs=flags.runs or ours.config.runs or DEFAULT_RUNS,
+            variants=VariantFlags(variants=flags.variants).choose(ours),
+            name=flags.name,
+            seed=flags.seed or 0,
+            settings=settings,
+        )
     )
 
 

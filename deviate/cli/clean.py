@@ -8,7 +8,8 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli import complete
-from deviate.cli.app import FAILED, Aggregate, Metric, command
+from deviate.cli.app import FAILED, command
+from deviate.cli.options.analysis import Aggregate, Metric
 from deviate.report import counted, size_text
 
 

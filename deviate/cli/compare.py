@@ -8,39 +8,27 @@ from typing import Annotated
 import typer
 
 from deviate import workflows
-from deviate.cli import capture_options, complete, sweep
-from deviate.cli.app import (
-    Aggregate,
-    Better,
-    Confidence,
-    Margin,
-    Match,
-    Metric,
-    Paired,
-    SpreadRatio,
-    Target,
-    Tasks,
-    command,
-)
-from deviate.cli.options import pair
-from deviate.cli.publish import NO_DOCUMENTS, Documents, publish, with_documents
+from deviate.cli import complete, sweep
+from deviate.cli.app import command
+from deviate.cli.options.analysis import AnalysisFlags, Importer
+from deviate.cli.options.documents import DOCUMENTS, Documents
+from deviate.cli.publish import publish
 from deviate.errors import InputError
-from deviate.model import Direction, Experiment
+from deviate.model import Experiment
 from deviate.report import clean
 from deviate.workflows import Judging
-
-Importer = Annotated[
-    str | None,
-    typer.Option("--format", metavar="FORM", help="How files are read: csv, json, tensorboard … Default: guessed."),
-]
 
 
 @command(
     "compare",
     epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"',
+    flags=f"""
+        names baseline metric aggregate match margin paired spread_ratio direction target tasks groups weak_below form
+        confidence {DOCUMENTS}
+    """,
 )
-@with_documents
 def compare_command(
+    *,
     names: Annotated[
         list[str],
         typer.Argument(
@@ -52,20 +40,9 @@ def compare_command(
     baseline: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which of them is the baseline. Default: the first.")
     ] = None,
-    metric: Metric = None,
-    aggregate: Aggregate = None,
-    match: Match = None,
-    margin: Margin = None,
-    paired: Paired = False,
-    spread_ratio: SpreadRatio = None,
-    direction: Better = None,
-    target: Target = None,
-    tasks: Tasks = None,
-    groups: capture_options.Groups = None,
-    weak_below: capture_options.WeakBelow = None,
+    analysis: AnalysisFlags,
     form: Importer = None,
-    confidence: Confidence = 0.95,
-    documents: Documents = NO_DOCUMENTS,
+    documents: Documents,
 ) -> None:
     """Does the candidate beat the baseline? Of experiments on record, or of results that exist already.
 
@@ -73,20 +50,7 @@ def compare_command(
     """
     if len(set(names)) < len(names):
         raise InputError("an experiment cannot be compared with itself", "name each experiment once")
-    judging = Judging(
-        confidence=confidence,
-        metric=metric,
-        aggregate=aggregate,
-        margin=margin,
-        matches=dict(pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in match or ()),
-        is_paired=paired,
-        directions=directions_of(direction),
-        targets=_targets(target),
-        tasks=tasks,
-        spread_ratio=spread_ratio,
-        groups=tuple(groups or ()),
-        weak_below=capture_options.weak_below(weak_below),
-    )
+    judging = analysis.options()
     folder = workflows.records_folder(Path.cwd().resolve())
     read = workflows.read_any(folder, names, form=form)
     experiments = _baseline_first(workflows.columns_apart(read[0]) if len(read) == 1 else read, baseline)
@@ -101,9 +65,12 @@ def compare_command(
 @command(
     "report",
     epilog="Example: deviate report small --html paper.html",
+    flags=f"""
+        names metric aggregate direction target groups weak_below is_sweep form confidence {DOCUMENTS} quiet
+    """,
 )
-@with_documents
 def report_command(
+    *,
     names: Annotated[
         list[str],
         typer.Argument(
@@ -112,28 +79,14 @@ def report_command(
             help="One experiment with all its variants, or a baseline and candidates; or files with results.",
         ),
     ],
-    metric: Metric = None,
-    aggregate: Aggregate = None,
-    direction: Better = None,
-    target: Target = None,
-    groups: capture_options.Groups = None,
-    weak_below: capture_options.WeakBelow = None,
+    analysis: AnalysisFlags,
     is_sweep: sweep.Flag = False,
     form: Importer = None,
-    confidence: Confidence = 0.95,
-    documents: Documents = NO_DOCUMENTS,
+    documents: Documents,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No word on how files were read.")] = False,
 ) -> None:
     """Report again from what is on record, without running anything."""
-    judging = Judging(
-        confidence=confidence,
-        metric=metric,
-        aggregate=aggregate,
-        directions=directions_of(direction),
-        targets=_targets(target),
-        groups=tuple(groups or ()),
-        weak_below=capture_options.weak_below(weak_below),
-    )
+    judging = analysis.options()
     folder = workflows.records_folder(Path.cwd().resolve())
     if sweep.is_meant(folder, names, is_asked=is_sweep):
         sweep.report(folder, names[0], judging, documents)
@@ -165,27 +118,6 @@ def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> No
     read = [it for it in experiments if it.folder is None]  # of stored ones it was said when they were imported
     for note in dict.fromkeys(note for it in read for note in it.imported[1:] or it.imported):
         typer.echo(f"Read     {clean(note)}", file=people)
-
-
-def _targets(texts: Sequence[str] | None) -> dict[str, float]:
-    targets = {}
-    for text in texts or ():
-        name, value = pair(text, "--target", "METRIC=VALUE")
-        try:
-            targets[name] = float(value)
-        except ValueError:
-            raise InputError(f"--target {text}: {value!r} is no number", "write it as --target val_acc=0.9") from None
-    return targets
-
-
-def directions_of(texts: Sequence[str] | None) -> dict[str, Direction]:
-    directions: dict[str, Direction] = {}
-    for text in texts or ():
-        name, word = pair(text, "--direction", "METRIC=max")
-        if word not in {"max", "min"}:
-            raise InputError(f"--direction {text}: {word!r} is neither max nor min", f"write {name}=max or {name}=min")
-        directions[name] = "max" if word == "max" else "min"
-    return directions
 
 
 def _baseline_first(experiments: Sequence[Experiment], baseline: str | None) -> tuple[Experiment, ...]:

@@ -7,7 +7,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import command, nearest
-from deviate.cli.compare import Importer
+from deviate.cli.options.analysis import Importer
 from deviate.errors import InputError
 from deviate.report import clean
 

@@ -7,8 +7,9 @@ import typer
 
 from deviate import workflows
 from deviate.cli import complete
-from deviate.cli.app import Confidence, Form, Metric, as_json, command
+from deviate.cli.app import Form, as_json, command
 from deviate.cli.columns import aligned
+from deviate.cli.options.analysis import Confidence, Metric
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
 from deviate.report import plain, plan_lines, plan_notes, plan_table

@@ -8,7 +8,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import is_coloured, nearest, width
-from deviate.cli.targets import takes_stdout
+from deviate.cli.options.documents import takes_stdout
 from deviate.errors import RecordError
 from deviate.report.forms.sheet import Sheet, render_sheet
 

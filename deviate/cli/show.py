@@ -11,7 +11,8 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli import complete
-from deviate.cli.app import Confidence, Form, as_json, command, width
+from deviate.cli.app import Form, as_json, command, width
+from deviate.cli.options.analysis import Confidence
 from deviate.cli.show_experiment import experiment_document, experiment_text, look
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError

@@ -11,7 +11,7 @@ from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.errors import InputError
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
-    from deviate.cli.publish import Documents
+    from deviate.cli.options.documents import Documents
     from deviate.project import Prepared
     from deviate.workflows import Begun, Growth, Judging, Request
 

@@ -1,13 +1,24 @@
 """What a call says of capture goes before what `deviate.toml` says; both before nothing at all."""
 
 import pytest
+from deviate.cli.options.analysis import AnalysisFlags
+from deviate.cli.options.capture import CaptureFlags
 
-from deviate.cli.capture_options import kept, weak_below
 from deviate.errors import InputError
 from deviate.project.config import Keeping
 
 NOTHING = Keeping()
 SAVED = Keeping(("weights",), 3, "5MB", None)
+
+
+def kept(
+    capture: str | None, every: int | None, limit: str | None, tta: str | None, saved: Keeping
+) -> tuple[tuple[str, str], ...]:
+    return CaptureFlags(capture, every, limit, tta).spec(saved)
+
+
+def weak_below(text: str | None) -> tuple[str, float] | None:
+    return AnalysisFlags(weak_below=text).options().weak_below
 
 
 def test_nothing_said_is_nothing_kept() -> None:
