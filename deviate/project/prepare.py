@@ -176,12 +176,5 @@ def review(looked: Looked, screen: "Screen") -> bool:
         return False
     if config.load(looked.config_path) != settings:
         raise InputError(f"{CONFIG} was changed during the review, and is left as it is", "Review again.")
-    saving.write_plan(
-        chosen.analysis,
-        looked.config_path,
-        chosen.entries,
-        chosen.dropped,
-        chosen.offered,
-        has_chosen_loop=chosen.has_chosen_loop,
-    )
+    saving.write_listed(chosen, looked.config_path)
     return True

@@ -2,7 +2,6 @@
 
 import enum
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -48,17 +47,6 @@ class Move(enum.Enum):
 MOVES = {"": Move.NEXT, "b": Move.BACK, "f": Move.FINISH, "q": Move.QUIT}
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What the user wants the file to list, as `saving.write_plan` takes it."""
-
-    analysis: Analysis
-    has_chosen_loop: bool
-    entries: tuple[Entry, ...]
-    dropped: dict[str, str]
-    offered: tuple[Entry, ...]
-
-
 def review(
     analysis: Analysis,
     config: Config,
@@ -66,7 +54,7 @@ def review(
     screen: Screen,
     *,
     has_chosen_loop: bool = False,
-) -> Chosen | None:
+) -> saving.ListedMetrics | None:
     """Walk through the analysis with the user.
 
     Args:
@@ -85,7 +73,7 @@ def review(
         offered = [Entry(item.wish, None, item.reason) for item in left]
         offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
     dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left if item.was}
-    return Chosen(walk.analysis, walk.has_chosen_loop, tuple(entries), dropped, tuple(offered))
+    return saving.ListedMetrics(walk.analysis, entries, dropped, offered, walk.has_chosen_loop)
 
 
 def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list[Item]:

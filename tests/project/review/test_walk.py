@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
+from deviate import project
 from deviate.errors import InputError
 from deviate.model import Place
-from deviate.project import prepare
 from deviate.project.command import locate
 from deviate.project.config import Wish, load
 
@@ -61,7 +61,7 @@ def walk(path: Path) -> Walk:
 
     def run(*answers: str) -> str:
         screen = Script(*answers)
-        prepare.review(prepare.look(locate(["train.py"], path.parent)), screen)
+        project.review(project.look(locate(["train.py"], path.parent)), screen)
         assert not screen.answers, f"not asked for: {screen.answers}"
         return screen.stream.getvalue()
 
@@ -76,7 +76,7 @@ def test_going_on_everywhere_is_the_same_as_saving(path: Path, walk: Walk) -> No
     shown = walk("", "", "", "", "", "", "")
     by_review = path.read_text()
     path.unlink()
-    prepare.save(prepare.look(locate(["train.py"], path.parent)))
+    project.save(project.look(locate(["train.py"], path.parent)))
     assert path.read_text() == by_review
     assert "Main loop" in shown
     assert "train.py:4" in shown
