@@ -58,11 +58,11 @@ def compare(
     Raises:
         InputError: something given is not of these kinds, or a setting is out of range.
     """
-    given: tuple[object, ...] = (baseline, *candidates)
+    sources: tuple[object, ...] = (baseline, *candidates)
     if is_name(baseline) and not candidates:  # a table may hold several
-        found = read(baseline, folder=folder)
-        given = workflows.columns_apart(found[0]) if len(found) == 1 else found
-    experiments = experiments_of(given, names, _folder(folder))
+        experiments_read = read(baseline, folder=folder)
+        sources = workflows.columns_apart(experiments_read[0]) if len(experiments_read) == 1 else experiments_read
+    experiments = experiments_of(sources, names, _folder(folder))
     if len(experiments) < 2:
         raise InputError(
             "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"
@@ -102,11 +102,11 @@ def describe(
     """
     where = _folder(folder)
     if is_name(scores):
-        found = workflows.read_any(where, [fspath(scores)], has_all_variants=True)
-        if len({it.name for it in found}) > 1:
-            there = ", ".join(it.name for it in found)
-            raise InputError(f"{fspath(scores)} holds several experiments: {there}", "name one of them: FILE:NAME")
-        experiments = tuple(replace(it, name=name or it.name) for it in found)
+        experiments_read = workflows.read_any(where, [fspath(scores)], has_all_variants=True)
+        if len({experiment.name for experiment in experiments_read}) > 1:
+            names = ", ".join(experiment.name for experiment in experiments_read)
+            raise InputError(f"{fspath(scores)} holds several experiments: {names}", "name one of them: FILE:NAME")
+        experiments = tuple(replace(experiment, name=name or experiment.name) for experiment in experiments_read)
     else:
         experiments = experiments_of((scores,), None if name is None else (name,), where)
     directed = _directed(experiments, direction)
@@ -139,7 +139,7 @@ def _told(findings: Findings, *, is_comparison: bool) -> Results:
     if is_comparison:
         workflows.tell_compared(findings)
     else:
-        folders = [it.experiment.folder for it in findings.experiments if it.experiment.folder]
+        folders = [experiment.experiment.folder for experiment in findings.experiments if experiment.experiment.folder]
         workflows.tell_reported(folders, is_comparison=False)
     return Results(findings)
 
@@ -147,7 +147,7 @@ def _told(findings: Findings, *, is_comparison: bool) -> Results:
 def _directed(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:
     if direction is None:
         return tuple(experiments)
-    names = dict.fromkeys(metric.name for it in experiments for metric in it.metrics)
+    names = dict.fromkeys(metric.name for experiment in experiments for metric in experiment.metrics)
     by_name = dict.fromkeys(names, direction) if isinstance(direction, str) else dict(direction)
     for name, word in by_name.items():
         if word not in {"max", "min"}:
@@ -156,12 +156,12 @@ def _directed(experiments: Sequence[Experiment], direction: Directions | None) -
             raise InputError(f"a direction is given for {name!r}, which is no metric", f"there are: {', '.join(names)}")
     return tuple(
         replace(
-            it,
+            experiment,
             metrics=tuple(
-                replace(metric, direction=by_name.get(metric.name, metric.direction)) for metric in it.metrics
+                replace(metric, direction=by_name.get(metric.name, metric.direction)) for metric in experiment.metrics
             ),
         )
-        for it in experiments
+        for experiment in experiments
     )
 
 

@@ -87,11 +87,11 @@ class Figure:
         return self.to_svg()
 
     def _repr_html_(self) -> str:
-        told = hashlib.sha256(repr(self).encode("utf-8", "replace")).hexdigest()[:10]
-        SHOWN[told] += 1
-        svg = figures.page_svg(self._picture, f"d{told}-{SHOWN[told]}-")
+        digest = hashlib.sha256(repr(self).encode("utf-8", "replace")).hexdigest()[:10]
+        SHOWN[digest] += 1
+        svg = figures.page_svg(self._picture, f"d{digest}-{SHOWN[digest]}-")
         shrinking = svg.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
-        colours = "; ".join(f"--series-{index}: {it}" for index, it in enumerate(COLOURS))
+        colours = "; ".join(f"--series-{index}: {colour}" for index, colour in enumerate(COLOURS))
         return f'<div style="--ground: {GROUND}; {colours}; max-width: 36em; overflow-x: auto">{shrinking}</div>'
 
 

@@ -14,16 +14,28 @@ def stability_of(findings: StabilityFindings, places: Sequence[int]) -> Stabilit
     anew = {place: number for number, place in enumerate(places)}
     has_baseline = bool(places) and places[0] == 0
     return StabilityFindings(
-        sets=tuple(replace(it, experiment=anew[it.experiment]) for it in findings.sets if it.experiment in anew),
-        weights=tuple(replace(it, experiment=anew[it.experiment]) for it in findings.weights if it.experiment in anew),
-        convergence=tuple(
-            replace(it, experiment=anew[it.experiment]) for it in findings.convergence if it.experiment in anew
+        sets=tuple(
+            replace(part, experiment=anew[part.experiment]) for part in findings.sets if part.experiment in anew
         ),
-        weak=tuple(replace(it, experiment=anew[it.experiment]) for it in findings.weak if it.experiment in anew),
+        weights=tuple(
+            replace(weight, experiment=anew[weight.experiment])
+            for weight in findings.weights
+            if weight.experiment in anew
+        ),
+        convergence=tuple(
+            replace(convergence, experiment=anew[convergence.experiment])
+            for convergence in findings.convergence
+            if convergence.experiment in anew
+        ),
+        weak=tuple(
+            replace(weak_runs, experiment=anew[weak_runs.experiment])
+            for weak_runs in findings.weak
+            if weak_runs.experiment in anew
+        ),
         reasons=tuple(findings.reasons[place] for place in places if place < len(findings.reasons)),
         differences=tuple(
-            replace(it, experiment=anew[it.experiment])
-            for it in findings.differences
-            if has_baseline and it.experiment in anew
+            replace(difference, experiment=anew[difference.experiment])
+            for difference in findings.differences
+            if has_baseline and difference.experiment in anew
         ),
     )

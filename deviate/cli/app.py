@@ -63,8 +63,8 @@ class Verbs(typer.core.TyperGroup):
             self.add_command(typer.core.TyperCommand(name, short_help=verb.short_help))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, _, others = super().resolve_command(ctx, args)
-        return name, load_command(name) if name else None, others
+        name, _, words = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else None, words
 
 
 app = typer.Typer(
@@ -101,11 +101,11 @@ def nearest(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
 
 
-def named_folder(command: Sequence[str], here: Path) -> Path | None:
+def named_folder(command: Sequence[str], base: Path) -> Path | None:
     """The folder that the user named in place of a script; None for anything else."""
     if len(command) != 1:
         return None
-    path = (here / command[0]).resolve()
+    path = (base / command[0]).resolve()
     return path if path.is_dir() else None
 
 

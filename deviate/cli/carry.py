@@ -52,27 +52,27 @@ def carry_out(
         n_runs=len(workflows.fair_order(begun, variants, runs)),
         jobs=len(replay.slots(settings)),
         is_quiet=output.is_quiet,
-        standing=workflows.Standing([it.folder for it in begun]),
-        expected=[workflows.expected(it.folder, variants=variants, runs=runs) for it in begun],
-    ) as shown:
+        standing=workflows.Standing([experiment.folder for experiment in begun]),
+        expected=[workflows.expected(experiment.folder, variants=variants, runs=runs) for experiment in begun],
+    ) as watcher:
 
         def further(outcomes: Sequence[Outcome]) -> Sequence[Order]:
             orders = more(outcomes)
-            shown.expect(len(outcomes) + len(orders))
+            watcher.expect(len(outcomes) + len(orders))
             return orders
 
         data = workflows.SameData(begun)
 
         def show(update: RunUpdate) -> None:
-            shown.show(update)
+            watcher.show(update)
             if text := data.take(update):
-                shown.notice(text)
+                watcher.notice(text)
 
-        listeners = Listeners(show, shown.notice, further)
+        listeners = Listeners(show, watcher.notice, further)
         outcomes = workflows.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
     reused = sum(outcome.is_reused for outcome in outcomes.values())
     if reused:
-        where = ", ".join(str(it.folder) for it in begun)
+        where = ", ".join(str(experiment.folder) for experiment in begun)
         output.say(f"{reused} of {len(outcomes)} runs were on record already: {where}")
 
 
@@ -87,11 +87,15 @@ def conclude(
 ) -> None:
     """Report what is on record now; an exit code of its own where some runs failed."""
     folder = begun[0].folder.parent.parent
-    misfits = [misfit for it in begun for misfit in records.environment_misfits(it.folder)] if is_strict else []
+    misfits = (
+        [misfit for experiment in begun for misfit in records.environment_misfits(experiment.folder)]
+        if is_strict
+        else []
+    )
     if misfits:
         raise InputError(f"--strict: {misfits[0]}", "the runs are on record; run again in one environment")
     if len(begun) > 1:
-        experiments = workflows.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
+        experiments = workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in begun])
         findings = workflows.judge(experiments, judging)
     else:
         experiments = workflows.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
@@ -100,9 +104,9 @@ def conclude(
     if len(begun) > 1:
         workflows.tell_compared(findings)
     else:
-        workflows.tell_reported([it.folder for it in begun], is_comparison=False)
+        workflows.tell_reported([experiment.folder for experiment in begun], is_comparison=False)
     if begun[0].plan.settings.keep == "best":
-        names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate
+        names, metric, aggregate = [experiment.name for experiment in begun], judging.metric, judging.aggregate
         for tidied in workflows.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
             if tidied.problem:
                 output.say(f"Note     {tidied.name} {tidied.problem}")

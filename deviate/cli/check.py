@@ -189,7 +189,7 @@ def check_command(
         experiments = _read(names or (), form, folder)
     findings = check(folder, experiments, gate, judging)
     _publish(findings, documents)
-    workflows.tell_reported([it.folder for it in experiments if it.folder], is_comparison=True)
+    workflows.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
     raise typer.Exit(findings.code)
 
 
@@ -214,7 +214,7 @@ def _save(names: Sequence[str], form: str | None, target: Path, gate: Gate, judg
     read = workflows.read_any(folder, names, form=form)
     if len(read) != 1:
         raise InputError(
-            f"{names[0]} holds several experiments: {', '.join(it.name for it in read)}",
+            f"{names[0]} holds several experiments: {', '.join(experiment.name for experiment in read)}",
             f"name one of them: {names[0]}:{read[0].name}",
         )
     text = baseline_of(read[0], judging, metrics=gate.metrics, margins=gate.margins)
@@ -229,8 +229,8 @@ def _publish(findings: CheckFindings, documents: CheckDocuments) -> None:
         text = render(view.report, "html") if name == "html" else render_check(view, name)
         workflows.write(text, target, sys.stdout)
     people = sys.stderr if documents.takes_stdout else sys.stdout
-    told = render_check(view, "terminal", width=width(), is_coloured=is_coloured())
-    typer.echo(shielded(told, secrets.token_hex(16)) if documents.is_on_github else told, nl=False, file=people)
+    summary = render_check(view, "terminal", width=width(), is_coloured=is_coloured())
+    typer.echo(shielded(summary, secrets.token_hex(16)) if documents.is_on_github else summary, nl=False, file=people)
     if documents.is_on_github:
         typer.echo(render_check(view, "github"), nl=False, file=people)
         _summarize(render_check(view, "markdown"))
@@ -248,8 +248,8 @@ def _summarize(text: str) -> None:
         with Path(target).open("a", encoding="utf-8") as summary:
             summary.write(f"{text}\n")
     except OSError as error:
-        told = RecordError(f"writing {target}: {error.strerror or error}", "the check stands without its summary")
-        typer.echo(f"Warning: {told.message}: {told.hint}", err=True)
+        problem = RecordError(f"writing {target}: {error.strerror or error}", "the check stands without its summary")
+        typer.echo(f"Warning: {problem.message}: {problem.hint}", err=True)
 
 
 def _margins(texts: Sequence[str] | None) -> dict[str, float]:

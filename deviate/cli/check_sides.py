@@ -51,17 +51,17 @@ def run_both_sides(
         InputError: there is no such commit or script, nothing can be recorded on one of the sides, or what is asked
             of the runs cannot be answered.
     """
-    here = Path.cwd().resolve()
-    root = project_root(here)
+    cwd = Path.cwd().resolve()
+    root = project_root(cwd)
     output = Output(takes_stdout, is_quiet)
     reference = find_reference(root, ref)
     launch = LaunchFlags(python=[flags.python] if flags.python else None, env=flags.env)
     python = next(iter(launch.pythons()), None)
-    ours = launch.prepared(words, here, python)
+    ours = launch.prepared(words, cwd, python)
     refuse_unknown_programs(ours.target)
     request = _request(flags, launch, ours)
-    if told := foresee_check(request.runs, is_paired=judging.is_paired):
-        typer.echo(f"Warning: {told}", err=True)
+    if too_few := foresee_check(request.runs, is_paired=judging.is_paired):
+        typer.echo(f"Warning: {too_few}", err=True)
     names = gate.metrics or asked_metrics(ours.selection.metrics, gate, ours.analysis.script, judging.directions)
     margins_of(names, gate.margins)
     for name in names:
@@ -69,7 +69,7 @@ def run_both_sides(
             typer.echo(f"Warning: {warning}", err=True)
     folder = records.deviate_folder(root)
     with checked_out(root, reference, folder) as checkout:
-        theirs = prepare_at(checkout, words, here, python)
+        theirs = prepare_at(checkout, words, cwd, python)
         output.say(announcement(ours, request, width()))
         at = f"{reference.name}, commit {reference.commit[:10]}"
         output.say(f"Baseline {shlex.join(words) or theirs.analysis.script} at {at}")
@@ -84,11 +84,11 @@ def run_both_sides(
 
 
 def _carried_out(begun: Sequence[Begun], request: Request, output: Output, folder: Path) -> tuple[Experiment, ...]:
-    for note in [note for it in begun for note in it.notes]:
+    for note in [note for experiment in begun for note in experiment.notes]:
         output.say(f"Note     {note}")
-    variants = [it.name for it in request.variants]
+    variants = [variant.name for variant in request.variants]
     carry_out(begun, request.settings, output, variants=variants, runs=request.runs)
-    return workflows.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
+    return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in begun])
 
 
 def _request(flags: SideFlags, launch: LaunchFlags, ours: Prepared) -> Request:
@@ -110,13 +110,13 @@ def _free(prepared: Prepared, request: Request, folder: Path, stem: str) -> str:
     The code of a commit never changes, but what git ignores does, and so do commands. Nor are runs added to those that
     were compared: that would be a look that no plan foresaw, after which nothing can be shown any more.
     """
-    known = {plan.name: plan for plan in records.list_experiments(folder)}
+    plans = {plan.name: plan for plan in records.list_experiments(folder)}
     names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
-    return next(name for name in names if name not in known or _fits(known[name], prepared, request, folder))
+    return next(name for name in names if name not in plans or _fits(plans[name], prepared, request, folder))
 
 
 def _fits(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> bool:
-    if not plan.looks and any(it.is_comparison and it.n_runs < request.runs for it in plan.reported):
+    if not plan.looks and any(showing.is_comparison and showing.n_runs < request.runs for showing in plan.reported):
         return False
     try:
         workflows.refuse_misfit(prepared, request, folder, plan.name)

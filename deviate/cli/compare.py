@@ -92,7 +92,7 @@ def report_command(
         sweep.report(folder, names[0], judging, documents)
         return
     experiments = workflows.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
-    if len({it.name for it in experiments}) > 1:  # of a file, too, that holds several
+    if len({experiment.name for experiment in experiments}) > 1:  # of a file, too, that holds several
         _report_on(experiments, judging, documents, folder, is_quiet=quiet)
         return
     if not quiet:
@@ -115,16 +115,22 @@ def _report_on(
 def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> None:
     """How files were read: what was guessed is said before anything is made of it."""
     people = sys.stderr if documents.takes_stdout else sys.stdout
-    read = [it for it in experiments if it.folder is None]  # of stored ones it was said when they were imported
-    for note in dict.fromkeys(note for it in read for note in it.imported[1:] or it.imported):
+    read = [
+        experiment for experiment in experiments if experiment.folder is None
+    ]  # of stored ones it was said when they were imported
+    for note in dict.fromkeys(note for experiment in read for note in experiment.imported[1:] or experiment.imported):
         typer.echo(f"Read     {clean(note)}", file=people)
 
 
 def _baseline_first(experiments: Sequence[Experiment], baseline: str | None) -> tuple[Experiment, ...]:
     if baseline is None:
         return tuple(experiments)
-    chosen = [it for it in experiments if baseline in {it.name, f"{it.name}:{it.variant}"}]
+    chosen = [
+        experiment
+        for experiment in experiments
+        if baseline in {experiment.name, f"{experiment.name}:{experiment.variant}"}
+    ]
     if not chosen:
-        there = ", ".join(dict.fromkeys(it.name for it in experiments))
-        raise InputError(f"--baseline {baseline} is none of the experiments", f"they are: {there}")
-    return (*chosen[:1], *(it for it in experiments if it is not chosen[0]))
+        names = ", ".join(dict.fromkeys(experiment.name for experiment in experiments))
+        raise InputError(f"--baseline {baseline} is none of the experiments", f"they are: {names}")
+    return (*chosen[:1], *(experiment for experiment in experiments if experiment is not chosen[0]))

@@ -114,18 +114,18 @@ def diverge_command(
 
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
-    here = Path.cwd().resolve()
+    cwd = Path.cwd().resolve()
     goal = cast("Rung | None", choice(rung, "--rung", RUNGS) if rung is not None else None)
-    folder = workflows.records_folder(here)
+    folder = workflows.records_folder(cwd)
     if is_of_records(folder, command or ()):
-        found, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
+        findings, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
         # A ladder may have the name of an experiment, and its page stays what it is.
-        page = f"diverge-{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(it.partition(':')[2] for it in found.runs))}.html"
-        where = workflows.report_folder(folder, [it.partition(":")[0] for it in found.runs])
-        _publish(found, tuple(zip(found.runs, runs, strict=True)), targets, where / page, output)
+        page = f"diverge-{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(run.partition(':')[2] for run in findings.runs))}.html"
+        where = workflows.report_folder(folder, [run.partition(":")[0] for run in findings.runs])
+        _publish(findings, tuple(zip(findings.runs, runs, strict=True)), targets, where / page, output)
         return
     launch = dataclasses.replace(launch, python=python)
-    sides = _sides(command or (), here, launch, second_env)
+    sides = _sides(command or (), cwd, launch, second_env)
     first = sides[0].prepared
     chosen = _variant(variant, seeds, variant_flags, first)
     if len(sides) == 1:
@@ -135,10 +135,10 @@ def diverge_command(
         Request(runs=2, variants=(chosen,), name=None, seed=seed, settings=settings, needs_metrics=False)
     )
     folder = records.deviate_folder(first.target.root)
-    base = free_base(folder, Path(first.analysis.script), name, [it.label for it in sides])
+    base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
     if not quiet or dry_run:
-        apart = {f"{base}-{it.label}": it.prepared.target.command for it in sides if it.label}
+        apart = {f"{base}-{side.label}": side.prepared.target.command for side in sides if side.label}
         typer.echo(announcement(first, request, width(), name=base, apart=apart), file=output.people)
     if dry_run:
         typer.echo("\n".join(f"{'Ladder' if at == 0 else '':<9}{line}" for at, line in enumerate(LADDER)))
@@ -148,12 +148,12 @@ def diverge_command(
             refuse_unknown_programs(side.prepared.target)
 
     def carry(begun: Sequence[Begun]) -> None:
-        for note in dict.fromkeys(note for it in begun for note in it.notes):
+        for note in dict.fromkeys(note for experiment in begun for note in experiment.notes):
             output.say(f"Note     {note}")
         carry_out(begun, settings, output)
 
-    asked = Asked(base, sides, request, tolerance, folder)
-    ladder = diverge(asked, carry, output.say, goal=goal, confirms=confirm)
+    request_of_diverge = Asked(base, sides, request, tolerance, folder)
+    ladder = diverge(request_of_diverge, carry, output.say, goal=goal, confirms=confirm)
     values = {
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
         "--prepare": launch.prepare, "--gpus": execution.gpus,
@@ -162,23 +162,25 @@ def diverge_command(
         "--trackers": None if variant_flags.trackers == "offline" else variant_flags.trackers, "--seed": seed or None,
     }  # fmt: skip
     is_warning_only = variant_flags.warn_only
-    found = dataclasses.replace(ladder.findings, flags=(*_words(values), *(["--warn-only"] if is_warning_only else [])))
+    findings = dataclasses.replace(
+        ladder.findings, flags=(*_words(values), *(["--warn-only"] if is_warning_only else []))
+    )
     _publish(
-        found, ladder.runs, targets, folder / "reports" / found.name / "diverge.html", output,
+        findings, ladder.runs, targets, folder / "reports" / findings.name / "diverge.html", output,
         is_interrupted=ladder.is_interrupted,
     )  # fmt: skip
 
 
-def _words(given: Mapping[str, list[str] | str | int | None]) -> Iterator[str]:
+def _words(values: Mapping[str, list[str] | str | int | None]) -> Iterator[str]:
     """Flags that were given, word by word; one that was given several times several times."""
-    for flag, value in given.items():
-        for it in value if isinstance(value, list) else [value]:
-            if it is not None:
-                yield from (flag, str(it))
+    for flag, value in values.items():
+        for word in value if isinstance(value, list) else [value]:
+            if word is not None:
+                yield from (flag, str(word))
 
 
 def _publish(
-    found: DivergenceFindings,
+    findings: DivergenceFindings,
     runs: Sequence[tuple[str, Run]],
     targets: dict[str, Path],
     page: Path,
@@ -196,8 +198,8 @@ def _publish(
     """
     from deviate.diverge import ENDED, ending
 
-    found = with_lines_around(found, runs[0][1].folder)
-    publish_sheet(diverge_sheet(found), targets, page)
+    findings = with_lines_around(findings, runs[0][1].folder)
+    publish_sheet(diverge_sheet(findings), targets, page)
     if is_interrupted:
         raise KeyboardInterrupt
     failed = [(name, run) for name, run in runs if run.status not in ENDED]
@@ -221,7 +223,7 @@ def _variant(name: str | None, seeds: str | None, flags: VariantFlags, first: pr
 
 
 def _sides(
-    command: Sequence[str], here: Path, launch: LaunchFlags, second_env: Sequence[str] | None
+    command: Sequence[str], folder: Path, launch: LaunchFlags, second_env: Sequence[str] | None
 ) -> "tuple[Side, ...]":
     """What both runs are started from: one side for both, or two."""
     from deviate.diverge import Side
@@ -230,13 +232,13 @@ def _sides(
     if len(pythons) > 2:
         raise InputError(f"{len(pythons)} --python: two runs are compared", "name two interpreters at most")
     chosen: Sequence[str | None] = pythons or (None,)
-    prepared = [launch.prepared(command, here, python) for python in chosen]
+    prepared = [launch.prepared(command, folder, python) for python in chosen]
     if len(pythons) == 2 and second_env:
         raise InputError("--second-env stands beside two --python", "let the two runs differ in one of them")
     if len(pythons) == 2:
         labels = workflows.interpreter_labels(pythons)
         return tuple(Side(script, label) for script, label in zip(prepared, labels, strict=True))
     if second_env:
-        told = "-".join(text.partition("=")[0].lower() for text in second_env)
-        return Side(prepared[0], "first"), Side(prepared[0], f"with-{told}", variables(second_env))
+        names = "-".join(text.partition("=")[0].lower() for text in second_env)
+        return Side(prepared[0], "first"), Side(prepared[0], f"with-{names}", variables(second_env))
     return (Side(prepared[0]),)

@@ -85,34 +85,36 @@ def overhead_command(
     prepared = launch.prepared(command or (), Path.cwd().resolve(), next(iter(launch.pythons()), None))
     modes = modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
     settings = dataclasses.replace(execution, jobs=jobs).settings()
-    own = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
+    name_of_timed = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
     request = launch.complete(
-        Request(runs=runs, variants=(modes.free, modes.held), name=own, seed=seed, settings=settings)
+        Request(runs=runs, variants=(modes.free, modes.held), name=name_of_timed, seed=seed, settings=settings)
     )
-    asked = _window(window)
+    window_steps = _window(window)
     if not quiet or dry_run:
-        typer.echo(announcement(prepared, request, width(), name=own), file=output.people)
+        typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)
     if dry_run:
         return
     if not request.wrap:
         refuse_unknown_programs(prepared.target)
     folder = records.deviate_folder(prepared.target.root)
     begun = [_run(prepared, request, folder, settings, output)]
-    timed = workflows.read_variants(folder, own)
+    timed = workflows.read_variants(folder, name_of_timed)
     profiled: tuple[Experiment, ...] = ()
     why = why_no_profiler(timed) if profile else "not asked for (--no-profile)"
-    steps = asked or (window_for(timed) if not why else "")
+    steps = window_steps or (window_for(timed) if not why else "")
     if not why and not steps:
         why = "the runs entered no main loop"
     if not why:
         output.say(f"Profile  steps {steps} of the main loop, {profiled_runs} more runs of each mode")
-        kept = (("profile", steps),)
-        more = dataclasses.replace(request, runs=profiled_runs, name=profiled_name(own), capture=kept)
+        profile_window = (("profile", steps),)
+        more = dataclasses.replace(
+            request, runs=profiled_runs, name=profiled_name(name_of_timed), capture=profile_window
+        )
         begun.append(_run(prepared, more, folder, settings, output))
         profiled = workflows.read_variants(folder, begun[-1].name)
-    found = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
-    publish_sheet(overhead_sheet(found), targets, folder / "reports" / own / "overhead.html")
-    workflows.tell_reported([it.folder for it in begun], is_comparison=False)
+    findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
+    publish_sheet(overhead_sheet(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
+    workflows.tell_reported([experiment.folder for experiment in begun], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)
 
@@ -122,7 +124,7 @@ def _run(prepared: Prepared, request: Request, folder: Path, settings: Settings,
     begun = workflows.begin(prepared, request, folder)
     for note in begun.notes:
         output.say(f"Note     {note}")
-    names = [it.name for it in request.variants]
+    names = [variant.name for variant in request.variants]
     carry_out([begun], settings, output, variants=names, runs=request.runs)
     return begun
 

@@ -42,16 +42,19 @@ def announcement(
         name: of the experiment, where it is one of several that are run together.
         apart: names of experiments and their commands, where runs of one request are started from several.
     """
-    found = prepared.analysis
-    told = [
+    script_analysis = prepared.analysis
+    paragraphs = [
         *_seeds(prepared, request),
-        *_outside(found, request),
-        *(f"Variant  {it.name}: {replay.tell(it)}" for it in request.variants),
+        *_outside(script_analysis, request),
+        *(f"Variant  {variant.name}: {replay.tell(variant)}" for variant in request.variants),
         *_capture(request),
     ]
-    lines = [render_analysis(found, prepared.selection, width).rstrip(), *(_wrapped(line, width) for line in told)]
-    if found.outputs:
-        lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
+    lines = [
+        render_analysis(script_analysis, prepared.selection, width).rstrip(),
+        *(_wrapped(line, width) for line in paragraphs),
+    ]
+    if script_analysis.outputs:
+        lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
     lines += [f"Note     {note}" for note in prepared.notes]
     return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
 
@@ -104,19 +107,20 @@ def _capture(request: Request) -> Iterator[str]:
 def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
     """What becomes of what the script does outside its work copy."""
     used = [name for name in TRACKERS if any(_is_of(site.sink, name) for site in analysis.sites)]
-    used += [name for name in TRACKERS if any(_is_of(it.what, name) for it in analysis.side_effects)]
+    used += [name for name in TRACKERS if any(_is_of(effect.what, name) for effect in analysis.side_effects)]
     offline = [variant.name for variant in request.variants if variant.are_trackers_offline]
     online = [variant.name for variant in request.variants if not variant.are_trackers_offline]
     if used:
         fates = [("offline in", offline), ("as the script has them in", online)]
-        told = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
-        yield f"Trackers {', '.join(dict.fromkeys(used))}: {told}"
+        sentence = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
+        yield f"Trackers {', '.join(dict.fromkeys(used))}: {sentence}"
     for kind, fate in FATES.items():
-        those = [it for it in analysis.side_effects if it.kind == kind]
-        kept = [it for it in those if kind == "upload" and not online and _is_kept_back(it.what)]
-        places = [f"{it.file}:{it.line}" for it in those if it not in kept]
-        if kept:
-            yield f"Outside  upload at {_some([f'{it.file}:{it.line}' for it in kept])}: stays on the disk, offline"
+        those = [effect for effect in analysis.side_effects if effect.kind == kind]
+        withheld = [effect for effect in those if kind == "upload" and not online and _is_kept_back(effect.what)]
+        places = [f"{effect.file}:{effect.line}" for effect in those if effect not in withheld]
+        if withheld:
+            uploads = [f"{effect.file}:{effect.line}" for effect in withheld]
+            yield f"Outside  upload at {_some(uploads)}: stays on the disk, offline"
         if places:
             yield f"Outside  {kind} at {_some(places)}: {fate}"
 
@@ -125,9 +129,9 @@ def _is_of(name: str, tracker: str) -> bool:
     return name.lower().startswith(tracker)
 
 
-def _is_kept_back(what: str) -> bool:
+def _is_kept_back(client: str) -> bool:
     """Whether a tracker that is offline keeps an upload on the disk; one that the script puts online does not."""
-    return what.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in what
+    return client.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in client
 
 
 def _some(places: list[str]) -> str:

@@ -24,10 +24,10 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
     view = report.build_view(findings)
     for form, target in documents.targets().items():
         workflows.write(report.render(view, form, has_siunitx=documents.siunitx), target, sys.stdout)
-    kept = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
+    page_line = f"Report   {nearest(documents.html)}" if documents.html else _keep(view, experiments, folder)
     if not documents.takes_stdout:
         typer.echo(report.render(view, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
-        typer.echo(kept)
+        typer.echo(page_line)
     if documents.dl_variance is not None:
         from deviate.report import dl_variance_files
 
@@ -38,8 +38,8 @@ def publish(findings: Findings, experiments: Sequence[Experiment], folder: Path,
 
         style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
         write_paper(paper_files(view, style), documents.paper)
-        told = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
-        typer.echo(told, err=documents.takes_stdout)
+        paper_line = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
+        typer.echo(paper_line, err=documents.takes_stdout)
 
 
 def _keep(view: "report.View", experiments: Sequence[Experiment], folder: Path) -> str:

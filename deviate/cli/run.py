@@ -75,11 +75,11 @@ def run_command(
     The same command again runs what is missing; with more --runs it adds runs.
     """
     output = Output(documents.takes_stdout, quiet)
-    here = Path.cwd().resolve()
-    folder = named_folder(command or (), here)
+    cwd = Path.cwd().resolve()
+    folder = named_folder(command or (), cwd)
     if folder is not None:
-        raise project.refuse_folder(analysis.rank_scripts(folder), here, "run")
-    contenders = _contenders(command or (), versus, launch, name, here)
+        raise project.refuse_folder(analysis.rank_scripts(folder), cwd, "run")
+    contenders = _contenders(command or (), versus, launch, name, cwd)
     first = next(iter(contenders.values()))
     settings = execution.settings()
     growth = sample_size.declare(runs, analysis_flags.confidence)
@@ -97,22 +97,22 @@ def run_command(
         )
     )
     judging = analysis_flags.options()
-    asked: Mapping[str | None, Asked] = {own: (prepared, request) for own, prepared in contenders.items()}
+    requests: Mapping[str | None, Asked] = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
-        asked = sweep.points(sweep_of, asked, growth, documents)
-    _announce(asked, judging, output, is_silent=quiet and not dry_run)
+        requests = sweep.points(sweep_of, requests, growth, documents)
+    _announce(requests, judging, output, is_silent=quiet and not dry_run)
     if dry_run:
         return
     folder = records.deviate_folder(first.target.root)
-    _refuse(asked, folder)
-    begun = [workflows.begin(prepared, wanted, folder, name=own) for own, (prepared, wanted) in asked.items()]
-    for note in [note for it in begun for note in it.notes]:
+    _refuse(requests, folder)
+    begun = [workflows.begin(prepared, wanted, folder, name=side) for side, (prepared, wanted) in requests.items()]
+    for note in [note for experiment in begun for note in experiment.notes]:
         output.say(f"Note     {note}")
     names = [variant.name for variant in request.variants]
     if plan_only:
-        for it in begun:
-            n_runs = len(workflows.specs_of(it.plan, it.snapshot))
-            output.say(f"Planned  {it.name}: deviate worker {it.name} --index 0 … {n_runs - 1}")
+        for experiment in begun:
+            n_runs = len(workflows.specs_of(experiment.plan, experiment.snapshot))
+            output.say(f"Planned  {experiment.name}: deviate worker {experiment.name} --index 0 … {n_runs - 1}")
         return
     more = workflows.Further(begun, names, request, judging)
     carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
@@ -122,33 +122,33 @@ def run_command(
         conclude(begun, names, judging, output, documents, is_strict=strict)
 
 
-def _announce(asked: Mapping[str | None, Asked], judging: Judging, output: Output, *, is_silent: bool) -> None:
+def _announce(requests: Mapping[str | None, Asked], judging: Judging, output: Output, *, is_silent: bool) -> None:
     """Tell what is recorded and run; of a sweep the first value, and the names of all.
 
     Raises:
         InputError: no run can answer what is asked.
     """
-    swept = [own for own, (_, request) in asked.items() if own and request.sweep]
-    for own, (prepared, request) in list(asked.items())[: 1 if swept else None]:
+    swept = [side for side, (_, request) in requests.items() if side and request.sweep]
+    for side, (prepared, request) in list(requests.items())[: 1 if swept else None]:
         if not is_silent:
-            typer.echo(announcement(prepared, request, width(), name=own), file=output.people)
+            typer.echo(announcement(prepared, request, width(), name=side), file=output.people)
         for warning in workflows.foresee(prepared, judging, request.growth):
             typer.echo(f"Warning: {warning}", err=True)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
 
 
-def _refuse(asked: Mapping[str | None, Asked], folder: Path) -> None:
+def _refuse(requests: Mapping[str | None, Asked], folder: Path) -> None:
     """Raise InputError for what can be known to fail, before anything is written."""
-    for own, (prepared, request) in asked.items():
+    for side, (prepared, request) in requests.items():
         if request.settings.executor == "local" and not request.wrap:
             refuse_unknown_programs(prepared.target)
-        if own is not None:
-            workflows.refuse_misfit(prepared, request, folder, own)
+        if side is not None:
+            workflows.refuse_misfit(prepared, request, folder, side)
 
 
 def _contenders(
-    command: Sequence[str], versus: Sequence[str] | None, launch: LaunchFlags, name: str | None, here: Path
+    command: Sequence[str], versus: Sequence[str] | None, launch: LaunchFlags, name: str | None, folder: Path
 ) -> dict[str | None, Prepared]:
     """What is run side by side, by the name of the experiment, None for the one that has not got any yet."""
     pythons = launch.pythons()
@@ -167,10 +167,10 @@ def _contenders(
         pairs = [pair(text, "--versus", "NAME=COMMAND") for text in versus]
         if len({side for side, _ in pairs}) < len(pairs):
             raise InputError("two --versus have the same name", "give each its own: base=…, new=…")
-        return {side: launch.prepared(commands([text], "--versus")[0], here, python) for side, text in pairs}
+        return {side: launch.prepared(commands([text], "--versus")[0], folder, python) for side, text in pairs}
     if len(pythons) > 1:
-        contenders = [launch.prepared(command, here, path) for path in pythons]
+        contenders = [launch.prepared(command, folder, path) for path in pythons]
         stem = name or Path(contenders[0].analysis.script).stem
         labels = workflows.interpreter_labels(pythons)
         return {f"{stem}-{label}": prepared for label, prepared in zip(labels, contenders, strict=True)}
-    return {None: launch.prepared(command, here, python)}
+    return {None: launch.prepared(command, folder, python)}

@@ -28,7 +28,7 @@ Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its
 
 
 def points(
-    text: str, asked: "Mapping[str | None, tuple[Prepared, Request]]", growth: "Growth", documents: "Documents"
+    text: str, requests: "Mapping[str | None, tuple[Prepared, Request]]", growth: "Growth", documents: "Documents"
 ) -> "Mapping[str | None, tuple[Prepared, Request]]":
     """What is run for each value, by the name of its experiment.
 
@@ -39,11 +39,11 @@ def points(
     from deviate.workflows import points as points_of
 
     refuse_documents(documents)
-    if len(asked) > 1 or None not in asked:
+    if len(requests) > 1 or None not in requests:
         raise InputError("--sweep cannot stand beside --versus or several --python", "sweep one command at a time")
     if growth.looks:
         raise InputError("--looks are for comparisons, and a sweep makes none", "leave --looks away")
-    [(prepared, request)] = asked.values()
+    [(prepared, request)] = requests.values()
     stem = request.name or name_of(Path(prepared.analysis.script))
     return dict(points_of(parse_sweep(text), stem, prepared, request).items())
 
@@ -57,7 +57,7 @@ def refuse_documents(documents: "Documents") -> None:
 
 def conclude(begun: "Sequence[Begun]", judging: "Judging", documents: "Documents") -> None:
     """Report the whole sweep as it is on record now; an exit code of its own where some runs failed."""
-    [name] = {it.plan.sweep.sweep for it in begun if it.plan.sweep is not None}
+    [name] = {experiment.plan.sweep.sweep for experiment in begun if experiment.plan.sweep is not None}
     if not report(begun[0].folder.parent.parent, name, judging, documents):
         raise typer.Exit(SOME_RUNS_FAILED)
 
@@ -98,10 +98,10 @@ def report(folder: Path, name: str, judging: "Judging", documents: "Documents") 
     from deviate.workflows import judge_sweep, read_sweep
 
     refuse_documents(documents)
-    found = read_sweep(folder, name)
-    sheet = sweep_sheet(judge_sweep(found, judging))
+    points_on_record = read_sweep(folder, name)
+    sheet = sweep_sheet(judge_sweep(points_on_record, judging))
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
-    experiments = [experiment for _, those in found for experiment in those]
-    places = [it.folder for it in experiments if it.folder is not None]
+    experiments = [experiment for _, those in points_on_record for experiment in those]
+    places = [experiment.folder for experiment in experiments if experiment.folder is not None]
     workflows.tell_reported(places, is_comparison=False)
-    return all(run.status in {"completed", "cancelled"} for it in experiments for run in it.runs)
+    return all(run.status in {"completed", "cancelled"} for experiment in experiments for run in experiment.runs)

@@ -53,10 +53,10 @@ def parted(
     digests = np.asarray(first.digests)[:n], np.asarray(second.digests)[:n]
     is_other = (names[0][:n] != names[1][:n]) | (steps[0][:n] != steps[1][:n])
     is_unequal = (digests[0] != digests[1]) & (digests[0] != NO_DIGEST) & (digests[1] != NO_DIGEST)
-    found: Iterable[int] = np.flatnonzero(is_other | is_unequal | (forms[0][:n] != forms[1][:n])).tolist()
+    rows: Iterable[int] = np.flatnonzero(is_other | is_unequal | (forms[0][:n] != forms[1][:n])).tolist()
     if is_within is not None:
-        found = (it for it in found if is_other[it] or not is_within(first[it], second[it]))
-    at = next(iter(found), n)
+        rows = (row for row in rows if is_other[row] or not is_within(first[row], second[row]))
+    at = next(iter(rows), n)
     if at == len(first) == len(second):
         return None
     if at == len(first):
@@ -89,14 +89,14 @@ def _extra(
             extra = extra or Parted(at + start, at + begin, 2 if tag == "insert" else 1)
             continue
         for ahead in range(end - start):
-            here, there = at + start + ahead, at + begin + ahead
-            digests = first.digests[here], second.digests[there]
+            row, other_row = at + start + ahead, at + begin + ahead
+            digests = first.digests[row], second.digests[other_row]
             if digests[0] == digests[1] or NO_DIGEST in digests:
                 continue
-            if is_within is None or not is_within(first[here], second[there]):
+            if is_within is None or not is_within(first[row], second[other_row]):
                 if extra is None:
-                    return Parted(here, there)
-                return Parted(extra.first, extra.second, extra.only_in, (here, there))
+                    return Parted(row, other_row)
+                return Parted(extra.first, extra.second, extra.only_in, (row, other_row))
     return extra or Parted(at, at)
 
 
@@ -106,13 +106,13 @@ def _numbered(first: Records, second: Records, part: Callable[[Head], Hashable])
 
     def column(records: Records) -> Numbers:
         table = np.asarray([numbers.setdefault(part(head), len(numbers)) for head in records.heads], dtype=np.int64)
-        found: Numbers = table[np.asarray(records.head)] if records.heads else table
-        return found
+        of_records: Numbers = table[np.asarray(records.head)] if records.heads else table
+        return of_records
 
     return column(first), column(second)
 
 
 def shared(first: Records, second: Records) -> tuple[Records, Records]:
     """Both without records of a kind and name that the other has nowhere: what one environment alone has."""
-    names = [{head[:2] for head in it.heads} for it in (first, second)]
+    names = [{head[:2] for head in records.heads} for records in (first, second)]
     return first.of_names(names[1]), second.of_names(names[0])

@@ -29,13 +29,13 @@ def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Gr
 
 def _losses(trace: Trace) -> dict[str, dict[int, float]]:
     records = columns(trace.records)
-    found: dict[str, dict[int, float]] = {}
-    values = [it.get("value") for it in records.mores]
+    distances: dict[str, dict[int, float]] = {}
+    values = [more.get("value") for more in records.mores]
     for index, more in enumerate(records.more):
         value = values[more]
         if isinstance(value, int | float | str) and records.heads[records.head[index]][0] == "loss":
-            found.setdefault(records.heads[records.head[index]][1], {})[records.steps[index]] = float(value)
-    return found
+            distances.setdefault(records.heads[records.head[index]][1], {})[records.steps[index]] = float(value)
+    return distances
 
 
 def _points(series: Series) -> dict[int, float]:
@@ -68,11 +68,11 @@ def thinned(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
     if n <= most:
         return list(range(n))
     start = begin or 0
-    kept = {0, max(0, start - 1), start, n - 1}
+    indices = {0, max(0, start - 1), start, n - 1}
     span = n - 1 - start
-    room = most - len(kept)
-    kept |= {start + round(span ** (at / max(1, room - 1))) for at in range(room)} if span > 0 else set()
-    return sorted(kept)
+    room = most - len(indices)
+    indices |= {start + round(span ** (at / max(1, room - 1))) for at in range(room)} if span > 0 else set()
+    return sorted(indices)
 
 
 def _is_same(one: float, other: float) -> bool:

@@ -50,8 +50,10 @@ def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
         steps, values = _steps(mine, theirs), (_wide(mine), _wide(theirs))
     elif one.dtype.kind == "c":
         parts = [(mine.real, theirs.real), (mine.imag, theirs.imag)]
-        steps, values = np.concatenate([_steps(*map(np.ascontiguousarray, it)) for it in parts]), (mine, theirs)
-        both = _are_finite_alike(np.concatenate([it[0] for it in parts]), np.concatenate([it[1] for it in parts]))
+        steps, values = np.concatenate([_steps(*map(np.ascontiguousarray, part)) for part in parts]), (mine, theirs)
+        both = _are_finite_alike(
+            np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        )
         return _of_steps(steps, values, both, differ.size, one.size, form)
     else:
         steps, values = _steps(mine, theirs), (mine, theirs)

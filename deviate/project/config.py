@@ -283,11 +283,11 @@ def _table(content: Mapping[str, object], key: str, title: str) -> Mapping[str, 
     return value
 
 
-def _refuse_unknown(values: Iterable[str], known: tuple[str, ...], title: str) -> None:
+def _refuse_unknown(values: Iterable[str], allowed: tuple[str, ...], title: str) -> None:
     for key in values:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, 1, 0.5)
-            hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."
+        if key not in allowed:
+            near = difflib.get_close_matches(key, allowed, 1, 0.5)
+            hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(allowed)}."
             raise InputError(f"{title} has the unknown key {key!r}", hint)
 
 

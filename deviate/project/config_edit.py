@@ -105,9 +105,9 @@ def rewrite(text: str, wanted: Rewriting) -> str:
         ToolError: the new text would not say what is wanted.
     """
     is_dos = "\r\n" in text and text.count("\r\n") == text.count("\n")
-    made = _rewritten(text.replace("\r\n", "\n") if is_dos else text, wanted)
+    new_text = _rewritten(text.replace("\r\n", "\n") if is_dos else text, wanted)
     try:
-        listed = parse(made, "deviate.toml").metrics or ()
+        listed = parse(new_text, "deviate.toml").metrics or ()
     except InputError:
         listed = ()
     if {wish.name: wish for wish in listed} != {entry.wish.name: entry.wish for entry in wanted.entries}:
@@ -115,7 +115,7 @@ def rewrite(text: str, wanted: Rewriting) -> str:
             "deviate.toml could not be rewritten in its present form, and is left as it is",
             "Write each metric as a section of its own, [metrics.NAME], and try again.",
         )
-    return made.replace("\n", "\r\n") if is_dos else made
+    return new_text.replace("\n", "\r\n") if is_dos else new_text
 
 
 def _rewritten(text: str, wanted: Rewriting) -> str:
@@ -221,12 +221,12 @@ def _insert(pieces: list[Piece], added: Sequence[str]) -> None:
     if not added:
         return
     of_metrics = [place for place, piece in enumerate(pieces) if "metrics" in piece.key[:1] or piece.holds("metrics")]
-    others = [place for place, piece in enumerate(pieces) if piece.key != ("statements",)]
+    not_statements = [place for place, piece in enumerate(pieces) if piece.key != ("statements",)]
     after = "\n".join(added)
-    if not of_metrics and not others:
+    if not of_metrics and not not_statements:
         pieces.insert(0, Piece((), after))
         return
-    place = (of_metrics or others)[-1]
+    place = (of_metrics or not_statements)[-1]
     attached, rest = pieces[place].split_gap(is_last=place == len(pieces) - 1)
     pieces[place].gap = attached
     pieces.insert(place + 1, Piece((), "", f"\n{after}{rest}"))
@@ -237,8 +237,8 @@ def _remember(pieces: list[Piece], statements: Mapping[Place, str]) -> None:
     lines = "".join(f"{key(str(place))} = {item(text).as_string()}\n" for place, text in statements.items())
     piece = next((piece for piece in pieces if piece.key == ("statements",)), None)
     if piece is not None:
-        header, *others = LINE.findall(piece.text)
-        piece.text = "".join([header, *(line for line in others if line.lstrip().startswith("#")), lines])
+        header, *body = LINE.findall(piece.text)
+        piece.text = "".join([header, *(line for line in body if line.lstrip().startswith("#")), lines])
     elif statements:
         pieces.append(Piece(("statements",), f"\n{REMEMBERED}[statements]\n{lines}"))
 
@@ -270,8 +270,8 @@ def _is_whole(text: str) -> bool:
 
 def _piece(part: str) -> Piece:
     lines = LINE.findall(part)
-    told = [place for place, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
-    end = max(told, default=-1) + 1
+    key_lines = [place for place, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
+    end = max(key_lines, default=-1) + 1
     while end < len(lines) and not _is_whole("".join(lines[:end])):
         end += 1  # into a value of several lines, the last of which begins with a #
     text, gap = "".join(lines[:end]), "".join(lines[end:])

@@ -104,13 +104,15 @@ def _analyze(target: Target) -> Analysis:
     return analysis.analyze_together((target.script, *target.others), target.root, train=train)
 
 
-def _read_config(target: Target, found: Analysis) -> Looked:
+def _read_config(target: Target, script_analysis: Analysis) -> Looked:
     settings = config.load(target.root / CONFIG)
-    if not settings.is_for(found.script):
-        return Looked(target, found, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",))
-    found, problem = selection.choose_loop(found, settings)
-    found, matches = selection.match(found, settings)
-    return Looked(target, found, settings, None if settings.metrics is None else matches, problem)
+    if not settings.is_for(script_analysis.script):
+        return Looked(
+            target, script_analysis, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",)
+        )
+    script_analysis, problem = selection.choose_loop(script_analysis, settings)
+    script_analysis, matches = selection.match(script_analysis, settings)
+    return Looked(target, script_analysis, settings, None if settings.metrics is None else matches, problem)
 
 
 def prepare(target: Target) -> Prepared:
@@ -138,8 +140,14 @@ def obey(looked: Looked) -> Prepared:
 
 def _variants(settings: config.Config) -> tuple[Variant, ...]:
     return tuple(
-        replay.define_variant(it.name, vary=it.vary, hold=it.hold, levels=it.levels, description=it.description)
-        for it in settings.definitions
+        replay.define_variant(
+            definition.name,
+            vary=definition.vary,
+            hold=definition.hold,
+            levels=definition.levels,
+            description=definition.description,
+        )
+        for definition in settings.definitions
     )
 
 

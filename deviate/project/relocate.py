@@ -27,12 +27,14 @@ def follow(analysis: Analysis, wishes: Sequence[Wish], remembered: Mapping[Place
     """
     follower = _Follower(analysis, remembered)
     same = [None if wish.where is None else follower.same_statement(wish.where) for wish in wishes]
-    taken = {
+    occupied = {
         (place, _key(wish)) for wish, place in zip(wishes, same, strict=True) if place is not None and wish.expression
     }
     followed = []
     for wish, place in zip(wishes, same, strict=True):
-        now = place or follower.same_expression(wish, {there for there, key in taken if key == _key(wish)})
+        now = place or follower.same_expression(
+            wish, {occupied_place for occupied_place, key in occupied if key == _key(wish)}
+        )
         path = wish.path and tuple(follower.same_statement(step) or step for step in wish.path)
         followed.append(dataclasses.replace(wish, where=now, path=path))
     return tuple(followed)
@@ -69,10 +71,10 @@ class _Follower:
         if (line := self._of(place.file).line_of(text)) is not None:
             return Place(place.file, line)
         lines = {file: self._of(file).line_of(text) for file in self.analysis.files if file != place.file}
-        found = [Place(file, line) for file, line in lines.items() if line is not None]
-        return found[0] if len(found) == 1 else None
+        places = [Place(file, line) for file, line in lines.items() if line is not None]
+        return places[0] if len(places) == 1 else None
 
-    def same_expression(self, wish: Wish, taken: set[Place]) -> Place | None:
+    def same_expression(self, wish: Wish, occupied: set[Place]) -> Place | None:
         """Where the expression of a section stands now, but for the places taken by other sections."""
         where = wish.where
         if where is None or wish.expression is None:
@@ -83,11 +85,11 @@ class _Follower:
         evaluated = statements.lines_with(wish.expression)
         text = self.remembered.get(where)
         if text is None:
-            here = [line for line in (where.line, statements.start(where.line)) if line in {*reported, *evaluated}]
-            if here:
-                return Place(where.file, here[0])
+            at_place = [line for line in (where.line, statements.start(where.line)) if line in {*reported, *evaluated}]
+            if at_place:
+                return Place(where.file, at_place[0])
         lines = dict.fromkeys([*reported, *evaluated] if text else reported or evaluated)
-        left = [line for line in lines if Place(where.file, line) not in taken]
+        left = [line for line in lines if Place(where.file, line) not in occupied]
         line = _nearest(where.line, left) if text is None else self._rewritten(text, wish.expression, left, statements)
         return where if line is None else Place(where.file, line)
 
@@ -96,12 +98,12 @@ class _Follower:
 
         It stands in the same function, was not there before, and says much the same around the expression.
         """
-        known = set(self.remembered.values())
+        remembered_texts = set(self.remembered.values())
         said = {line: statements.text_at(line) or "" for line in lines}
         alike = {
             line: _likeness(text.replace(expression, ""), now.replace(expression, ""))
             for line, now in said.items()
-            if now not in known and _scope(now) == _scope(text)
+            if now not in remembered_texts and _scope(now) == _scope(text)
         }
         ranked = sorted(alike, key=lambda line: -alike[line])
         if not ranked or alike[ranked[0]] < ALIKE:

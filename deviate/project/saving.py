@@ -42,14 +42,14 @@ class Saved:
     offered: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        told = {
+        names_by_change = {
             "added": self.added,
             "moved with the script": self.moved,
             "gone from the script and commented out": self.gone,
             "left out as before": self.left,
             "found too, written as comments": self.offered,
         }
-        return "; ".join(f"{what}: {', '.join(names)}" for what, names in told.items() if names)
+        return "; ".join(f"{change}: {', '.join(names)}" for change, names in names_by_change.items() if names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +81,18 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     for match in matches:
         if isinstance(match.found, InputError) and not match.is_gone:
             raise match.found
-    kept = [match for match in matches if isinstance(match.found, Metric)]
-    gone = [match for match in matches if match not in kept]
-    found, left = unlisted(analysis, config, matches)
-    new = new_entries(found, [match.wish.name for match in kept])
+    present = [match for match in matches if isinstance(match.found, Metric)]
+    gone = [match for match in matches if match not in present]
+    unlisted_metrics, left = unlisted(analysis, config, matches)
+    new = new_entries(unlisted_metrics, [match.wish.name for match in present])
     is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
-    entries = [*(Entry(match.wish, match.written) for match in kept), *([] if is_by_hand else new)]
+    entries = [*(Entry(match.wish, match.written) for match in present), *([] if is_by_hand else new)]
     offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
     dropped = {match.written.name: GONE for match in gone}
     write_listed(ListedMetrics(analysis, entries, dropped, offered, config.main_loop is not None), path)
     return Saved(
         added=() if is_by_hand or not config.metrics else _names(new),
-        moved=tuple(match.wish.name for match in kept if match.has_moved),
+        moved=tuple(match.wish.name for match in present if match.has_moved),
         gone=tuple(match.written.name for match in gone),
         left=tuple(metric.name for metric in left),
         offered=_names(new) if is_by_hand else (),
@@ -104,10 +104,10 @@ def unlisted(
 ) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
     """The metrics that the file does not list: those that are new, and those that were there when it was saved."""
     listed = {match.found.id for match in matches if isinstance(match.found, Metric)}
-    others = [metric for metric in analysis.metrics if metric.id not in listed]
-    known = places_now(analysis, config.statements)
-    left = [metric for metric in others if config.statements and known.issuperset(_places(wish_of(metric)))]
-    return tuple(metric for metric in others if metric not in left), tuple(left)
+    not_listed = [metric for metric in analysis.metrics if metric.id not in listed]
+    remembered = places_now(analysis, config.statements)
+    left = [metric for metric in not_listed if config.statements and remembered.issuperset(_places(wish_of(metric)))]
+    return tuple(metric for metric in not_listed if metric not in left), tuple(left)
 
 
 def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
@@ -130,11 +130,11 @@ def write_listed(listed: ListedMetrics, path: Path) -> None:
         )
     loop = analysis.main_loop
     chosen = Place(loop.file, loop.line) if loop is not None and listed.has_chosen_loop else None
-    told = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
+    loop_sentence = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
     wanted = Rewriting(
         train=analysis.script,
         main_loop=chosen,
-        introduction=INTRODUCTION.format(script=analysis.script, loop=told),
+        introduction=INTRODUCTION.format(script=analysis.script, loop=loop_sentence),
         entries=listed.entries,
         dropped=listed.dropped,
         offered=listed.offered,
@@ -143,9 +143,9 @@ def write_listed(listed: ListedMetrics, path: Path) -> None:
     write_text(path, rewrite(read_text(path), wanted))
 
 
-def new_entries(metrics: Iterable[Metric], taken: Iterable[str]) -> list[Entry]:
+def new_entries(metrics: Iterable[Metric], used_names: Iterable[str]) -> list[Entry]:
     """New sections for metrics that were found, under names that are not taken."""
-    names = set(taken)
+    names = set(used_names)
     return [
         Entry(
             dataclasses.replace(wish_of(metric), name=free_name(metric.name, names)), None, "; ".join(metric.evidence)
@@ -160,9 +160,9 @@ def rejected_entries(rejected: Iterable[Rejected], entries: Iterable[Entry]) -> 
     return [Entry(wish_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
 
 
-def wish_of_rejected(item: Rejected, taken: set[str]) -> Wish:
+def wish_of_rejected(item: Rejected, used_names: set[str]) -> Wish:
     """The section for a value that was not taken for a metric, under a name that is not taken."""
-    return Wish(free_name(name_from(item.expression), taken), Place(item.file, item.line), item.expression)
+    return Wish(free_name(name_from(item.expression), used_names), Place(item.file, item.line), item.expression)
 
 
 def name_from(expression: str) -> str:
@@ -170,13 +170,13 @@ def name_from(expression: str) -> str:
     return "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
 
 
-def free_name(name: str, taken: set[str]) -> str:
+def free_name(name: str, used_names: set[str]) -> str:
     """The name, with a number where it is taken; it is taken from then on."""
     free, number = name, 1
-    while free in taken:
+    while free in used_names:
         number += 1
         free = f"{name}_{number}"
-    taken.add(free)
+    used_names.add(free)
     return free
 
 
@@ -207,8 +207,8 @@ def _statements(analysis: Analysis, wishes: Sequence[Wish], loop: Place | None) 
     every = {place for wish in (*map(wish_of, analysis.metrics), *wishes) for place in _places(wish)}
     every |= {loop} if loop else set()
     files = {file: read_statements(analysis.root / file) for file in {place.file for place in every}}
-    told = {place: files[place.file].text_at(place.line) for place in every}
-    ordered = sorted(told.items(), key=lambda pair: (pair[0].file, pair[0].line))
+    texts = {place: files[place.file].text_at(place.line) for place in every}
+    ordered = sorted(texts.items(), key=lambda pair: (pair[0].file, pair[0].line))
     return {place: text for place, text in ordered if text}
 
 

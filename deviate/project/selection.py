@@ -57,28 +57,28 @@ def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputErro
     if chosen is not None:
         why = [reason for reason in chosen.evidence if reason != NAMED]
         return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *why))), None
-    shown = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
+    choices = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
     return analysis, InputError(
         f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",
-        f"Name one of {shown}, or take main_loop out." if shown else "Take main_loop out.",
+        f"Name one of {choices}, or take main_loop out." if choices else "Take main_loop out.",
     )
 
 
 def with_main_loop(analysis: Analysis, chosen: Loop) -> Analysis:
     """The analysis with another main loop; the one before becomes an alternative."""
-    known = next((loop for loop in analysis.loops if loop.span == chosen.span and loop.file == chosen.file), None)
-    number = 1 + max((loop.id for loop in analysis.loops), default=-1) if known is None else known.id
+    same_loop = next((loop for loop in analysis.loops if loop.span == chosen.span and loop.file == chosen.file), None)
+    number = 1 + max((loop.id for loop in analysis.loops), default=-1) if same_loop is None else same_loop.id
     main = dataclasses.replace(chosen, id=number, is_main=True)
-    loops = [main if loop is known else dataclasses.replace(loop, is_main=False) for loop in analysis.loops]
-    others = [loop for loop in analysis.alternatives if (loop.file, loop.span) != (main.file, main.span)]
+    loops = [main if loop is same_loop else dataclasses.replace(loop, is_main=False) for loop in analysis.loops]
+    alternatives = [loop for loop in analysis.alternatives if (loop.file, loop.span) != (main.file, main.span)]
     before = analysis.main_loop
     if before is not None and (before.file, before.span) != (main.file, main.span):
-        others.insert(0, dataclasses.replace(before, is_main=False))
+        alternatives.insert(0, dataclasses.replace(before, is_main=False))
     return dataclasses.replace(
         analysis,
         main_loop=main,
-        loops=tuple(loops if known is not None else [*loops, main]),
-        alternatives=tuple(others),
+        loops=tuple(loops if same_loop is not None else [*loops, main]),
+        alternatives=tuple(alternatives),
     )
 
 
@@ -145,14 +145,14 @@ def _explained(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -
     has_changed = any(one.stood for one, _ in errors)
     if len(errors) == 1 and not has_changed:
         return errors[0][1]
-    shown = "".join(
+    sections = "".join(
         f"\n  [metrics.{one.wish.name}] {error.message}" + (f"\n    it stood in: {one.stood}" if one.stood else "")
         for one, error in errors
     )
     if not has_changed:
-        return InputError(f"deviate.toml does not fit {analysis.script}:{shown}", errors[0][1].hint)
+        return InputError(f"deviate.toml does not fit {analysis.script}:{sections}", errors[0][1].hint)
     return InputError(
-        f"{analysis.script} has changed, and deviate.toml no longer fits:{shown}",
+        f"{analysis.script} has changed, and deviate.toml no longer fits:{sections}",
         f"Choose anew with deviate analyze {analysis.script} --review; --save comments out what is gone.",
     )
 
@@ -183,13 +183,13 @@ def resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
     Raises:
         InputError: it fits nothing, or several metrics.
     """
-    found = [metric for metric in analysis.metrics if _fits(metric, wish)]
-    if len(found) > 1:
-        found = [metric for metric in found if metric.name == wish.name] or found
-    if len(found) == 1:
-        return analysis, found[0]
-    if found:
-        raise _ambiguous(wish, found)
+    candidates = [metric for metric in analysis.metrics if _fits(metric, wish)]
+    if len(candidates) > 1:
+        candidates = [metric for metric in candidates if metric.name == wish.name] or candidates
+    if len(candidates) == 1:
+        return analysis, candidates[0]
+    if candidates:
+        raise _ambiguous(wish, candidates)
     if wish.where is None:
         raise _unknown_name(analysis, wish)
     if wish.expression is None:
@@ -198,18 +198,18 @@ def resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
             'Add expression = "…" to name the value.',
         )
     if wish.path is not None or wish.label is not None:
-        told = [
+        elsewhere = [
             metric for metric in analysis.metrics if _fits(metric, dataclasses.replace(wish, path=None, label=None))
         ]
-        if told:
-            raise _ambiguous(wish, told)
+        if elsewhere:
+            raise _ambiguous(wish, elsewhere)
     return _added(analysis, wish, wish.where, wish.expression)
 
 
 def _added(analysis: Analysis, wish: Wish, where: Place, expression: str) -> tuple[Analysis, Metric]:
     """The metric for a value that was rejected or not seen at all, with a site of its own where it has none yet."""
-    known = next((item for item in analysis.rejected if _is_at(item, wish)), None)
-    site = next((site for site in analysis.sites if known is not None and site.id == known.site), None)
+    rejected = next((item for item in analysis.rejected if _is_at(item, wish)), None)
+    site = next((site for site in analysis.sites if rejected is not None and site.id == rejected.site), None)
     if site is not None:
         return _with_metric(analysis, site, wish)
     path = PurePosixPath(where.file)
@@ -259,12 +259,12 @@ def _is_at(item: Metric | Rejected, wish: Wish) -> bool:
     return wish.expression is None or normalised(item.expression) == normalised(wish.expression)
 
 
-def _ambiguous(wish: Wish, found: Sequence[Metric]) -> AmbiguousError:
+def _ambiguous(wish: Wish, candidates: Sequence[Metric]) -> AmbiguousError:
     from deviate.project.config_edit import section_lines
 
-    shown = "".join(f"\n  {metric.name}: {', '.join(section_lines(wish_of(metric)))}" for metric in found)
+    listing = "".join(f"\n  {metric.name}: {', '.join(section_lines(wish_of(metric)))}" for metric in candidates)
     return AmbiguousError(
-        f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{shown}",
+        f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{listing}",
         "Add the expression, path or label of the one you mean.",
     )
 

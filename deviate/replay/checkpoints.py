@@ -42,13 +42,13 @@ class CheckpointWatch:
         self._read[path] = begin + len(whole) + 1 if whole else begin
         if MARK not in whole:
             return []
-        told = []
+        sentences = []
         for line in whole.split(b"\n"):
             if line.startswith(MARK):
                 with contextlib.suppress(ValueError):
                     _, name, reason = decode(line)
-                    told.append((str(name), str(reason)))
-        return told
+                    sentences.append((str(name), str(reason)))
+        return sentences
 
 
 def checkpoint_error(name: str, reason: str) -> RunError:

@@ -161,8 +161,8 @@ def current_platform(
         cwd: where the command would run: the user's own folder will do.
     """
     interpreter, why = find_interpreter(command, cwd, base, wrap=wrap)
-    told, packages = ask(interpreter, cwd, base) if interpreter else ({"unknown": why}, None)
-    return Platform(told, packages, machine_facts(), shell_variables(base))
+    facts, packages = ask(interpreter, cwd, base) if interpreter else ({"unknown": why}, None)
+    return Platform(facts, packages, machine_facts(), shell_variables(base))
 
 
 def shell_variables(base: Mapping[str, str]) -> dict[str, str]:

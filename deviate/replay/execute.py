@@ -83,11 +83,11 @@ def carry_out(
         RecordError: the disk is full or read-only, or a record is damaged.
         KeyboardInterrupt: after all runs have ended; what was cancelled will run again.
     """
-    told = listeners or Listeners()
+    callbacks = listeners or Listeners()
     for experiment in dict.fromkeys(order.experiment for order in orders):
         runs = sorted(runs_folder(experiment).glob("*/"))
-        end_orphans(runs, waits=True, on_notice=told.on_notice)  # before anything starts
-    schedule = _Schedule(executor, settings, told, budget_s)
+        end_orphans(runs, waits=True, on_notice=callbacks.on_notice)  # before anything starts
+    schedule = _Schedule(executor, settings, callbacks, budget_s)
     schedule.admit(orders)
     return _run(schedule, drains=drains)
 
@@ -141,11 +141,11 @@ class _Schedule:
     def admit(self, orders: Iterable[Order]) -> None:
         """Take up orders: what is on record is an outcome, the rest waits."""
         for order in orders:
-            found = settled_attempt(order.run, order.spec)
-            if found is None:
+            settled = settled_attempt(order.run, order.spec)
+            if settled is None:
                 self.waiting.append(order)
                 continue
-            attempt, result = found
+            attempt, result = settled
             keep_spec(spec_file(order.run), order.spec)
             self.outcomes[order] = outcome_of(order.spec, attempt, result, is_reused=True)
             self.executor.expect_reports(order.experiment)
@@ -230,7 +230,7 @@ class _Schedule:
         if self.budget_s is None:
             return
         left = self.budget_s - (time.monotonic() - self.began)
-        times = [it.wall_time_s for it in self.outcomes.values() if it.status == "completed"]
+        times = [outcome.wall_time_s for outcome in self.outcomes.values() if outcome.status == "completed"]
         if not self.is_closed and self.waiting and left < max(times, default=0.0):
             self._close(f"No new runs: {max(left, 0.0):.0f} s of the budget are left, too few for another run.")
         if left < 0:

@@ -40,10 +40,10 @@ def prepare_tree(
     Raises:
         RunError: one of them cannot be started, or fails.
     """
-    first, *others = (tuple(words) for words in commands)
+    first, *more_commands = (tuple(words) for words in commands)
     spec = Spec(
         snapshot.sources_hash, first, cwd, FOLDER, 0,
-        environment=tuple(environment), then=tuple(others), wrap=tuple(wrap),
+        environment=tuple(environment), then=tuple(more_commands), wrap=tuple(wrap),
     )  # fmt: skip
     order = Order(experiment, spec)
     attempt = prepare_attempt(order, read_frozen(experiment), Settings(), run=experiment / FOLDER)

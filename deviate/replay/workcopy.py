@@ -113,9 +113,9 @@ def _without_determinism(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
     """The user's variables; where kernels are free, without those of a shell that makes them deterministic."""
     if dict(spec.controls).get("kernels") != "default":
         return dict(base)
-    kept = {name: value for name, value in base.items() if name not in DETERMINISTIC}
-    flags = [flag for flag in kept.pop("XLA_FLAGS", "").split() if not flag.startswith(DETERMINISTIC_XLA)]
-    return {**kept, "XLA_FLAGS": " ".join(flags)} if flags else kept
+    inherited = {name: value for name, value in base.items() if name not in DETERMINISTIC}
+    flags = [flag for flag in inherited.pop("XLA_FLAGS", "").split() if not flag.startswith(DETERMINISTIC_XLA)]
+    return {**inherited, "XLA_FLAGS": " ".join(flags)} if flags else inherited
 
 
 def to_copy(path: str, manifest: Manifest, root: Path) -> str:

@@ -40,18 +40,18 @@ def begin(
     """
     if request.needs_metrics and not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
-    known = {plan.name: plan for plan in records.list_experiments(folder)}
-    asked = name or request.name
+    plans = {plan.name: plan for plan in records.list_experiments(folder)}
+    wanted_name = name or request.name
     stem = name_of(Path(prepared.analysis.script))
-    name = asked or stem
-    if name in known:
+    name = wanted_name or stem
+    if name in plans:
         with _frozen_now(prepared, folder) as now:
             number = 1
-            while name in known:
-                misfit = _misfit(known[name], prepared, request, folder, now)
+            while name in plans:
+                misfit = _misfit(plans[name], prepared, request, folder, now)
                 if not misfit:
-                    return _go_on(known[name], prepared, request, folder)
-                if asked is not None:
+                    return _go_on(plans[name], prepared, request, folder)
+                if wanted_name is not None:
                     raise _taken(name, misfit)
                 number += 1
                 name = f"{stem}-{number}"
@@ -60,17 +60,17 @@ def begin(
         if not records.experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
     records.read_plan(place)  # which says so where it is damaged
-    return begin(prepared, request, folder, name=asked, like=like)  # somebody made it since we looked
+    return begin(prepared, request, folder, name=wanted_name, like=like)  # somebody made it since we looked
 
 
 def refuse_misfit(prepared: Prepared, request: Request, folder: Path, name: str) -> None:
     """Raise InputError where an experiment cannot begin under this name, before any other one has begun."""
     if request.needs_metrics and not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
-    known = {plan.name: plan for plan in records.list_experiments(folder)}
-    if name in known:
+    plans = {plan.name: plan for plan in records.list_experiments(folder)}
+    if name in plans:
         with _frozen_now(prepared, folder) as now:
-            if misfit := _misfit(known[name], prepared, request, folder, now):
+            if misfit := _misfit(plans[name], prepared, request, folder, now):
                 raise _taken(name, misfit)
 
 
@@ -140,8 +140,12 @@ def _frozen(prepared: Prepared, request: Request, place: Path) -> Snapshot:
 
 def name_of(script: Path) -> str:
     """The script's own name as far as it can name an experiment: letters lose their accents, other signs become `_`."""
-    plain = (it for it in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(it))
-    name = "".join(it if it.isascii() and (it.isalnum() or it in "_.-") else "_" for it in plain)
+    plain = (
+        character for character in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(character)
+    )
+    name = "".join(
+        character if character.isascii() and (character.isalnum() or character in "_.-") else "_" for character in plain
+    )
     return name.lstrip(".-")[:LONGEST_NAME] or "experiment"
 
 
@@ -190,8 +194,8 @@ def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now:
     for variant in request.variants:
         if variant.name in recorded and not _is_same(recorded[variant.name], variant):
             definition = recorded[variant.name]
-            told = replay.tell(definition) if definition else "that of an older deviate"
-            return f"another definition of variant {variant.name}: {told}"
+            recorded_text = replay.tell(definition) if definition else "that of an older deviate"
+            return f"another definition of variant {variant.name}: {recorded_text}"
     changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -287,7 +291,7 @@ def _capture_notes(plan: Plan, request: Request) -> Iterator[str]:
 
 def _is_compared(plan: Plan) -> bool:
     """Whether its runs have been compared with others: what decides their number can no longer be declared before."""
-    return any(it.is_comparison for it in plan.reported)
+    return any(showing.is_comparison for showing in plan.reported)
 
 
 def _looks_notes(plan: Plan, request: Request) -> Iterator[str]:

@@ -101,13 +101,13 @@ def disk_space(path: Path) -> int:
 
     A file with several names counts nothing: the others keep it.
     """
-    return sum(it.st_blocks * 512 for it in _facts(path) if it.st_nlink == 1 or stat.S_ISDIR(it.st_mode))
+    return sum(facts.st_blocks * 512 for facts in _facts(path) if facts.st_nlink == 1 or stat.S_ISDIR(facts.st_mode))
 
 
 def size(path: Path) -> int:
     """Bytes on disk that a folder takes; a file with several names in it counts once, and links are not followed."""
-    found = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
-    return sum(found.values())
+    blocks = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
+    return sum(blocks.values())
 
 
 def _tidy(
@@ -129,7 +129,7 @@ def _tidy(
         refuse_living(runs_folder(experiment).glob("*/"), waits=not is_dry)
     except InUseError as error:
         return Tidied(name, problem=f"is being run: {error.message}; nothing of it was removed")
-    kept: set[str] = set()
+    spared: set[str] = set()
     if keep == "best":
         scores = Scores(experiment, metric, aggregate)
         scores.read()
@@ -137,10 +137,10 @@ def _tidy(
             return Tidied(
                 name, problem="has no primary metric to tell the best run by: nothing of it was removed; use --metric"
             )
-        kept = _best_and_worst(scores)
+        spared = _best_and_worst(scores)
     copies = list(_work_copies(experiment, spares_failed=spares_failed))
-    going = [attempt for attempt, has_completed in copies if not (has_completed and attempt.parent.name in kept)]
-    others = list(_others(experiment))
+    going = [attempt for attempt, has_completed in copies if not (has_completed and attempt.parent.name in spared)]
+    other_folders = list(_others(experiment))
     n_bytes, problem = 0, ""
     for attempt in going:
         space = disk_space(attempt / "work")
@@ -149,11 +149,11 @@ def _tidy(
         else:
             problem = f"something of {attempt / 'work'} could not be removed: check its owner and permissions"
     captured = list(_captured(experiment)) if takes_captured else []
-    for path in (*others, *captured):
+    for path in (*other_folders, *captured):
         n_bytes += disk_space(path)
         if not is_dry:
             _remove(path)
-    return Tidied(name, len(going), len(copies) - len(going), len(others), n_bytes, problem, len(captured))
+    return Tidied(name, len(going), len(copies) - len(going), len(other_folders), n_bytes, problem, len(captured))
 
 
 def _links(experiment: Path) -> list[Path]:
@@ -187,7 +187,7 @@ def _others(experiment: Path) -> Iterator[Path]:
 def _captured(experiment: Path) -> Iterator[Path]:
     """Folders of captured outputs and weights, of all attempts."""
     for run in sorted(runs_folder(experiment).glob("*/")):
-        yield from (it for attempt in attempts(run) if (it := artifacts_folder(attempt)).is_dir())
+        yield from (folder for attempt in attempts(run) if (folder := artifacts_folder(attempt)).is_dir())
 
 
 def _best_and_worst(scores: Scores) -> set[str]:
@@ -198,9 +198,9 @@ def _best_and_worst(scores: Scores) -> set[str]:
     """
     primary = scores.primary()
     by_variant: dict[str, list[tuple[float, int, str]]] = {}
-    for run, it in scores.runs.items():
-        if primary in it.scores:
-            by_variant.setdefault(it.variant, []).append((it.scores[primary], it.replicate, run))
+    for run, score in scores.runs.items():
+        if primary in score.scores:
+            by_variant.setdefault(score.variant, []).append((score.scores[primary], score.replicate, run))
     return {ends[2] for those in by_variant.values() for ends in (min(those), max(those))}
 
 

@@ -46,10 +46,10 @@ def fair_order(begun: Sequence[Begun], variants: Sequence[str] = (), runs: int |
     goes first or always gets the same device.
     """
     blocks: dict[int, list[Order]] = {}
-    for it in begun:
-        for spec in specs_of(it.plan, it.snapshot):
+    for experiment in begun:
+        for spec in specs_of(experiment.plan, experiment.snapshot):
             if (not variants or spec.variant in variants) and (runs is None or spec.replicate < runs):
-                blocks.setdefault(spec.replicate, []).append(Order(it.folder, spec))
+                blocks.setdefault(spec.replicate, []).append(Order(experiment.folder, spec))
     orders: list[Order] = []
     for replicate in sorted(blocks):
         random.Random(f"order {begun[0].plan.seed} {replicate}").shuffle(blocks[replicate])
@@ -126,8 +126,8 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
     else:
         chosen = orders[index : index + 1] if index is not None and index >= 0 else []
     if not chosen:
-        asked = f"run {run}" if run is not None else f"index {index}"
-        raise InputError(f"experiment {begun.name} has no {asked}", f"it has {len(orders)} runs, from index 0")
+        wanted = f"run {run}" if run is not None else f"index {index}"
+        raise InputError(f"experiment {begun.name} has no {wanted}", f"it has {len(orders)} runs, from index 0")
     return replay.work(chosen[0], begun.plan.settings)
 
 
@@ -160,9 +160,11 @@ def tell_reported(places: Sequence[Path], *, is_comparison: bool) -> None:
 def tell_compared(findings: Findings) -> None:
     """Write down that a comparison was shown; its baseline keeps with what it was compared, and the p of it."""
     baseline = findings.experiments[0].experiment
-    candidates = [it.experiment for it in findings.experiments[1:]]
-    compared = [_past_comparison(it, pair.headline) for it, pair in zip(candidates, findings.pairs, strict=True)]
-    for place in dict.fromkeys(it.folder for it in (baseline, *candidates) if it.folder):
+    candidates = [item.experiment for item in findings.experiments[1:]]
+    compared = [
+        _past_comparison(candidate, pair.headline) for candidate, pair in zip(candidates, findings.pairs, strict=True)
+    ]
+    for place in dict.fromkeys(candidate.folder for candidate in (baseline, *candidates) if candidate.folder):
         with contextlib.suppress(RecordError):
             now = time.time()
             records.tell_reported(
@@ -185,7 +187,7 @@ def interpreter_labels(pythons: Sequence[str]) -> list[str]:
     """A short name for each of several interpreters: the part of its path in which it differs from the others."""
     parts = [Path(python).parts for python in pythons]
     for at in range(1, max(map(len, parts)) + 1):
-        labels = [it[-at] if at <= len(it) else it[0] for it in parts]
+        labels = [names[-at] if at <= len(names) else names[0] for names in parts]
         if len(set(labels)) == len(labels):
             return [re.sub(r"[^A-Za-z0-9._+-]", "_", label).lstrip(".") or "python" for label in labels]
     return [f"python{number}" for number in range(1, len(parts) + 1)]

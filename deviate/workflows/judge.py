@@ -62,14 +62,14 @@ def foresee(prepared: "Prepared", judging: Judging, growth: Growth) -> tuple[str
     """
     if judging.aggregate is not None:
         project.refuse_aggregate(judging.aggregate, "--aggregate")
-    asked = {"--metric": judging.metric}
+    metric_of_flag = {"--metric": judging.metric}
     if growth.precision:
         from deviate import stats
 
-        asked["--until"] = stats.parse_target(growth.precision).metric
+        metric_of_flag["--until"] = stats.parse_target(growth.precision).metric
     names = [item.name for item in prepared.selection.metrics]
     may_be_more = any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics)
-    missing = {flag: name for flag, name in asked.items() if name is not None and name not in names}
+    missing = {flag: name for flag, name in metric_of_flag.items() if name is not None and name not in names}
     for flag, name in missing.items():
         if not may_be_more:
             raise InputError(
@@ -82,27 +82,27 @@ def foresee(prepared: "Prepared", judging: Judging, growth: Growth) -> tuple[str
     )
 
 
-def _may_hold_more(metric: Metric, found: Analysis) -> bool:
+def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
     """Whether runs may show metrics of other names at a metric's site: items, labels, keys of a history."""
-    site = next((site for site in found.sites if site.id == metric.site), None)
+    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
     if site is None or site.form == "call" or (site.label is not None and metric.label is None):
         return True
-    named = set(re.findall(r"[a-z]+", metric.expression.lower()))
-    return "{" in metric.expression or not named.isdisjoint(CONTAINERS - SINGLE)
+    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
+    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)
 
 
 def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates, with those on stability."""
     findings = judge_scores(_with_siblings(experiments) if compares else experiments, judging, compares=compares)
-    found = stability(
-        [it.experiment for it in findings.experiments],
+    stability_findings = stability(
+        [item.experiment for item in findings.experiments],
         confidence=judging.confidence,
         analysis_seed=judging.analysis_seed,
         groups=judging.groups,
         weak=judging.weak_below,
         metric=judging.metric,
     )
-    return dataclasses.replace(findings, stability=found)
+    return dataclasses.replace(findings, stability=stability_findings)
 
 
 def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
@@ -122,19 +122,22 @@ def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compare
         spread_ratio=judging.spread_ratio,
         targets=judging.targets,
         directions=judging.directions,
-        tasks=None if judging.tasks is None else [it for it in judging.tasks.split(",") if it],
+        tasks=None if judging.tasks is None else [task for task in judging.tasks.split(",") if task],
     )
 
 
 def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
     """Each with the experiments beside it on record that try the same thing; what came from files has none."""
-    folders = {it.folder.parent.parent for it in experiments if it.folder}
+    folders = {experiment.folder.parent.parent for experiment in experiments if experiment.folder}
     plans = {folder: records.on_record(folder)[0] for folder in folders}
     return [
-        dataclasses.replace(it, siblings=records.siblings(plans[it.folder.parent.parent], it.name, it.variant))
-        if it.folder
-        else it
-        for it in experiments
+        dataclasses.replace(
+            experiment,
+            siblings=records.siblings(plans[experiment.folder.parent.parent], experiment.name, experiment.variant),
+        )
+        if experiment.folder
+        else experiment
+        for experiment in experiments
     ]
 
 

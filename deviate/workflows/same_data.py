@@ -44,8 +44,8 @@ class SameData:
         return _sentence(variant, seen, events) if len(seen) == ENOUGH else None
 
     def _variant(self, update: RunUpdate) -> Variant | None:
-        plans = [it.plan for it in self.begun if update.experiment == it.folder.name]
-        variants = (it.definition for plan in plans for it in plan.variants if it.name == update.variant)
+        plans = [experiment.plan for experiment in self.begun if update.experiment == experiment.folder.name]
+        variants = (variant.definition for plan in plans for variant in plan.variants if variant.name == update.variant)
         return next(variants, None)
 
 
@@ -56,7 +56,7 @@ def _sentence(
 
     if agreement(evaluations) != "differ":
         return None
-    hashed = hash_words([it for run in evaluations for it in run])
+    hashed = hash_words([word for run in evaluations for word in run])
     held = ", although the seed of split is held" if "split" in variant.held else ""
     sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{held}"
     return f"{sentence}. {cure(variant.varied, drawn)}"

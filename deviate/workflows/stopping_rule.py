@@ -58,7 +58,7 @@ class Further:
         before, self._n_runs = self._n_runs, self._wanted()
         if self._n_runs == before:
             return ()
-        grown = [_grown(it, self._variants, self._n_runs) for it in self._begun]
+        grown = [_grown(experiment, self._variants, self._n_runs) for experiment in self._begun]
         return [order for order in fair_order(grown, self._variants) if before <= order.spec.replicate < self._n_runs]
 
     def _wanted(self) -> int:
@@ -70,14 +70,16 @@ class Further:
 
         if growth.precision:
             target = stats.parse_target(growth.precision)
-            names = [f"{it.name}:{variant}" for it in self._begun for variant in self._variants]
+            names = [f"{experiment.name}:{variant}" for experiment in self._begun for variant in self._variants]
             far = [
-                stats.progress(it, target, confidence=self._judging.confidence, min_runs=growth.least)
-                for it in read(self._folder, names)
+                stats.progress(experiment, target, confidence=self._judging.confidence, min_runs=growth.least)
+                for experiment in read(self._folder, names)
             ]
-            return n_runs if all(it.is_reached for it in far) else min(growth.most, n_runs + self._at_a_time)
+            return (
+                n_runs if all(progress.is_reached for progress in far) else min(growth.most, n_runs + self._at_a_time)
+            )
         if growth.looks and len(self._begun) > 1:
-            compared = read(self._folder, [f"{it.name}:{self._variants[0]}" for it in self._begun])
+            compared = read(self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._begun])
             if not stats.is_settled(judge_scores(compared, self._judging)):
                 return stats.next_look(growth.looks, n_runs) or n_runs
         return n_runs
@@ -86,8 +88,8 @@ class Further:
 def _grown(begun: Begun, variants: Sequence[str], n_runs: int) -> Begun:
     """The experiment with more runs in its plan."""
     planned = tuple(
-        dataclasses.replace(it, n_runs=max(it.n_runs, n_runs)) if it.name in variants else it
-        for it in records.read_plan(begun.folder).variants
+        dataclasses.replace(variant, n_runs=max(variant.n_runs, n_runs)) if variant.name in variants else variant
+        for variant in records.read_plan(begun.folder).variants
     )
     plan = records.change_experiment(begun.folder, time=time.time(), variants=planned)
     return dataclasses.replace(begun, plan=plan)

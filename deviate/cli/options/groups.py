@@ -30,12 +30,14 @@ def expand_groups(verb: Verb, flags: str = "") -> Verb:
         TypeError: a name stands for nothing, or a parameter that is no group is not named.
     """
     signature = inspect.signature(verb)
-    groups = {name: it.annotation for name, it in signature.parameters.items() if it.annotation in GROUPS}
-    parameters = {name: it for name, it in signature.parameters.items() if name not in groups}
+    groups = {
+        name: parameter.annotation for name, parameter in signature.parameters.items() if parameter.annotation in GROUPS
+    }
+    parameters = {name: parameter for name, parameter in signature.parameters.items() if name not in groups}
     single = set(parameters)
     fields_of: dict[str, list[str]] = {}
     for name, group in groups.items():
-        fields = {field: it for field, it in _parameters_of(group).items() if field not in parameters}
+        fields = {field: parameter for field, parameter in _parameters_of(group).items() if field not in parameters}
         fields_of[name] = [field for field in fields if not flags or field in flags.split()]
         parameters |= fields
     order = flags.split() or list(parameters)
@@ -44,9 +46,7 @@ def expand_groups(verb: Verb, flags: str = "") -> Verb:
 
     @functools.wraps(verb)
     def run(**values: Any) -> None:
-        filled = {
-            name: group(**{field: values[field] for field in fields_of[name]}) for name, group in groups.items()
-        }
+        filled = {name: group(**{field: values[field] for field in fields_of[name]}) for name, group in groups.items()}
         verb(**{name: values[name] for name in single}, **filled)
 
     chosen = [parameters[name] for name in order]

@@ -56,24 +56,24 @@ def _varied(difference: Difference, evidence: Evidence) -> Sight | None:
         return None
     stream = difference.name.partition("/")[2] if difference.kind == "state" else ""
     may_be = (stream,) if stream else STREAMS[difference.phase]
-    found = [it for it in may_be if evidence.varies(it)]
-    if not found or evidence.variant is None:
+    varying = [stream for stream in may_be if evidence.varies(stream)]
+    if not varying or evidence.variant is None:
         return None
-    why = f"variant {evidence.variant.name} gives each run another seed for {', '.join(found)}"
-    return Sight("certain" if stream or len(may_be) == len(found) else "likely", why)
+    why = f"variant {evidence.variant.name} gives each run another seed for {', '.join(varying)}"
+    return Sight("certain" if stream or len(may_be) == len(varying) else "likely", why)
 
 
 def _changing(difference: Difference, evidence: Evidence) -> Sight | None:
     """Seeding calls that were given another seed in each run."""
-    found = [
+    matches = [
         (one, other)
         for one, other in zip(*evidence.seed_events, strict=False)
         if (one.call, one.file, one.line) == (other.call, other.file, other.line) and one.value != other.value
     ]
-    if found:
-        found.sort(key=lambda pair: not _reaches(pair[0].call, difference))
-        one, other = found[0]
-        places = tuple(dict.fromkeys(Place(it.file, it.line) for it, _ in found if it.file))
+    if matches:
+        matches.sort(key=lambda pair: not _reaches(pair[0].call, difference))
+        one, other = matches[0]
+        places = tuple(dict.fromkeys(Place(event.file, event.line) for event, _ in matches if event.file))
         first, second = evidence.runs
         why = f"{one.call} was given {one.value} in {first} and {other.value} in {second}{told(places)}"
         is_certain = _is_draw(difference) and _reaches(one.call, difference)
@@ -111,11 +111,11 @@ def _unseeded(difference: Difference, evidence: Evidence) -> Sight | None:
     if any(call.rpartition(".")[2] in EVERYTHING for call in calls):
         return None
     seeded = {_library(call) for call in calls} | {"tensorflow" for call in calls if call.startswith("keras")}
-    anew = [it for it in events if it.value == SYSTEM_SEED and _library(it.call) in SEEDING]
+    anew = [event for event in events if event.value == SYSTEM_SEED and _library(event.call) in SEEDING]
     if difference.kind == "state":
-        anew = [it for it in anew if _library(it.call) == _library(difference.name)]
+        anew = [event for event in anew if _library(event.call) == _library(difference.name)]
     if anew:
-        places = tuple(dict.fromkeys(Place(it.file, it.line) for it in anew if it.file))
+        places = tuple(dict.fromkeys(Place(event.file, event.line) for event in anew if event.file))
         why = f"{anew[0].call} takes a seed from the operating system{told(places)}"
         library = _library(anew[0].call)
         # A generator of one's own, as `default_rng()` gives, is out of the reach of the one seed of its library.
@@ -131,22 +131,22 @@ def _unseeded(difference: Difference, evidence: Evidence) -> Sight | None:
     # Operations are those of PyTorch: what else is imported has not drawn this number.
     compute = evidence.frameworks & ({"torch"} if difference.kind == "operation" else {"torch", "tensorflow"})
     # They import NumPy themselves, so that its being there says nothing; its state does, where it was compared.
-    missing = [it for it in SEEDING if it in (compute or evidence.frameworks) and it not in seeded]
+    missing = [library for library in SEEDING if library in (compute or evidence.frameworks) and library not in seeded]
     if not missing:
         return None
     order = f"{PHASES.get(difference.phase, 'a draw')} differs first"
-    code = "; ".join(SEEDING[it] for it in missing)
+    code = "; ".join(SEEDING[library] for library in missing)
     return Sight("likely" if not seeded else "possible", f"nothing seeds {' and '.join(missing)}", (), order, code)
 
 
 def _entropy(difference: Difference, evidence: Evidence) -> Sight | None:
     if difference.phase not in DRAWN:
         return None
-    phrases = [it for it in evidence.uncontrolled if SYSTEM.match(it)]
+    phrases = [phrase for phrase in evidence.uncontrolled if SYSTEM.match(phrase)]
     places = _places_of(phrases)
     if not phrases:
         return _source(difference, evidence, "entropy")
-    is_number = any(not it.startswith(IDENTIFIERS) for it in phrases)
+    is_number = any(not phrase.startswith(IDENTIFIERS) for phrase in phrases)
     certainty: Certainty = "likely" if is_number and (_is_draw(difference) or is_at(difference, places)) else "possible"
     return Sight(certainty, f"the run asked the system for numbers: {'; '.join(phrases[:3])}", places)
 
@@ -154,7 +154,7 @@ def _entropy(difference: Difference, evidence: Evidence) -> Sight | None:
 def _parallel(difference: Difference, evidence: Evidence) -> Sight | None:
     if difference.phase not in DRAWN:
         return None
-    phrases = [it for it in evidence.uncontrolled if "thread" in it]
+    phrases = [phrase for phrase in evidence.uncontrolled if "thread" in phrase]
     if phrases:
         certainty: Certainty = "likely" if difference.phase in ("data", "order", "random") else "possible"
         return Sight(certainty, "; ".join(phrases[:3]), _places_of(phrases))
@@ -163,7 +163,7 @@ def _parallel(difference: Difference, evidence: Evidence) -> Sight | None:
 
 def _beyond(difference: Difference, evidence: Evidence) -> Sight | None:
     """Whatever else a run told to be beyond control."""
-    phrases = [it for it in evidence.uncontrolled if not SYSTEM.match(it) and "thread" not in it]
+    phrases = [phrase for phrase in evidence.uncontrolled if not SYSTEM.match(phrase) and "thread" not in phrase]
     if not phrases or difference.phase not in DRAWN:
         return None
     places = _places_of(phrases)
@@ -196,8 +196,8 @@ def _source(difference: Difference, evidence: Evidence, *hazards: str) -> Sight 
 
 
 def _places_of(phrases: list[str]) -> tuple[Place, ...]:
-    found = [match for it in phrases if (match := PLACE.fullmatch(it))]
-    return tuple(dict.fromkeys(Place(it["file"], int(it["line"])) for it in found))
+    matches = [match for phrase in phrases if (match := PLACE.fullmatch(phrase))]
+    return tuple(dict.fromkeys(Place(match["file"], int(match["line"])) for match in matches))
 
 
 ALGORITHM = ("init", "shuffle", "augment", "dropout", "other", "split")

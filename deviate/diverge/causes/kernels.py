@@ -82,8 +82,8 @@ def _indexing_seen(difference: Difference, evidence: Evidence) -> Sight | None:
     """On a CPU no gradient but that of an index is known to be another one each time."""
     if difference.phase != "backward" or "torch" not in evidence.frameworks or is_serial(evidence):
         return None
-    found = [it for it in hazards_named(evidence, "gather") if "CPU" in it.message]
-    places = tuple(Place(it.file, it.line, it.code) for it in found)
+    hazards = [hazard for hazard in hazards_named(evidence, "gather") if "CPU" in hazard.message]
+    places = tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards)
     why = f"on a CPU the gradient of an index{told(places)} is the one that is known for it"
     return Sight("likely" if places else "possible", why, places, "all is equal up to the backward pass")
 
@@ -102,10 +102,10 @@ def device_of(difference: Difference, evidence: Evidence) -> str:
 def _warned(difference: Difference, evidence: Evidence) -> Sight | None:
     if difference.phase not in NUMBERS or not evidence.operations:
         return None
-    found = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
-    places = tuple(Place(it["file"], int(it["line"])) for it in found if it["file"])
-    names = ", ".join(dict.fromkeys(it["what"] for it in found))
-    is_alone = difference.kind == "operation" and any(base_name(difference.name) in it["what"] for it in found)
+    matches = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
+    places = tuple(Place(match["file"], int(match["line"])) for match in matches if match["file"])
+    names = ", ".join(dict.fromkeys(match["what"] for match in matches))
+    is_alone = difference.kind == "operation" and any(base_name(difference.name) in match["what"] for match in matches)
     return Sight(
         "likely" if is_alone else "possible", f"{names} ran without a deterministic version{told(places)}", places
     )

@@ -75,11 +75,11 @@ class Known:
 
 def hazard_places(evidence: Evidence, *names: str) -> tuple[Place, ...]:
     """Where the source has these hazards."""
-    return tuple(Place(it.file, it.line, it.code) for it in hazards_named(evidence, *names))
+    return tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards_named(evidence, *names))
 
 
 def hazards_named(evidence: Evidence, *names: str) -> tuple[Hazard, ...]:
-    return tuple(it for it in evidence.hazards if it.name in names)
+    return tuple(hazard for hazard in evidence.hazards if hazard.name in names)
 
 
 def here(difference: Difference) -> tuple[Place, ...]:
@@ -89,7 +89,7 @@ def here(difference: Difference) -> tuple[Place, ...]:
 
 def is_at(difference: Difference, places: tuple[Place, ...]) -> bool:
     """Whether the difference is on one of these lines."""
-    return any((it.file, it.line) == (at.file, at.line) for it in places for at in here(difference))
+    return any((place.file, place.line) == (at.file, at.line) for place in places for at in here(difference))
 
 
 def told(places: tuple[Place, ...]) -> str:

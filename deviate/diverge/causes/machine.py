@@ -52,13 +52,15 @@ def _differing(
     """
 
     def see(difference: Difference, evidence: Evidence) -> Sight | None:
-        found = evidence.differing(*names)
-        if not found:
+        differing = evidence.differing(*names)
+        if not differing:
             return None
         first, second = evidence.facts
-        told = "; ".join(f"{_short(it)}: {_value(first.get(it))} and {_value(second.get(it))}" for it in found[:3])
-        is_likely = _is_computed(difference, evidence) and not beside.issuperset(found)
-        return Sight("likely" if is_likely else "possible", f"{of_what} {told}", is_circumstance=True)
+        facts = "; ".join(
+            f"{_short(fact)}: {_value(first.get(fact))} and {_value(second.get(fact))}" for fact in differing[:3]
+        )
+        is_likely = _is_computed(difference, evidence) and not beside.issuperset(differing)
+        return Sight("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
 
     return see
 
@@ -86,10 +88,10 @@ def _value(value: str | None) -> str:
 
 def _seeds(difference: Difference, evidence: Evidence) -> Sight | None:
     """Draws come before all that is computed: where they are others, nothing tells what else is."""
-    found = evidence.reseeded
-    if not found:
+    libraries = evidence.reseeded
+    if not libraries:
         return None
-    why = f"{evidence.runs[0]} and {evidence.runs[1]} were not given the same seeds for {', '.join(found)}"
+    why = f"{evidence.runs[0]} and {evidence.runs[1]} were not given the same seeds for {', '.join(libraries)}"
     return Sight("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
 
 

@@ -89,12 +89,12 @@ def _time(difference: Difference, evidence: Evidence) -> Sight | None:
 def _clock(difference: Difference, evidence: Evidence) -> Sight | None:
     """In a line that reports a metric a clock mostly stands beside it."""
     del evidence
-    found = CLOCK.search(LITERAL.sub("", difference.place.text)) if difference.place is not None else None
+    clock = CLOCK.search(LITERAL.sub("", difference.place.text)) if difference.place is not None else None
     is_about_numbers = difference.rung != "metrics" and difference.phase not in ("metric", "program", "order", "random")
-    if found is None or difference.only_in is not None or not is_about_numbers:
+    if clock is None or difference.only_in is not None or not is_about_numbers:
         return None
-    why = f"the line where the runs part calls {found[0].rstrip('(')}{told(here(difference))}"
-    return Sight("possible" if found[0] == ADDRESS else "likely", why, here(difference), is_circumstance=True)
+    why = f"the line where the runs part calls {clock[0].rstrip('(')}{told(here(difference))}"
+    return Sight("possible" if clock[0] == ADDRESS else "likely", why, here(difference), is_circumstance=True)
 
 
 ORDER: tuple[Known, ...] = (

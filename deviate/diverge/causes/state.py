@@ -28,13 +28,13 @@ def _uninitialised(difference: Difference, evidence: Evidence) -> Sight | None:
 def _leftover(difference: Difference, evidence: Evidence) -> Sight | None:
     if difference.phase not in ("initial", "data", "order", "program", "metric"):
         return None
-    found = [it for it in evidence.warnings if "checkpoint" in it]
-    if found and difference.phase in ("initial", "program"):
-        return Sight("likely", found[0])
-    effects = [it for it in evidence.side_effects if it.kind == "absolute-path"]
+    warnings = [warning for warning in evidence.warnings if "checkpoint" in warning]
+    if warnings and difference.phase in ("initial", "program"):
+        return Sight("likely", warnings[0])
+    effects = [effect for effect in evidence.side_effects if effect.kind == "absolute-path"]
     if not effects:
         return None
-    places = tuple(Place(it.file, it.line) for it in effects)
+    places = tuple(Place(effect.file, effect.line) for effect in effects)
     return Sight("possible", f"the script writes outside of its work copy: {effects[0].what}{told(places)}", places)
 
 
@@ -58,8 +58,8 @@ def _another_way(difference: Difference, evidence: Evidence) -> Sight | None:
     if not difference.instead:
         return Sight("likely", f"{did}, which {other} did not", here(difference))
     instead = difference.instead
-    told = f"of {other} {instead}" if difference.is_other_gone else f"{other} did {instead}"
-    return Sight("likely", f"{did}, where {told}", here(difference))
+    sentence = f"of {other} {instead}" if difference.is_other_gone else f"{other} did {instead}"
+    return Sight("likely", f"{did}, where {sentence}", here(difference))
 
 
 def _data(difference: Difference, evidence: Evidence) -> Sight | None:

@@ -81,12 +81,15 @@ def attach(analysis: Analysis, wish: Wish, item: Item, items: Sequence[Item]) ->
         InputError: nothing fits there, or another item is it already.
     """
     analysis, metric = selection.resolve(analysis, wish)
-    same = next((it for it in items if it is not item and it.metric is not None and it.metric.id == metric.id), None)
+    same = next(
+        (other for other in items if other is not item and other.metric is not None and other.metric.id == metric.id),
+        None,
+    )
     if same is not None:
         raise InputError(f"that is {same.wish.name}, which is listed already", "Go back to it with b.")
-    found = selection.wish_of(metric)
+    exact = selection.wish_of(metric)
     item.wish = dataclasses.replace(
-        wish, where=found.where, expression=found.expression, path=found.path, label=found.label
+        wish, where=exact.where, expression=exact.expression, path=exact.path, label=exact.label
     )
     item.metric, item.problem, item.is_kept, item.is_gone = metric, "", True, False
     return analysis
@@ -98,8 +101,8 @@ def _rename(item: Item, text: str, items: Sequence[Item]) -> None:
     if any(other.wish.name == text for other in items if other is not item):
         raise InputError(f"another metric is named {text}", "Choose another name, or rename that one first.")
     if item.wish.where is None and item.wish.expression is None and item.metric is not None:
-        found = selection.wish_of(item.metric)  # it was known by its name alone
-        item.change(where=found.where, expression=found.expression, path=found.path, label=found.label)
+        exact = selection.wish_of(item.metric)  # it was known by its name alone
+        item.change(where=exact.where, expression=exact.expression, path=exact.path, label=exact.label)
     item.change(name=text)
 
 

@@ -63,12 +63,12 @@ def show_item(item: Item, number: int, count: int, analysis: Analysis) -> Render
 
 def show_misses(misses: Sequence[Rejected], most: int | None) -> RenderableType:
     """Values that are reported but were taken for no metrics, numbered."""
-    shown = misses[:most]
+    listed = misses[:most]
     table = Table.grid(padding=(0, 2))
-    for number, item in enumerate(shown, start=1):
+    for number, item in enumerate(listed, start=1):
         table.add_row(f"{number:>3}", _text(item.expression), _text(f"{item.file}:{item.line}"), _text(item.reason))
     keys = [("1 3", "record these too"), *WALK_KEYS]
-    if len(shown) < len(misses):
+    if len(listed) < len(misses):
         keys.insert(1, ("a", f"show all {len(misses)}"))
     return Group(Text("\nReported, but taken for no metrics", style="bold"), table, Text(), _keys(keys))
 
@@ -86,10 +86,12 @@ def show_summary(items: Sequence[Item], analysis: Analysis) -> RenderableType:
         if not item.is_kept or item.metric is None:
             continue
         better = {"max": "higher", "min": "lower", None: "-"}[item.direction]
-        told = [item.wish.aggregate, *(["primary"] if item.wish.is_primary else [])]
-        told += [f"margin {item.wish.margin:g}"] if item.wish.margin is not None else []
+        settings = [item.wish.aggregate, *(["primary"] if item.wish.is_primary else [])]
+        settings += [f"margin {item.wish.margin:g}"] if item.wish.margin is not None else []
         where = f"{item.metric.file}:{item.metric.line}"
-        table.add_row(_text(item.wish.name), _text(where), item.wish.role or item.metric.role, better, ", ".join(told))
+        table.add_row(
+            _text(item.wish.name), _text(where), item.wish.role or item.metric.role, better, ", ".join(settings)
+        )
     left = [item.wish.name for item in items if not item.is_kept]
     parts: list[RenderableType] = [Text(f"\nTo record of {_clean(analysis.script)}", style="bold"), table]
     if left:
@@ -133,13 +135,13 @@ def _goes_on(lines: Sequence[str]) -> bool:
 def _rows(rows: Iterable[tuple[str, RenderableType]]) -> Table:
     table = Table.grid(padding=(0, 1))
     table.add_column(width=TITLE_WIDTH)
-    for title, shown in rows:
-        table.add_row(title, shown)
+    for title, content in rows:
+        table.add_row(title, content)
     return table
 
 
 def _keys(keys: Iterable[tuple[str, str]]) -> Columns:
-    return Columns([Text.assemble((key, "bold"), f" {what}") for key, what in keys], padding=(0, 3))
+    return Columns([Text.assemble((key, "bold"), f" {meaning}") for key, meaning in keys], padding=(0, 3))
 
 
 def _text(text: str) -> Text:

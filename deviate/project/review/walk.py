@@ -27,7 +27,7 @@ WORDS = {
 class Screen(Protocol):
     """Where the walk is shown, and the user answers."""
 
-    def show(self, shown: RenderableType) -> None: ...
+    def show(self, content: RenderableType) -> None: ...
 
     def ask(self, question: str) -> str:
         """One line; EOFError or KeyboardInterrupt where there is none."""
@@ -85,8 +85,8 @@ def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list
         for match in matches
     ]
     new, left = saving.unlisted(analysis, config, matches)
-    taken = [item.wish.name for item in items]
-    entries = saving.new_entries([*new, *left], taken)
+    names = [item.wish.name for item in items]
+    entries = saving.new_entries([*new, *left], names)
     is_kept = not config.metrics or bool(config.statements)
     for metric, entry in zip([*new, *left], entries, strict=True):
         items.append(Item(entry.wish, metric, is_kept=is_kept and metric in new))
@@ -126,8 +126,8 @@ class _Walk:
 
     def misses(self) -> tuple[Rejected, ...]:
         """Values that are reported, and neither taken for metrics nor added by the user."""
-        taken = {item.metric.site for item in self.items if item.metric is not None}
-        return tuple(miss for miss in self.analysis.rejected if miss.site is not None and miss.site not in taken)
+        sites = {item.metric.site for item in self.items if item.metric is not None}
+        return tuple(miss for miss in self.analysis.rejected if miss.site is not None and miss.site not in sites)
 
     def _steps(self) -> list[Callable[[], Move]]:
         of_items = [partial(self._look_at, number) for number in range(len(self.items))]
@@ -142,9 +142,9 @@ class _Walk:
     def _begin(self) -> Move:
         self.screen.show(text.show_loop(self.analysis))
         _, key, _ = self._answer()
-        others = {str(number): loop for number, loop in enumerate(self.analysis.alternatives, start=1)}
-        if key in others:
-            self.analysis = selection.with_main_loop(self.analysis, others[key])
+        alternatives = {str(number): loop for number, loop in enumerate(self.analysis.alternatives, start=1)}
+        if key in alternatives:
+            self.analysis = selection.with_main_loop(self.analysis, alternatives[key])
             self.has_chosen_loop = True
         return MOVES.get(key, Move.STAY)
 
@@ -215,8 +215,8 @@ class _Walk:
             except InputError as error:
                 self.screen.show(text.show_error(error))
                 continue
-            named = wish.name or saving.name_from(item.wish.expression or "")
-            item.change(name=saving.free_name(named, self._names()))
+            name = wish.name or saving.name_from(item.wish.expression or "")
+            item.change(name=saving.free_name(name, self._names()))
             self.items.append(item)
             added += 1
         return Move.ADDED if added else Move.STAY
@@ -227,7 +227,8 @@ class _Walk:
         if key in ("", "w"):
             try:
                 selection.settle(
-                    self.analysis, [Match(it.wish, it.wish, it.metric) for it in self.items if it.is_kept and it.metric]
+                    self.analysis,
+                    [Match(item.wish, item.wish, item.metric) for item in self.items if item.is_kept and item.metric],
                 )
             except InputError as error:
                 self.screen.show(text.show_error(error))

@@ -111,16 +111,16 @@ class LocalExecutor:
         """Make a run ready; None when another executor has brought it to an end since the beginning."""
         try:
             attempt = self._prepare(order)
-            found = settled_attempt(order.run, order.spec)  # asked when nobody else can begin it any more
+            settled = settled_attempt(order.run, order.spec)  # asked when nobody else can begin it any more
         except BaseException:
             self._news.append(_gone(order, "cancelled", "never started"))
             raise
-        if found is None:
+        if settled is None:
             return attempt
         shutil.rmtree(attempt.claim.temporary, ignore_errors=True)
         give_back(attempt.folder)
         self.expect_reports(order.experiment)
-        self._tell_finished(attempt, found[1], outcome_of(order.spec, *found, is_reused=True))
+        self._tell_finished(attempt, settled[1], outcome_of(order.spec, *settled, is_reused=True))
         return None
 
     def _prepare(self, order: Order) -> Attempt:

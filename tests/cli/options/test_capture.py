@@ -1,9 +1,9 @@
 """What a call says of capture goes before what `deviate.toml` says; both before nothing at all."""
 
 import pytest
+
 from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.capture import CaptureFlags
-
 from deviate.errors import InputError
 from deviate.project.config import Keeping
 
