@@ -10,7 +10,7 @@ from deviate.api.given import experiments_of, is_name
 from deviate.api.results import Results
 from deviate.errors import InputError
 from deviate.model import Direction, Experiment, Findings
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 
 Directions = Direction | Mapping[str, Direction]
 
@@ -61,14 +61,14 @@ def compare(
     sources: tuple[object, ...] = (baseline, *candidates)
     if is_name(baseline) and not candidates:  # a table may hold several
         experiments_read = read(baseline, folder=folder)
-        sources = workflows.columns_apart(experiments_read[0]) if len(experiments_read) == 1 else experiments_read
+        sources = workflows.split_columns(experiments_read[0]) if len(experiments_read) == 1 else experiments_read
     experiments = experiments_of(sources, names, _folder(folder))
     if len(experiments) < 2:
         raise InputError(
             "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"
         )
-    directed = _directed(experiments, direction)
-    judging = Judging(
+    directed = _with_directions(experiments, direction)
+    options = AnalysisOptions(
         confidence=confidence,
         metric=metric or _only_metric(directed),
         aggregate=aggregate,
@@ -80,7 +80,7 @@ def compare(
         tasks=tasks,
         spread_ratio=spread_ratio,
     )
-    return _told(workflows.judge(directed, judging), is_comparison=True)
+    return _record_results(workflows.judge(directed, options), is_comparison=True)
 
 
 def describe(
@@ -109,15 +109,15 @@ def describe(
         experiments = tuple(replace(experiment, name=name or experiment.name) for experiment in experiments_read)
     else:
         experiments = experiments_of((scores,), None if name is None else (name,), where)
-    directed = _directed(experiments, direction)
-    judging = Judging(
+    directed = _with_directions(experiments, direction)
+    options = AnalysisOptions(
         confidence=confidence,
         metric=metric or _only_metric(directed),
         aggregate=aggregate,
         analysis_seed=seed,
         targets=targets or {},
     )
-    return _told(workflows.describe(directed, judging), is_comparison=False)
+    return _record_results(workflows.describe(directed, options), is_comparison=False)
 
 
 def read(*names: str | PathLike[str], folder: str | PathLike[str] | None = None) -> tuple[Experiment, ...]:
@@ -134,17 +134,17 @@ def _folder(folder: str | PathLike[str] | None) -> Path:
     return workflows.records_folder(Path(folder or Path.cwd()).resolve())
 
 
-def _told(findings: Findings, *, is_comparison: bool) -> Results:
+def _record_results(findings: Findings, *, is_comparison: bool) -> Results:
     """Results; what is on record keeps that they were seen, for looks at a growing experiment have a price."""
     if is_comparison:
-        workflows.tell_compared(findings)
+        workflows.record_comparison(findings)
     else:
         folders = [experiment.experiment.folder for experiment in findings.experiments if experiment.experiment.folder]
-        workflows.tell_reported(folders, is_comparison=False)
+        workflows.record_report(folders, is_comparison=False)
     return Results(findings)
 
 
-def _directed(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:
+def _with_directions(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:
     if direction is None:
         return tuple(experiments)
     names = dict.fromkeys(metric.name for experiment in experiments for metric in experiment.metrics)

@@ -12,7 +12,7 @@ from deviate import workflows
 from deviate.api.results import Results
 from deviate.model import Comparison, Experiment
 from deviate.report import difference_cell, metric_name, places_of_difference, verdict_word
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 
 
 class Formatter(Protocol):
@@ -37,7 +37,7 @@ def show_in_notebook() -> None:
 
 def experiment_html(experiment: Experiment) -> str:
     """Its spread, as `deviate.describe` shows it; no look at a growing experiment is counted for that."""
-    return Results(workflows.describe((experiment,), Judging()))._repr_html_()
+    return Results(workflows.describe((experiment,), AnalysisOptions()))._repr_html_()
 
 
 def comparison_html(comparison: Comparison) -> str:

@@ -57,14 +57,14 @@ def findings_frame(findings: Findings) -> Any:
     if findings.pairs:
         return _frame(
             [
-                _compared(pair.baseline, pair.candidate, comparison)
+                _comparison_row(pair.baseline, pair.candidate, comparison)
                 for pair in findings.pairs
                 for comparison in pair.comparisons
             ]
         )
     return _frame(
         [
-            _described(item.experiment.name, item.experiment.variant, description)
+            _description_row(item.experiment.name, item.experiment.variant, description)
             for item in findings.experiments
             for description in item.descriptions
         ]
@@ -88,7 +88,7 @@ def scores_frame(findings: Findings) -> Any:
     return _pandas_frame({name: (kind, list(column)) for name, kind, column in zip(names, kinds, columns, strict=True)})
 
 
-def _compared(baseline: str, candidate: str, comparison: Comparison) -> Cells:
+def _comparison_row(baseline: str, candidate: str, comparison: Comparison) -> Cells:
     one, other = comparison.baseline, comparison.candidate
     return [
         _Entry("metric", str, comparison.metric.name),
@@ -106,7 +106,7 @@ def _compared(baseline: str, candidate: str, comparison: Comparison) -> Cells:
     ]
 
 
-def _described(experiment: str, variant: str, description: Description) -> Cells:
+def _description_row(experiment: str, variant: str, description: Description) -> Cells:
     return [
         _Entry("metric", str, description.metric.name),
         _Entry("experiment", str, experiment),

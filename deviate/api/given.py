@@ -44,10 +44,10 @@ def experiments_of(sources: Sequence[object], names: Sequence[str] | None, folde
     if len(paths) == len(sources):
         experiments = list(workflows.read_any(folder, paths))
     else:
-        called = zip(sources, _called(sources), strict=True)
+        called = zip(sources, _names_of(sources), strict=True)
         experiments = [one for source, names_of_it in called for one in _experiments(source, *names_of_it, folder)]
     if names is None:
-        return tuple(_apart(experiments))
+        return tuple(_with_distinct_names(experiments))
     if isinstance(names, str) or len(names) != len(experiments) or len(set(names)) < len(names):
         raise InputError(f"{len(experiments)} experiments cannot be called {names!r}", "give each a name of its own")
     return tuple(replace(experiment, name=str(name)) for experiment, name in zip(experiments, names, strict=True))
@@ -58,7 +58,7 @@ def _are_experiments(source: object) -> TypeGuard[Sequence[Experiment]]:
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(entry, Experiment) for entry in source)
 
 
-def _called(sources: Sequence[object]) -> list[tuple[str, str]]:
+def _names_of(sources: Sequence[object]) -> list[tuple[str, str]]:
     """Name of the experiment, and of the metric where there is a single one, for each thing given.
 
     Columns taken from one table for baseline and candidate are named after what they hold; columns of the same name
@@ -78,7 +78,7 @@ def _title(source: object) -> str | None:
     return None if not _is_pandas(source, "Series") or source.name is None else _label(source.name)
 
 
-def _apart(experiments: Sequence[Experiment]) -> Iterable[Experiment]:
+def _with_distinct_names(experiments: Sequence[Experiment]) -> Iterable[Experiment]:
     """Equal names with their variants are told apart in the report; equal ones of both get a number here."""
     seen: dict[tuple[str, str], int] = {}
     for experiment in experiments:

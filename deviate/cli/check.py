@@ -1,6 +1,5 @@
 """`deviate check`: pass or fail, for a pull request or a job that runs every night."""
 
-import dataclasses
 import os
 import secrets
 import sys
@@ -16,17 +15,15 @@ from deviate.cli import complete
 from deviate.cli.app import command, is_coloured, width
 from deviate.cli.options.analysis import AnalysisFlags, Importer
 from deviate.cli.options.documents import STDOUT, Html, takes_stdout
-from deviate.cli.options.execution import Gpus, Jobs, Timeout
 from deviate.cli.options.groups import option_group
-from deviate.cli.options.launch import Env
-from deviate.cli.options.runs import Runs, Variants
+from deviate.cli.options.sides import SideFlags
 from deviate.cli.options.values import choice, number_of
 from deviate.errors import InputError, RecordError
 from deviate.model import Experiment
 from deviate.model.check import CheckFindings
 from deviate.report import check_view, render, shielded
 from deviate.report.forms.gate import render_check
-from deviate.workflows import Gate, Judging, baseline_of, check
+from deviate.workflows import AnalysisOptions, Gate, baseline_of, check
 
 
 @option_group
@@ -106,27 +103,6 @@ class GateFlags:
         )
 
 
-@option_group
-@dataclass(frozen=True, slots=True)
-class SideFlags:
-    """What the user says of runs to be made of both sides, with --ref; None for what is left to us."""
-
-    runs: Runs = None
-    variants: Variants = None
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="With --ref: name of the new experiment.")] = None
-    seed: Annotated[int | None, typer.Option(metavar="N", help="With --ref: the experiment seed. Default: 0.")] = None
-    python: Annotated[str | None, typer.Option(metavar="PATH", help="With --ref: interpreter for the script.")] = None
-    env: Env = None
-    jobs: Jobs = None
-    gpus: Gpus = None
-    timeout: Timeout = None
-
-    def first_flag(self) -> str:
-        """The first flag that was given; empty where none was."""
-        flags = (f"--{field.name}" for field in dataclasses.fields(self) if getattr(self, field.name))
-        return next(flags, "")
-
-
 @command(
     "check",
     epilog="Example: deviate check baseline new --metric test_acc --margin 0.5, "
@@ -168,7 +144,7 @@ def check_command(
     What is not shown either way is undecided, which passes with a warning unless it is asked to fail.
     """
     gate = gate_flags.gate()
-    judging = analysis.options()
+    options = analysis.options()
     if ref is None and (idle := sides.first_flag()):
         raise InputError(f"{idle} is for --ref, which runs both sides", "runs on record are checked as they are")
     if ref is not None and form is not None:
@@ -177,19 +153,19 @@ def check_command(
     if save is not None:
         if ref is not None:
             raise InputError("--save and --ref exclude each other", "save what is on record: deviate check NAME --save")
-        _save(names or (), form, save, gate, judging, folder)
+        _save(names or (), form, save, gate, options, folder)
         return
     if ref is not None:
         from deviate.cli.check_sides import run_both_sides  # with all that runs a script
 
         experiments = run_both_sides(
-            names or (), ref, sides, gate, judging, is_quiet=quiet, takes_stdout=documents.takes_stdout
+            names or (), ref, sides, gate, options, is_quiet=quiet, takes_stdout=documents.takes_stdout
         )
     else:
         experiments = _read(names or (), form, folder)
-    findings = check(folder, experiments, gate, judging)
+    findings = check(folder, experiments, gate, options)
     _publish(findings, documents)
-    workflows.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
+    workflows.record_report([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
     raise typer.Exit(findings.code)
 
 
@@ -199,7 +175,7 @@ def _read(names: Sequence[str], form: str | None, folder: Path) -> tuple[Experim
     if len(set(names)) < len(names):
         raise InputError("an experiment cannot be checked against itself", "name each experiment once")
     read = workflows.read_any(folder, names, form=form)
-    experiments = tuple(workflows.columns_apart(read[0])) if len(read) == 1 else read
+    experiments = tuple(workflows.split_columns(read[0])) if len(read) == 1 else read
     if len(experiments) < 2:
         raise InputError(
             f"{experiments[0].name} has nothing to be checked against",
@@ -208,7 +184,9 @@ def _read(names: Sequence[str], form: str | None, folder: Path) -> tuple[Experim
     return experiments
 
 
-def _save(names: Sequence[str], form: str | None, target: Path, gate: Gate, judging: Judging, folder: Path) -> None:
+def _save(
+    names: Sequence[str], form: str | None, target: Path, gate: Gate, options: AnalysisOptions, folder: Path
+) -> None:
     if len(names) != 1:
         raise InputError(f"--save takes one experiment, not {len(names)}", "name that of the baseline alone")
     read = workflows.read_any(folder, names, form=form)
@@ -217,7 +195,7 @@ def _save(names: Sequence[str], form: str | None, target: Path, gate: Gate, judg
             f"{names[0]} holds several experiments: {', '.join(experiment.name for experiment in read)}",
             f"name one of them: {names[0]}:{read[0].name}",
         )
-    text = baseline_of(read[0], judging, metrics=gate.metrics, margins=gate.margins)
+    text = baseline_of(read[0], options, metrics=gate.metrics, margins=gate.margins)
     workflows.write(text, target, sys.stdout)
     if str(target) != STDOUT:
         typer.echo(f"Baseline {target}   {read[0].name}, {len(read[0].runs)} runs; commit it")

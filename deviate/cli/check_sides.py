@@ -10,28 +10,28 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import width
-from deviate.cli.carry import Output, carry_out
-from deviate.cli.check import SideFlags
+from deviate.cli.carry import Output, execute_with_progress
 from deviate.cli.options.execution import ExecutionFlags
 from deviate.cli.options.launch import LaunchFlags
 from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
+from deviate.cli.options.sides import SideFlags
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.model import Experiment
-from deviate.project import Prepared, project_root, refuse_unknown_programs
+from deviate.project import PreparedScript, project_root, refuse_unknown_programs
 from deviate.records import Plan
 from deviate.workflows import (
-    Begun,
+    AnalysisOptions,
     Gate,
-    Growth,
-    Judging,
+    PreparedExperiment,
     Request,
+    SampleSizeRule,
     asked_metrics,
     checked_out,
     find_reference,
-    foresee_check,
     margins_of,
     prepare_at,
+    warn_of_few_runs,
 )
 
 
@@ -40,7 +40,7 @@ def run_both_sides(
     ref: str,
     flags: SideFlags,
     gate: Gate,
-    judging: Judging,
+    options: AnalysisOptions,
     *,
     is_quiet: bool,
     takes_stdout: bool,
@@ -57,15 +57,15 @@ def run_both_sides(
     reference = find_reference(root, ref)
     launch = LaunchFlags(python=[flags.python] if flags.python else None, env=flags.env)
     python = next(iter(launch.pythons()), None)
-    ours = launch.prepared(words, cwd, python)
+    ours = launch.prepare_target(words, cwd, python)
     refuse_unknown_programs(ours.target)
     request = _request(flags, launch, ours)
-    if too_few := foresee_check(request.runs, is_paired=judging.is_paired):
+    if too_few := warn_of_few_runs(request.runs, is_paired=options.is_paired):
         typer.echo(f"Warning: {too_few}", err=True)
-    names = gate.metrics or asked_metrics(ours.selection.metrics, gate, ours.analysis.script, judging.directions)
+    names = gate.metrics or asked_metrics(ours.selection.metrics, gate, ours.analysis.script, options.directions)
     margins_of(names, gate.margins)
     for name in names:
-        for warning in workflows.foresee(ours, dataclasses.replace(judging, metric=name), Growth()):
+        for warning in workflows.validate_request(ours, dataclasses.replace(options, metric=name), SampleSizeRule()):
             typer.echo(f"Warning: {warning}", err=True)
     folder = records.deviate_folder(root)
     with checked_out(root, reference, folder) as checkout:
@@ -83,15 +83,17 @@ def run_both_sides(
     return _carried_out(begun, request, output, folder)
 
 
-def _carried_out(begun: Sequence[Begun], request: Request, output: Output, folder: Path) -> tuple[Experiment, ...]:
+def _carried_out(
+    begun: Sequence[PreparedExperiment], request: Request, output: Output, folder: Path
+) -> tuple[Experiment, ...]:
     for note in [note for experiment in begun for note in experiment.notes]:
         output.say(f"Note     {note}")
     variants = [variant.name for variant in request.variants]
-    carry_out(begun, request.settings, output, variants=variants, runs=request.runs)
+    execute_with_progress(begun, request.settings, output, variants=variants, runs=request.runs)
     return workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in begun])
 
 
-def _request(flags: SideFlags, launch: LaunchFlags, ours: Prepared) -> Request:
+def _request(flags: SideFlags, launch: LaunchFlags, ours: PreparedScript) -> Request:
     settings = ExecutionFlags(jobs=flags.jobs, gpus=flags.gpus, timeout=flags.timeout).settings()
     return launch.complete(
         Request(
@@ -104,7 +106,7 @@ def _request(flags: SideFlags, launch: LaunchFlags, ours: Prepared) -> Request:
     )
 
 
-def _free(prepared: Prepared, request: Request, folder: Path, stem: str) -> str:
+def _free(prepared: PreparedScript, request: Request, folder: Path, stem: str) -> str:
     """The name of an experiment on record that these runs can be more of, else one that is free.
 
     The code of a commit never changes, but what git ignores does, and so do commands. Nor are runs added to those that
@@ -115,7 +117,7 @@ def _free(prepared: Prepared, request: Request, folder: Path, stem: str) -> str:
     return next(name for name in names if name not in plans or _fits(plans[name], prepared, request, folder))
 
 
-def _fits(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> bool:
+def _fits(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> bool:
     if not plan.looks and any(showing.is_comparison and showing.n_runs < request.runs for showing in plan.reported):
         return False
     try:

@@ -52,10 +52,10 @@ def clean_command(
     folder = workflows.records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
     tidied = [
-        *workflows.tidy(
+        *workflows.clean_up(
             folder, chosen, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
         ),
-        *([] if names else [workflows.tidy_cache(folder, is_dry=dry_run)]),
+        *([] if names else [workflows.clean_up_cache(folder, is_dry=dry_run)]),
     ]
     for cleanup in tidied:
         if parts := _parts(cleanup):
@@ -68,7 +68,7 @@ def clean_command(
         raise typer.Exit(FAILED)
 
 
-def _parts(cleanup: workflows.Tidied) -> list[str]:
+def _parts(cleanup: workflows.Cleanup) -> list[str]:
     copies = (cleanup.n_copies, "work copy" if cleanup.n_copies == 1 else "work copies")
     return [
         *([f"{copies[0]} {copies[1]}"] if cleanup.n_copies else []),

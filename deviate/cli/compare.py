@@ -16,7 +16,7 @@ from deviate.cli.publish import publish
 from deviate.errors import InputError
 from deviate.model import Experiment
 from deviate.report import clean
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 
 
 @command(
@@ -50,16 +50,16 @@ def compare_command(
     """
     if len(set(names)) < len(names):
         raise InputError("an experiment cannot be compared with itself", "name each experiment once")
-    judging = analysis.options()
+    options = analysis.options()
     folder = workflows.records_folder(Path.cwd().resolve())
     read = workflows.read_any(folder, names, form=form)
-    experiments = _baseline_first(workflows.columns_apart(read[0]) if len(read) == 1 else read, baseline)
+    experiments = _baseline_first(workflows.split_columns(read[0]) if len(read) == 1 else read, baseline)
     if len(experiments) < 2:
         raise InputError(
             f"one experiment, {experiments[0].name}, cannot be compared",
             "name the baseline and a candidate, or use: deviate report NAME; methods of one table need a column method",
         )
-    _report_on(experiments, judging, documents, folder, is_quiet=False)
+    _report_on(experiments, options, documents, folder, is_quiet=False)
 
 
 @command(
@@ -86,33 +86,33 @@ def report_command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No word on how files were read.")] = False,
 ) -> None:
     """Report again from what is on record, without running anything."""
-    judging = analysis.options()
+    options = analysis.options()
     folder = workflows.records_folder(Path.cwd().resolve())
     if sweep.is_meant(folder, names, is_asked=is_sweep):
-        sweep.report(folder, names[0], judging, documents)
+        sweep.report(folder, names[0], options, documents)
         return
     experiments = workflows.read_any(folder, names, form=form, has_all_variants=len(names) == 1)
     if len({experiment.name for experiment in experiments}) > 1:  # of a file, too, that holds several
-        _report_on(experiments, judging, documents, folder, is_quiet=quiet)
+        _report_on(experiments, options, documents, folder, is_quiet=quiet)
         return
     if not quiet:
-        _tell_sources(experiments, documents)
-    publish(workflows.describe(experiments, judging), experiments, folder, documents)
-    workflows.tell_reported([experiment.folder for experiment in experiments if experiment.folder], is_comparison=False)
+        _print_sources(experiments, documents)
+    publish(workflows.describe(experiments, options), experiments, folder, documents)
+    workflows.record_report([experiment.folder for experiment in experiments if experiment.folder], is_comparison=False)
 
 
 def _report_on(
-    experiments: Sequence[Experiment], judging: Judging, documents: Documents, folder: Path, *, is_quiet: bool
+    experiments: Sequence[Experiment], options: AnalysisOptions, documents: Documents, folder: Path, *, is_quiet: bool
 ) -> None:
     """Judge experiments, and publish."""
     if not is_quiet:
-        _tell_sources(experiments, documents)
-    findings = workflows.judge(experiments, judging)
+        _print_sources(experiments, documents)
+    findings = workflows.judge(experiments, options)
     publish(findings, experiments, folder, documents)
-    workflows.tell_compared(findings)
+    workflows.record_comparison(findings)
 
 
-def _tell_sources(experiments: Sequence[Experiment], documents: Documents) -> None:
+def _print_sources(experiments: Sequence[Experiment], documents: Documents) -> None:
     """How files were read: what was guessed is said before anything is made of it."""
     people = sys.stderr if documents.takes_stdout else sys.stdout
     read = [

@@ -10,7 +10,7 @@ import typer
 
 from deviate import project, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
-from deviate.cli.carry import Output, carry_out
+from deviate.cli.carry import Output, execute_with_progress
 from deviate.cli.options.documents import Documents
 from deviate.cli.options.execution import ExecutionFlags
 from deviate.cli.options.launch import LaunchFlags, variables
@@ -18,14 +18,14 @@ from deviate.cli.options.runs import VariantFlags
 from deviate.cli.options.values import choice
 from deviate.cli.preview import announcement
 from deviate.cli.sheets import publish_sheet
-from deviate.diverge import with_lines_around
+from deviate.diverge import attach_source_context
 from deviate.errors import InputError
 from deviate.model import Run, Variant
 from deviate.model.divergence import RUNGS, DivergenceFindings, Rung
 from deviate.project import refuse_unknown_programs
 from deviate.report import clean
 from deviate.report.parts.diverge import diverge_sheet
-from deviate.workflows import Begun, Request
+from deviate.workflows import PreparedExperiment, Request
 
 if TYPE_CHECKING:
     from deviate.diverge import Side  # arrays, which no other verb should wait for
@@ -110,7 +110,7 @@ def diverge_command(
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
-    from deviate.diverge import Asked, compare_recorded, diverge, free_base, is_of_records, refuse_varied
+    from deviate.diverge import DivergeRequest, compare_recorded, diverge, free_base, is_of_records, refuse_varied
 
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
@@ -147,13 +147,13 @@ def diverge_command(
         for side in sides:
             refuse_unknown_programs(side.prepared.target)
 
-    def carry(begun: Sequence[Begun]) -> None:
+    def carry(begun: Sequence[PreparedExperiment]) -> None:
         for note in dict.fromkeys(note for experiment in begun for note in experiment.notes):
             output.say(f"Note     {note}")
-        carry_out(begun, settings, output)
+        execute_with_progress(begun, settings, output)
 
-    request_of_diverge = Asked(base, sides, request, tolerance, folder)
-    ladder = diverge(request_of_diverge, carry, output.say, goal=goal, confirms=confirm)
+    diverge_request = DivergeRequest(base, sides, request, tolerance, folder)
+    ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)
     values = {
         "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
         "--prepare": launch.prepare, "--gpus": execution.gpus,
@@ -198,7 +198,7 @@ def _publish(
     """
     from deviate.diverge import ENDED, ending
 
-    findings = with_lines_around(findings, runs[0][1].folder)
+    findings = attach_source_context(findings, runs[0][1].folder)
     publish_sheet(diverge_sheet(findings), targets, page)
     if is_interrupted:
         raise KeyboardInterrupt
@@ -210,7 +210,7 @@ def _publish(
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
-def _variant(name: str | None, seeds: str | None, flags: VariantFlags, first: project.Prepared) -> Variant:
+def _variant(name: str | None, seeds: str | None, flags: VariantFlags, first: project.PreparedScript) -> Variant:
     """The variant of both runs. Raises InputError for several, or none of that name."""
     if seeds is not None:
         choice(seeds, "--seeds", (AS_IS,))
@@ -232,7 +232,7 @@ def _sides(
     if len(pythons) > 2:
         raise InputError(f"{len(pythons)} --python: two runs are compared", "name two interpreters at most")
     chosen: Sequence[str | None] = pythons or (None,)
-    prepared = [launch.prepared(command, folder, python) for python in chosen]
+    prepared = [launch.prepare_target(command, folder, python) for python in chosen]
     if len(pythons) == 2 and second_env:
         raise InputError("--second-env stands beside two --python", "let the two runs differ in one of them")
     if len(pythons) == 2:

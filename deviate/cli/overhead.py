@@ -8,7 +8,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
-from deviate.cli.carry import Output, carry_out
+from deviate.cli.carry import Output, execute_with_progress
 from deviate.cli.options.analysis import Confidence
 from deviate.cli.options.documents import Documents
 from deviate.cli.options.execution import ExecutionFlags
@@ -18,9 +18,17 @@ from deviate.cli.preview import announcement
 from deviate.cli.sheets import publish_sheet
 from deviate.errors import InputError
 from deviate.model import Experiment, Settings
-from deviate.project import Prepared, refuse_unknown_programs
+from deviate.project import PreparedScript, refuse_unknown_programs
 from deviate.report import overhead_sheet
-from deviate.workflows import Begun, Request, find_cost, modes_of, profiled_name, why_no_profiler, window_for
+from deviate.workflows import (
+    PreparedExperiment,
+    Request,
+    find_cost,
+    modes_of,
+    profiled_name,
+    why_no_profiler,
+    window_for,
+)
 
 MODES = "impl,control"
 PROFILED_RUNS = 3
@@ -82,7 +90,7 @@ def overhead_command(
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
     launch = dataclasses.replace(launch, python=[python] if python else None)
-    prepared = launch.prepared(command or (), Path.cwd().resolve(), next(iter(launch.pythons()), None))
+    prepared = launch.prepare_target(command or (), Path.cwd().resolve(), next(iter(launch.pythons()), None))
     modes = modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
     settings = dataclasses.replace(execution, jobs=jobs).settings()
     name_of_timed = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
@@ -114,18 +122,20 @@ def overhead_command(
         profiled = workflows.read_variants(folder, begun[-1].name)
     findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
     publish_sheet(overhead_sheet(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
-    workflows.tell_reported([experiment.folder for experiment in begun], is_comparison=False)
+    workflows.record_report([experiment.folder for experiment in begun], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
-def _run(prepared: Prepared, request: Request, folder: Path, settings: Settings, output: Output) -> Begun:
+def _run(
+    prepared: PreparedScript, request: Request, folder: Path, settings: Settings, output: Output
+) -> PreparedExperiment:
     """Run what is missing of one experiment."""
     begun = workflows.begin(prepared, request, folder)
     for note in begun.notes:
         output.say(f"Note     {note}")
     names = [variant.name for variant in request.variants]
-    carry_out([begun], settings, output, variants=names, runs=request.runs)
+    execute_with_progress([begun], settings, output, variants=names, runs=request.runs)
     return begun
 
 

@@ -8,7 +8,7 @@ import typer
 from deviate import workflows
 from deviate.cli import complete
 from deviate.cli.app import Form, as_json, command
-from deviate.cli.columns import aligned
+from deviate.cli.columns import align_columns
 from deviate.cli.options.analysis import Confidence, Metric
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
@@ -76,7 +76,7 @@ def plan_command(
         return
     typer.echo("\n".join(plan_lines(design)))
     typer.echo("")
-    typer.echo(aligned(plan_table(design)))
+    typer.echo(align_columns(plan_table(design)))
     typer.echo("")
     typer.echo("\n".join(plan_notes(design)))
 

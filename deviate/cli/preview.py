@@ -8,7 +8,7 @@ from types import MappingProxyType
 from deviate import analysis, replay
 from deviate.base import redacted_words
 from deviate.model import Analysis
-from deviate.project import Prepared
+from deviate.project import PreparedScript
 from deviate.report import clean, render_analysis, size_text
 from deviate.workflows import Request
 
@@ -29,7 +29,7 @@ FATES: Mapping[str, str] = MappingProxyType({
 
 
 def announcement(
-    prepared: Prepared,
+    prepared: PreparedScript,
     request: Request,
     width: int,
     *,
@@ -46,12 +46,12 @@ def announcement(
     paragraphs = [
         *_seeds(prepared, request),
         *_outside(script_analysis, request),
-        *(f"Variant  {variant.name}: {replay.tell(variant)}" for variant in request.variants),
+        *(f"Variant  {variant.name}: {replay.describe_variant(variant)}" for variant in request.variants),
         *_capture(request),
     ]
     lines = [
         render_analysis(script_analysis, prepared.selection, width).rstrip(),
-        *(_wrapped(line, width) for line in paragraphs),
+        *(_wrap(line, width) for line in paragraphs),
     ]
     if script_analysis.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
@@ -60,7 +60,9 @@ def announcement(
 
 
 def _commands(
-    prepared: Prepared, request: Request, commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]]
+    prepared: PreparedScript,
+    request: Request,
+    commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]],
 ) -> Iterator[str]:
     """What is run, in this order."""
     for words in request.prepare:
@@ -78,10 +80,10 @@ def _command(words: Sequence[str]) -> str:
     return shlex.join(redacted_words(words))
 
 
-def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
+def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     """What becomes of the seeds that the script sets; the analysis above names them and their places."""
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
-    keeping = [variant.name for variant in request.variants if variant.name not in replacing]
+    untouched = [variant.name for variant in request.variants if variant.name not in replacing]
     places: dict[str, dict[str, None]] = {}
     for seed in prepared.analysis.seeds:
         places.setdefault(analysis.fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
@@ -92,16 +94,16 @@ def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
         yield f"Seeds    at {_some([*places['kept with the split']])} choose examples: kept where split is held"
     if "unknown" in places and replacing:
         yield f"Seeds    at {_some([*places['unknown']])} may stay as they are: the runs tell what no variant varies"
-    if prepared.analysis.seeds and keeping:
-        yield f"Seeds    kept in {', '.join(keeping)}"
+    if prepared.analysis.seeds and untouched:
+        yield f"Seeds    kept in {', '.join(untouched)}"
 
 
 def _capture(request: Request) -> Iterator[str]:
     """What is kept beside the metrics, and how large that can get."""
     if request.capture and not replay.is_trace(request.capture):
-        limit, n_runs = int(dict(replay.whole_keeping(request.capture))["limit"]), request.runs * len(request.variants)
+        limit, n_runs = int(dict(replay.with_defaults(request.capture))["limit"]), request.runs * len(request.variants)
         most = f"at most {size_text(limit)} of each run, {size_text(limit * n_runs)} of {n_runs} together"
-        yield f"Capture  {replay.tell_keeping(request.capture)}; {most}"
+        yield f"Capture  {replay.describe_capture(request.capture)}; {most}"
 
 
 def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
@@ -139,6 +141,6 @@ def _some(places: list[str]) -> str:
     return ", ".join(places[:MOST_PLACES]) + more
 
 
-def _wrapped(line: str, width: int) -> str:
+def _wrap(line: str, width: int) -> str:
     lines = textwrap.wrap(clean(line), max(width, NARROWEST), subsequent_indent=INDENT, break_on_hyphens=False)
     return "\n".join(lines)

@@ -12,7 +12,7 @@ import typer
 from deviate import records, workflows
 from deviate.base import redacted_words
 from deviate.cli.app import Form, as_json, command
-from deviate.cli.columns import aligned
+from deviate.cli.columns import align_columns
 from deviate.errors import RecordError
 from deviate.model import Unavailable
 from deviate.records import Plan, event_files
@@ -35,19 +35,19 @@ def list_command(
     plans, damaged = records.on_record(folder)
     entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]
     if form is Form.json:
-        typer.echo(as_json([*entries, *(_damaged(name, error) for name, error in damaged.items())]))
+        typer.echo(as_json([*entries, *(_damaged_entry(name, error) for name, error in damaged.items())]))
         return
     if not plans and not damaged:
         typer.echo(f"No experiments under {folder}. Run one: deviate run train.py")
         return
     head = ("name", "variant", "done", "failed", "running", "mean ± SD", "age", "size", "command")
     if entries:
-        typer.echo(aligned([head, *(_row(entry) for entry in entries)]))
+        typer.echo(align_columns([head, *(_row(entry) for entry in entries)]))
     for unread, error in damaged.items():
         typer.echo(f"{unread}: {error.message}; {error.hint}", err=True)
 
 
-def _damaged(name: str, error: RecordError) -> dict[str, Any]:
+def _damaged_entry(name: str, error: RecordError) -> dict[str, Any]:
     """The entry of an experiment of which nothing can be read."""
     numbers = dict.fromkeys(("n_runs", "n_completed", "n_failed", "n_running"), 0)
     unknown = dict.fromkeys(("mean", "rung", "created", "n_bytes"))
@@ -91,18 +91,18 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
         }
 
 
-def _scores(folder: Path, states: tuple[RunState, ...]) -> workflows.Scores | None:
+def _scores(folder: Path, states: tuple[RunState, ...]) -> workflows.ExperimentScores | None:
     """The scores of an experiment, if they are read in no time."""
     completed = [state.folder for state in states if state.state == "completed" and state.folder is not None]
     to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
     if not completed or to_read > MOST_BYTES:
         return None
-    scores = workflows.Scores(folder)
+    scores = workflows.ExperimentScores(folder)
     scores.read()
     return scores
 
 
-def _means(scores: workflows.Scores) -> tuple[Mean, ...]:
+def _means(scores: workflows.ExperimentScores) -> tuple[Mean, ...]:
     """The primary metric of each variant, if there is one."""
     primary = scores.primary()
     return tuple(mean for mean in scores.means(0.95, most=1, has_intervals=False) if mean.metric == primary)

@@ -9,7 +9,7 @@ import typer
 from deviate import replay, workflows
 from deviate.cli import complete
 from deviate.cli.app import command
-from deviate.cli.carry import Output, carry_out, conclude
+from deviate.cli.carry import Output, conclude, execute_with_progress
 from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.documents import DOCUMENTS, Documents
 from deviate.cli.options.execution import Budget, Jobs, Timeout, default_jobs
@@ -52,5 +52,5 @@ def resume_command(
     workflows.keep_settings(begun, settings)
     for note in workflows.resume_notes(begun):
         output.say(f"Note     {note}")
-    carry_out([begun], settings, output, budget_s=seconds(budget, "--budget"))
+    execute_with_progress([begun], settings, output, budget_s=seconds(budget, "--budget"))
     conclude([begun], [variant.name for variant in begun.plan.variants], analysis.options(), output, documents)

@@ -10,7 +10,7 @@ import typer
 from deviate import analysis, project, records, workflows
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
-from deviate.cli.carry import Output, carry_out, conclude
+from deviate.cli.carry import Output, conclude, execute_with_progress
 from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.capture import CaptureFlags
 from deviate.cli.options.documents import DOCUMENTS, Documents
@@ -20,10 +20,10 @@ from deviate.cli.options.runs import DEFAULT_RUNS, Runs, SampleSizeFlags, Varian
 from deviate.cli.options.values import commands, pair, seconds
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
-from deviate.project import Prepared, refuse_unknown_programs
-from deviate.workflows import Judging, Request
+from deviate.project import PreparedScript, refuse_unknown_programs
+from deviate.workflows import AnalysisOptions, Request
 
-Asked = tuple[Prepared, Request]
+RunRequest = tuple[PreparedScript, Request]
 
 
 @command(
@@ -57,7 +57,7 @@ def run_command(
     launch: LaunchFlags,
     execution: ExecutionFlags,
     budget: Budget = None,
-    sample_size: SampleSizeFlags,
+    sample_size_flags: SampleSizeFlags,
     captures: CaptureFlags,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse runs whose environments differ.")] = False,
     dry_run: Annotated[
@@ -82,25 +82,25 @@ def run_command(
     contenders = _contenders(command or (), versus, launch, name, cwd)
     first = next(iter(contenders.values()))
     settings = execution.settings()
-    growth = sample_size.declare(runs, analysis_flags.confidence)
+    sample_size = sample_size_flags.declare(runs, analysis_flags.confidence)
     request = launch.complete(
         Request(
-            runs=growth.first or runs or first.config.runs or DEFAULT_RUNS,
+            runs=sample_size.first or runs or first.config.runs or DEFAULT_RUNS,
             variants=variants.choose(first),
             name=name,
             seed=seed,
             settings=settings,
-            growth=growth,
+            sample_size=sample_size,
             budget_s=seconds(budget, "--budget"),
             is_strict=strict,
             capture=captures.spec(first.config.capture),
         )
     )
-    judging = analysis_flags.options()
-    requests: Mapping[str | None, Asked] = {side: (prepared, request) for side, prepared in contenders.items()}
+    options = analysis_flags.options()
+    requests: Mapping[str | None, RunRequest] = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
-        requests = sweep.points(sweep_of, requests, growth, documents)
-    _announce(requests, judging, output, is_silent=quiet and not dry_run)
+        requests = sweep.points(sweep_of, requests, sample_size, documents)
+    _announce(requests, options, output, is_silent=quiet and not dry_run)
     if dry_run:
         return
     folder = records.deviate_folder(first.target.root)
@@ -114,15 +114,19 @@ def run_command(
             n_runs = len(workflows.specs_of(experiment.plan, experiment.snapshot))
             output.say(f"Planned  {experiment.name}: deviate worker {experiment.name} --index 0 … {n_runs - 1}")
         return
-    more = workflows.Further(begun, names, request, judging)
-    carry_out(begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more)
+    more = workflows.StoppingRule(begun, names, request, options)
+    execute_with_progress(
+        begun, settings, output, variants=names, runs=request.runs, budget_s=request.budget_s, more=more
+    )
     if sweep_of is not None:
-        sweep.conclude(begun, judging, documents)
+        sweep.conclude(begun, options, documents)
     else:
-        conclude(begun, names, judging, output, documents, is_strict=strict)
+        conclude(begun, names, options, output, documents, is_strict=strict)
 
 
-def _announce(requests: Mapping[str | None, Asked], judging: Judging, output: Output, *, is_silent: bool) -> None:
+def _announce(
+    requests: Mapping[str | None, RunRequest], options: AnalysisOptions, output: Output, *, is_silent: bool
+) -> None:
     """Tell what is recorded and run; of a sweep the first value, and the names of all.
 
     Raises:
@@ -132,13 +136,13 @@ def _announce(requests: Mapping[str | None, Asked], judging: Judging, output: Ou
     for side, (prepared, request) in list(requests.items())[: 1 if swept else None]:
         if not is_silent:
             typer.echo(announcement(prepared, request, width(), name=side), file=output.people)
-        for warning in workflows.foresee(prepared, judging, request.growth):
+        for warning in workflows.validate_request(prepared, options, request.sample_size):
             typer.echo(f"Warning: {warning}", err=True)
     if swept and not is_silent:
         typer.echo(f"Sweep    {', '.join(swept)}\n", file=output.people)
 
 
-def _refuse(requests: Mapping[str | None, Asked], folder: Path) -> None:
+def _refuse(requests: Mapping[str | None, RunRequest], folder: Path) -> None:
     """Raise InputError for what can be known to fail, before anything is written."""
     for side, (prepared, request) in requests.items():
         if request.settings.executor == "local" and not request.wrap:
@@ -149,7 +153,7 @@ def _refuse(requests: Mapping[str | None, Asked], folder: Path) -> None:
 
 def _contenders(
     command: Sequence[str], versus: Sequence[str] | None, launch: LaunchFlags, name: str | None, folder: Path
-) -> dict[str | None, Prepared]:
+) -> dict[str | None, PreparedScript]:
     """What is run side by side, by the name of the experiment, None for the one that has not got any yet."""
     pythons = launch.pythons()
     python = pythons[0] if len(pythons) == 1 else None
@@ -167,10 +171,10 @@ def _contenders(
         pairs = [pair(text, "--versus", "NAME=COMMAND") for text in versus]
         if len({side for side, _ in pairs}) < len(pairs):
             raise InputError("two --versus have the same name", "give each its own: base=…, new=…")
-        return {side: launch.prepared(commands([text], "--versus")[0], folder, python) for side, text in pairs}
+        return {side: launch.prepare_target(commands([text], "--versus")[0], folder, python) for side, text in pairs}
     if len(pythons) > 1:
-        contenders = [launch.prepared(command, folder, path) for path in pythons]
+        contenders = [launch.prepare_target(command, folder, path) for path in pythons]
         stem = name or Path(contenders[0].analysis.script).stem
         labels = workflows.interpreter_labels(pythons)
         return {f"{stem}-{label}": prepared for label, prepared in zip(labels, contenders, strict=True)}
-    return {None: launch.prepared(command, folder, python)}
+    return {None: launch.prepare_target(command, folder, python)}

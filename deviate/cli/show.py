@@ -13,7 +13,7 @@ from deviate import records, workflows
 from deviate.cli import complete
 from deviate.cli.app import Form, as_json, command, width
 from deviate.cli.options.analysis import Confidence
-from deviate.cli.show_experiment import experiment_document, experiment_text, look
+from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
 from deviate.records import log_files
@@ -51,7 +51,7 @@ def show_command(
     if run is None:
         if log or stderr or follow:
             raise InputError("a log is that of one run", f"name it: deviate show {name} --run 0 --log")
-        overview = look(folder, variant, confidence=confidence)
+        overview = describe_experiment(folder, variant, confidence=confidence)
         typer.echo(as_json(experiment_document(overview)) if form is Form.json else experiment_text(overview, width()))
         return
     states = [

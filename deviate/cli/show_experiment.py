@@ -10,7 +10,7 @@ from typing import Any
 
 from deviate import records, replay, workflows
 from deviate.base import redacted_variables, redacted_words
-from deviate.cli.columns import aligned
+from deviate.cli.columns import align_columns
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Unavailable
 from deviate.records import Plan, artifacts_folder, read_manifest
@@ -24,7 +24,7 @@ GIVEN, DEFAULT = "given", "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Overview:
     """An experiment, or one variant of it, as it stands.
 
     Attributes:
@@ -40,7 +40,7 @@ class Shown:
     warnings: tuple[str, ...]
 
 
-def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
+def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95) -> Overview:
     """How an experiment stands.
 
     Args:
@@ -51,7 +51,7 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
     """
     plan = records.read_plan(folder)
     states = workflows.run_states(folder, plan)
-    scores = workflows.Scores(folder)
+    scores = workflows.ExperimentScores(folder)
     scores.read()
     completed = {
         state.run_id for state in states if state.state == "completed"
@@ -75,7 +75,7 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
     )
     all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
     means = tuple(mean for mean in all_means if variant in {"", mean.variant})
-    return Shown(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
+    return Overview(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
 
 
 def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
@@ -88,7 +88,7 @@ def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
     }
 
 
-def experiment_text(overview: Shown, width: int) -> str:
+def experiment_text(overview: Overview, width: int) -> str:
     """Several lines for people, no wider than `width` but for commands and paths, which are there to be copied."""
     plan = overview.plan
     sections = [
@@ -106,11 +106,11 @@ def _lines(label: str, text: str, width: int) -> list[str]:
     return [first + text] if label in UNBROKEN else filled(text, max(width, NARROWEST), first, indent)
 
 
-def _captured(overview: Shown) -> str:
+def _capture_text(overview: Overview) -> str:
     """What runs keep, and how much of it lies there."""
     folders = [artifacts_folder(state.folder) for state in overview.states if state.folder is not None]
     n_bytes = sum(workflows.size(folder) for folder in folders if folder.is_dir())
-    return f"{replay.tell_keeping(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
+    return f"{replay.describe_capture(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
 
 
 def runs_text(states: Sequence[RunState]) -> str:
@@ -137,7 +137,7 @@ def runs_text(states: Sequence[RunState]) -> str:
     ]
     head = ("variant",) if several else ()
     columns = (*head, "replicate", "state", "attempt", "host", "device", "time", "step", "last value", "reason")
-    lines = [aligned([columns, *rows])] if rows else []
+    lines = [align_columns([columns, *rows])] if rows else []
     for variant in dict.fromkeys(state.variant for state in states):
         waiting = tuple(state.replicate for state in states if state.variant == variant and not state.attempt)
         if waiting:
@@ -158,7 +158,7 @@ def step_text(state: RunState, n_steps: int | None) -> str:
     return f"{at} of {n_steps}" if n_steps is not None and at <= n_steps and state.state != "completed" else str(at)
 
 
-def experiment_document(overview: Shown) -> dict[str, Any]:
+def experiment_document(overview: Overview) -> dict[str, Any]:
     """The same as a JSON object."""
     plan = overview.plan
     return {
@@ -206,23 +206,23 @@ def variables_text(variables: dict[str, str]) -> str:
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in redacted_variables(variables).items())
 
 
-def _head(overview: Shown) -> Iterator[tuple[str, str]]:
+def _head(overview: Overview) -> Iterator[tuple[str, str]]:
     plan = overview.plan
     yield "Experiment", f"{plan.name}  {overview.folder}"
     yield "State", f"being run by {overview.used_by}" if overview.used_by else _idle(overview)
-    yield "Created", _created(plan)
+    yield "Created", _origin_text(plan)
     for index, note in enumerate(plan.imported):
         yield "Imported" if index == 0 else "", clean(note.removeprefix("imported "))
     yield from () if plan.imported else _commands(plan)
     for variant in plan.variants:
         if overview.variant in {"", variant.name}:
-            definition = f": {replay.tell(variant.definition)}" if variant.definition else ""
+            definition = f": {replay.describe_variant(variant.definition)}" if variant.definition else ""
             yield "Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}"
     yield from () if plan.imported else _carried_out(plan)
     if rung := workflows.rung_of(plan):
         yield "Ladder", f"a pair of deviate diverge, rung {rung}"
     if plan.capture:
-        yield "Capture", _captured(overview)
+        yield "Capture", _capture_text(overview)
     ways = (
         (metric, f"{metric.aggregate}{', primary' if metric.is_primary else ''}") for metric in plan.selection.metrics
     )
@@ -254,7 +254,7 @@ def _carried_out(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "Until", plan.precision
 
 
-def _foot(overview: Shown) -> Iterator[tuple[str, str]]:
+def _foot(overview: Overview) -> Iterator[tuple[str, str]]:
     for state in ("completed", "running", "failed", "lost", "cancelled", "waiting"):
         n = sum(run_state.state == state for run_state in overview.states)
         if n:
@@ -266,13 +266,13 @@ def _foot(overview: Shown) -> Iterator[tuple[str, str]]:
         yield "Warning", clean(warning)
 
 
-def _idle(overview: Shown) -> str:
+def _idle(overview: Overview) -> str:
     if all(state.state in {"completed", "failed"} for state in overview.states):
         return "nobody runs it; all runs are on record"
     return f"nobody runs it; what is missing is run by: deviate resume {overview.plan.name}"
 
 
-def _created(plan: Plan) -> str:
+def _origin_text(plan: Plan) -> str:
     changes = [f"; {', '.join(sorted(change.fields))} changed {instant(change.time)}" for change in plan.history]
     ago = f" ({duration(max(0.0, time.time() - plan.created))} ago)"
     return instant(plan.created) + ago + "".join(changes)
@@ -282,13 +282,15 @@ def _settings(plan: Plan) -> str:
     """Those that were given first."""
     settings = settings_of(plan)
     groups = {
-        origin: [f"{name} {_told(value)}" for name, (value, value_origin) in settings.items() if value_origin == origin]
+        origin: [
+            f"{name} {_value_text(value)}" for name, (value, value_origin) in settings.items() if value_origin == origin
+        ]
         for origin in (GIVEN, DEFAULT)
     }
     return "; ".join(f"{origin}: {', '.join(texts)}" for origin, texts in groups.items() if texts)
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None or value == ():
         return "none"
     if isinstance(value, tuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from deviate import records, replay, workflows
 from deviate.base import redacted_variables, redacted_words
-from deviate.cli.columns import aligned
+from deviate.cli.columns import align_columns
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
     commands_text,
@@ -46,15 +46,15 @@ def run_text(experiment: Path, state: RunState) -> str:
     lines = [f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _facts(experiment, state)]
     tried = workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
     if tried:
-        lines += ["", aligned([("attempt", "status", "started", "time", "host", "device", "reason", "cause"),
+        lines += ["", align_columns([("attempt", "status", "started", "time", "host", "device", "reason", "cause"),
                                *(_attempt_row(attempt, state) for attempt in tried)])]  # fmt: skip
     if state.folder is not None:
         lines += ["", *(f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _files(state.folder))]
-        if captured_files := _captured(state.folder):
-            lines += ["", aligned([("captured", "size"), *captured_files])]
+        if captured_files := _list_captured(state.folder):
+            lines += ["", align_columns([("captured", "size"), *captured_files])]
         facts = facts_of(state.folder)
         if facts:
-            lines += ["", aligned([("environment", ""), *sorted(facts.items())])]
+            lines += ["", align_columns([("environment", ""), *sorted(facts.items())])]
         if state.state == "failed":
             lines += ["", *(f"  {clean(line)}" for line in records.stderr_tail(log_files(state.folder)[1]))]
     return "\n".join(lines)
@@ -102,7 +102,7 @@ def _facts(experiment: Path, state: RunState) -> Iterator[tuple[str, str]]:
         yield "Seeds", ", ".join(f"{name} {seed}" for name, seed in spec.seeds) or "as the script sets them"
         yield "Controls", ", ".join(f"{name} {level}" for name, level in spec.controls) or "none"
         if spec.capture:
-            yield "Capture", replay.tell_keeping(spec.capture)
+            yield "Capture", replay.describe_capture(spec.capture)
         yield "Variables", variables_text(dict(spec.environment)) or "none"
     if step := step_text(state, None):
         yield "Step", step
@@ -134,7 +134,7 @@ def _files(attempt: Path) -> Iterator[tuple[str, str]]:
         yield label, path if Path(path).exists() else f"{path} (removed)" if label == "Work copy" else f"{path} (none)"
 
 
-def _captured(attempt: Path) -> list[tuple[str, str]]:
+def _list_captured(attempt: Path) -> list[tuple[str, str]]:
     return [(path.name, size_text(size)) for path, size in _sizes(attempt)]
 
 

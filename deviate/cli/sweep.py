@@ -12,8 +12,8 @@ from deviate.errors import InputError
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
     from deviate.cli.options.documents import Documents
-    from deviate.project import Prepared
-    from deviate.workflows import Begun, Growth, Judging, Request
+    from deviate.project import PreparedScript
+    from deviate.workflows import AnalysisOptions, PreparedExperiment, Request, SampleSizeRule
 
 Option = Annotated[
     str | None,
@@ -28,8 +28,11 @@ Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its
 
 
 def points(
-    text: str, requests: "Mapping[str | None, tuple[Prepared, Request]]", growth: "Growth", documents: "Documents"
-) -> "Mapping[str | None, tuple[Prepared, Request]]":
+    text: str,
+    requests: "Mapping[str | None, tuple[PreparedScript, Request]]",
+    sample_size: "SampleSizeRule",
+    documents: "Documents",
+) -> "Mapping[str | None, tuple[PreparedScript, Request]]":
     """What is run for each value, by the name of its experiment.
 
     Raises:
@@ -41,7 +44,7 @@ def points(
     refuse_documents(documents)
     if len(requests) > 1 or None not in requests:
         raise InputError("--sweep cannot stand beside --versus or several --python", "sweep one command at a time")
-    if growth.looks:
+    if sample_size.looks:
         raise InputError("--looks are for comparisons, and a sweep makes none", "leave --looks away")
     [(prepared, request)] = requests.values()
     stem = request.name or name_of(Path(prepared.analysis.script))
@@ -55,10 +58,10 @@ def refuse_documents(documents: "Documents") -> None:
         raise InputError(f"{flag} is for the report of experiments", "write a sweep with --latex FILE or --html FILE")
 
 
-def conclude(begun: "Sequence[Begun]", judging: "Judging", documents: "Documents") -> None:
+def conclude(begun: "Sequence[PreparedExperiment]", options: "AnalysisOptions", documents: "Documents") -> None:
     """Report the whole sweep as it is on record now; an exit code of its own where some runs failed."""
     [name] = {experiment.plan.sweep.sweep for experiment in begun if experiment.plan.sweep is not None}
-    if not report(begun[0].folder.parent.parent, name, judging, documents):
+    if not report(begun[0].folder.parent.parent, name, options, documents):
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
@@ -87,7 +90,7 @@ def _is_experiment(folder: Path, name: str) -> bool:
     return records.experiment_file(place).exists()
 
 
-def report(folder: Path, name: str, judging: "Judging", documents: "Documents") -> bool:
+def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Documents") -> bool:
     """Judge a sweep on record, and publish; gives whether all its runs completed.
 
     Raises:
@@ -99,9 +102,9 @@ def report(folder: Path, name: str, judging: "Judging", documents: "Documents") 
 
     refuse_documents(documents)
     points_on_record = read_sweep(folder, name)
-    sheet = sweep_sheet(judge_sweep(points_on_record, judging))
+    sheet = sweep_sheet(judge_sweep(points_on_record, options))
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
     experiments = [experiment for _, those in points_on_record for experiment in those]
     places = [experiment.folder for experiment in experiments if experiment.folder is not None]
-    workflows.tell_reported(places, is_comparison=False)
+    workflows.record_report(places, is_comparison=False)
     return all(run.status in {"completed", "cancelled"} for experiment in experiments for run in experiment.runs)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from deviate.diverge.align import Parted, parted, shared
+from deviate.diverge.align import FirstDifference, find_first_difference, keep_shared
 from deviate.diverge.phases import PHASES, Rows, phase_in_both, rows_of
 from deviate.diverge.sums import is_within
 from deviate.model.divergence import Difference, Place, Rung, RungFindings, Trace, TraceRecord
@@ -43,8 +43,8 @@ def compare_traces(
             differences.append(((-1,), _missing(rung, rank, is_first=one is not None)))
             continue
         pair = columns(one.records), columns(other.records)
-        pair = shared(*pair) if tolerance_ulps else pair
-        at = parted(*pair, partial(is_within, tolerance_ulps=tolerance_ulps) if tolerance_ulps else None)
+        pair = keep_shared(*pair) if tolerance_ulps else pair
+        at = find_first_difference(*pair, partial(is_within, tolerance_ulps=tolerance_ulps) if tolerance_ulps else None)
         n_compared += len(pair[0]) if at is None else at.first
         if at is not None:
             difference = _difference(rung, (one, other), pair, at, rows)
@@ -72,7 +72,7 @@ def _first_of(differences: Sequence[tuple[tuple[int, ...], Difference]]) -> Diff
     return difference if len(ranks) == 1 else replace(difference, more={**difference.more, "ranks": ranks})
 
 
-def _order(difference: Difference, records: Records, at: Parted) -> tuple[int, ...]:
+def _order(difference: Difference, records: Records, at: FirstDifference) -> tuple[int, ...]:
     """What puts the first differences of several ranks in order."""
     index = at.second if at.only_in == 2 else at.first
     begin = index
@@ -90,7 +90,7 @@ def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
 
 
 def _difference(
-    rung: Rung, traces: tuple[Trace, Trace], pair: tuple[Records, Records], at: Parted, rows: tuple[Rows, Rows]
+    rung: Rung, traces: tuple[Trace, Trace], pair: tuple[Records, Records], at: FirstDifference, rows: tuple[Rows, Rows]
 ) -> Difference:
     side, other_side = (1, 0) if at.only_in == 2 else (0, 1)
     places = at.first, at.second
@@ -100,7 +100,7 @@ def _difference(
     values = None
     if at.only_in is not None:
         more["during"], phase = phase, "program"
-        instead = _end_of(traces[other_side]) if other is None else _told(other)
+        instead = _end_of(traces[other_side]) if other is None else _describe_record(other)
         if at.then is not None:
             more["then"] = _then(pair, at.then, rows)
     elif other is not None:
@@ -138,7 +138,7 @@ def _end_of(trace: Trace) -> str:
     return f"{ending} after {trace.n_steps} update{'s' * (trace.n_steps != 1)}"
 
 
-def _told(record: TraceRecord) -> str:
+def _describe_record(record: TraceRecord) -> str:
     return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{_at(record.place)}"  # a loss is called loss
 
 

@@ -16,7 +16,7 @@ END = "weights at the end"
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class EndToEndDiff:
     """What comparing both runs found.
 
     Attributes:
@@ -36,7 +36,7 @@ class Ends:
     growth: tuple[Growth, ...]
 
 
-def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> Ends:
+def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndToEndDiff:
     """Lay both runs side by side.
 
     Args:
@@ -74,7 +74,7 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> Ends:
         difference=first,
         by_rank=comparison.by_rank if first is loss else (),
     )
-    return Ends(is_equal, compared, reported, n_values, n_losses, weights, findings, _growth(pair, reported))
+    return EndToEndDiff(is_equal, compared, reported, n_values, n_losses, weights, findings, _growth(pair, reported))
 
 
 def update_of(difference: Difference, pair: Pair) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.diverge.compare_outcomes import compare_ends
-from deviate.diverge.requests import Asked, CarryOut, ending, find_variant, run_pair, traced, with_levels
+from deviate.diverge.requests import DivergeRequest, Execute, ending, find_variant, run_pair, trace_capture, with_levels
 from deviate.diverge.windows import Window
 from deviate.model.divergence import Cause, Confirmation, Switch
 from deviate.records import WARNS
@@ -14,7 +14,7 @@ MOST_CONFIRMED = 3
 
 
 def confirm(
-    request: Asked, causes: Sequence[Cause], metrics: Sequence[str], carry_out: CarryOut
+    request: DivergeRequest, causes: Sequence[Cause], metrics: Sequence[str], execute: Execute
 ) -> Iterator[Confirmation]:
     """Try the switches of causes one after the other, until one leaves the runs equal.
 
@@ -28,21 +28,21 @@ def confirm(
             continue
         tried.add(switch.flags)
         number = f"-{len(tried)}" if len(tried) > 1 else ""
-        confirmation = _confirmed(request, cause, switch, metrics, carry_out, f".confirm{number}")
+        confirmation = _confirm_cause(request, cause, switch, metrics, execute, f".confirm{number}")
         yield confirmation
         if confirmation.is_equal:
             return
 
 
-def _confirmed(
-    request: Asked, cause: Cause, switch: Switch, metrics: Sequence[str], carry_out: CarryOut, suffix: str
+def _confirm_cause(
+    request: DivergeRequest, cause: Cause, switch: Switch, metrics: Sequence[str], execute: Execute, suffix: str
 ) -> Confirmation:
     variant = request.variant
     if switch.variant:
         variant = find_variant(switch.variant, request, is_warning_only=WARNS in request.variant.controls)
     variant = with_levels(variant, switch.levels)
-    wanted = traced(1, Window(), (), has_sums=bool(request.tolerance))
-    pair = run_pair(request, suffix, wanted, carry_out, variant=variant, environment=switch.environment)
+    wanted = trace_capture(1, Window(), (), has_sums=bool(request.tolerance))
+    pair = run_pair(request, suffix, wanted, execute, variant=variant, environment=switch.environment)
     ends = compare_ends(pair, metrics, tolerance=request.tolerance)
     if pair.failed:
         run = pair.failed[0]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from deviate.base import redacted_words
 from deviate.diverge.causes import Evidence, find_causes, gather_evidence
-from deviate.diverge.compare_outcomes import Ends, compare_ends
+from deviate.diverge.compare_outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.confirm import confirm
 from deviate.diverge.ladder import Climbed, Say, climb
-from deviate.diverge.magnitude import of_values, sized
-from deviate.diverge.requests import Asked, CarryOut, Pair, ending, run_pair, traced
+from deviate.diverge.magnitude import measure_size, of_values
+from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, trace_capture
 from deviate.diverge.windows import Window
 from deviate.errors import InputError
 from deviate.model import Experiment, Run, SelectedMetric, Variant
@@ -68,7 +68,7 @@ def refuse_varied(variant: Variant) -> None:
 
 
 def diverge(
-    request: Asked, carry_out: CarryOut, say: Say, *, goal: Rung | None = None, confirms: bool = False
+    request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, confirms: bool = False
 ) -> Ladder:
     """Climb the ladder; an interruption beyond its first rung ends it there.
 
@@ -81,8 +81,8 @@ def diverge(
         InputError, RunError, RecordError, KeyboardInterrupt: as `run_pair`.
     """
     say("Rung 1, metrics: both runs to the end, reported values and losses")
-    wanted = traced(1, Window(), (2,), has_sums=bool(request.tolerance))
-    pair = run_pair(request, "", wanted, carry_out)
+    wanted = trace_capture(1, Window(), (2,), has_sums=bool(request.tolerance))
+    pair = run_pair(request, "", wanted, execute)
     request = dataclasses.replace(request, snapshots=pair.snapshots)
     experiment = read(request.folder, pair.names)[0]
     metrics = quality(experiment)
@@ -93,12 +93,12 @@ def diverge(
     is_interrupted, why = False, ""
     try:
         if ends.is_equal is not None or goal is not None:
-            for rung in climb(later, pair, ends.findings, carry_out, say, goal=goal):
+            for rung in climb(later, pair, ends.findings, execute, say, goal=goal):
                 climbed.append(rung)  # noqa: PERF402  (an interruption leaves those before it)
         deepest = _deepest(climbed)
         if deepest is not None and climbed[deepest].findings.rung != "metrics":
             say("Size: one more pair keeps the numbers of what differs first")
-            difference, why = sized(later, climbed[deepest], carry_out)
+            difference, why = measure_size(later, climbed[deepest], execute)
             deepest_findings = dataclasses.replace(climbed[deepest].findings, difference=difference)
             climbed[deepest] = dataclasses.replace(climbed[deepest], findings=deepest_findings)
     except KeyboardInterrupt:
@@ -125,11 +125,11 @@ def diverge(
         causes = find_causes(findings.first, _evidence(request, seen or pair, pair, findings.rungs))
         findings = dataclasses.replace(findings, causes=causes)
     if confirms and findings.first is not None and not is_interrupted:
-        findings, is_interrupted = _confirmed(request, findings, metrics, carry_out, say)
-    return Ladder(findings, tuple(_told_runs(climbed, request.labels)), is_interrupted)
+        findings, is_interrupted = _confirm_causes(request, findings, metrics, execute, say)
+    return Ladder(findings, tuple(_runs_to_report(climbed, request.labels)), is_interrupted)
 
 
-def _told_runs(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterator[tuple[str, Run]]:
+def _runs_to_report(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterator[tuple[str, Run]]:
     for at, rung in enumerate(climbed):
         if rung.pair is None:
             continue
@@ -140,7 +140,7 @@ def _told_runs(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterator[tu
                 yield f"{label} of rung {rung.findings.rung}", run
 
 
-def _with_reason(ends: Ends, pair: Pair, labels: Sequence[str]) -> RungFindings:
+def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungFindings:
     """What the first rung found; where nothing could be compared, with the run that failed."""
     if ends.what or not pair.failed:
         return ends.findings
@@ -148,14 +148,14 @@ def _with_reason(ends: Ends, pair: Pair, labels: Sequence[str]) -> RungFindings:
     return dataclasses.replace(ends.findings, why_not="; ".join(failed))
 
 
-def _confirmed(
-    request: Asked, findings: DivergenceFindings, metrics: Sequence[str], carry_out: CarryOut, say: Say
+def _confirm_causes(
+    request: DivergeRequest, findings: DivergenceFindings, metrics: Sequence[str], execute: Execute, say: Say
 ) -> tuple[DivergenceFindings, bool]:
     """The same with what was tried, and whether the user has interrupted it."""
     tried, notes, is_interrupted = [], findings.notes, False
     say("Confirm: pairs with the switches of the likeliest causes")
     try:
-        for confirmation in confirm(request, findings.causes, metrics, carry_out):
+        for confirmation in confirm(request, findings.causes, metrics, execute):
             say(f"         {confirmation.flags}: {confirmation.what}")
             tried.append(confirmation)
     except KeyboardInterrupt:
@@ -174,7 +174,7 @@ def quality(experiment: Experiment) -> tuple[str, ...]:
     return tuple(metric.name for metric in sorted(metrics, key=lambda metric: not metric.is_primary))
 
 
-def _without_following(request: Asked) -> Asked:
+def _without_following(request: DivergeRequest) -> DivergeRequest:
     """The same without commands that follow the training, which later rungs end before."""
     sides = tuple(
         dataclasses.replace(
@@ -199,7 +199,7 @@ def _deepest(climbed: Sequence[Climbed]) -> int | None:
 def findings_of(
     experiment: Experiment,
     pair: Pair,
-    ends: Ends,
+    ends: EndToEndDiff,
     rungs: Sequence[RungFindings],
     *,
     name: str,
@@ -229,7 +229,7 @@ def findings_of(
     )
 
 
-def _notes(request: Asked, pair: Pair, ends: Ends, findings: DivergenceFindings) -> Iterator[str]:
+def _notes(request: DivergeRequest, pair: Pair, ends: EndToEndDiff, findings: DivergenceFindings) -> Iterator[str]:
     """What limits the answer."""
     if request.tolerance and findings.is_equal is False:
         yield f"a difference within {counted(request.tolerance, 'ulp')} was taken for none"
@@ -247,7 +247,7 @@ def _notes(request: Asked, pair: Pair, ends: Ends, findings: DivergenceFindings)
         yield "weights at the end are known by a hash, which says nothing of a difference within the tolerance"
 
 
-def _evidence(request: Asked, pair: Pair, whole: Pair, rungs: Sequence[RungFindings]) -> Evidence:
+def _evidence(request: DivergeRequest, pair: Pair, whole: Pair, rungs: Sequence[RungFindings]) -> Evidence:
     """What is known beside the difference: of the pair that shows it, and of the one that went to the end."""
     return gather_evidence(
         *pair.runs,

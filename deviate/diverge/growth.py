@@ -46,12 +46,12 @@ def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *
     steps = sorted(mine.keys() & theirs.keys())
     form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
     begin = next((at for at, step in enumerate(steps) if not _is_same(mine[step], theirs[step])), None)
-    chosen = [steps[at] for at in thinned(len(steps), begin)]
+    chosen = [steps[at] for at in thin_indices(len(steps), begin)]
     return Growth(
         name=name,
         unit="update" if is_update else "main-loop step",
         steps=tuple(chosen),
-        differences=tuple(_apart(mine[step], theirs[step]) for step in chosen),
+        differences=tuple(_distance(mine[step], theirs[step]) for step in chosen),
         ulps=tuple(value_ulps(mine[step], theirs[step], form) for step in chosen),
         first=tuple(mine[step] for step in chosen),
         second=tuple(theirs[step] for step in chosen),
@@ -59,7 +59,7 @@ def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *
     )
 
 
-def thinned(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
+def thin_indices(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
     """At most `most` indices of `n` points: the first, the last, `begin` and the one before it are among them.
 
     Args:
@@ -79,7 +79,7 @@ def _is_same(one: float, other: float) -> bool:
     return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)  # noqa: PLR0124
 
 
-def _apart(one: float, other: float) -> float:
+def _distance(one: float, other: float) -> float:
     """Absolute difference; 0 of two infinities of one sign and of two NaN, infinite where one alone is finite."""
     if one == other or (one != one and other != other):  # noqa: PLR0124  (NaN alone differs from itself)
         return 0.0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from deviate.diverge import compare_traces
-from deviate.diverge.requests import SHORTEST_S, Asked, CarryOut, Pair, ending, is_cut, run_pair, traced
+from deviate.diverge.requests import SHORTEST_S, DivergeRequest, Execute, Pair, ending, is_cut, run_pair, trace_capture
 from deviate.diverge.windows import AROUND, LONG_BEFORE, MOST_AGAIN, MOST_EQUAL, Window, next_window, window_around
 from deviate.model.divergence import RUNGS, Rung, RungFindings, Trace
 from deviate.records import TAP_FAILED
@@ -53,7 +53,7 @@ def level_of(rung: Rung) -> int:
 
 
 def climb(
-    request: Asked, first: Pair, findings: RungFindings, carry_out: CarryOut, say: Say, *, goal: Rung | None
+    request: DivergeRequest, first: Pair, findings: RungFindings, execute: Execute, say: Say, *, goal: Rung | None
 ) -> Iterator[Climbed]:
     """The rungs beyond the first one.
 
@@ -75,11 +75,11 @@ def climb(
             return
         level = level_of(rung)
         forecast = forecasts.get(level)
-        say(announced(rung, forecast))
+        say(announce(rung, forecast))
         window = _first_window(last, first.n_steps)
         measured = [rung_level for rung_level in range(level + 1, len(RUNGS) + 1) if forecasts.get(rung_level) is None]
         is_noise = difference is not None
-        climbed = _on_rung(request, rung, window, measured, carry_out, say, is_noise=is_noise)
+        climbed = _on_rung(request, rung, window, measured, execute, say, is_noise=is_noise)
         if climbed.pair is not None:
             pair = climbed.pair
             forecasts |= {rung_level: pair.costs(rung_level) for rung_level in measured}
@@ -101,11 +101,11 @@ def _first_window(last: RungFindings, n_steps: int) -> Window:
 
 
 def _on_rung(
-    request: Asked,
+    request: DivergeRequest,
     rung: Rung,
     window: Window,
     measured: list[int],
-    carry_out: CarryOut,
+    execute: Execute,
     say: Say,
     *,
     is_noise: bool,
@@ -116,8 +116,8 @@ def _on_rung(
     pair: Pair | None = None
     for number in range(1, MOST_AGAIN + 1):
         again = f"-{number}" if number > 1 else ""
-        wanted = traced(level, window, measured if number == 1 else (), has_sums=bool(request.tolerance))
-        pair = run_pair(request, f".{level}{again}", wanted, carry_out)
+        wanted = trace_capture(level, window, measured if number == 1 else (), has_sums=bool(request.tolerance))
+        pair = run_pair(request, f".{level}{again}", wanted, execute)
         n_runs, seconds = n_runs + 2, seconds + pair.wall_time_s
         findings = compare_traces(*pair.traces, rung, tolerance_ulps=request.tolerance)
         findings = dataclasses.replace(
@@ -127,30 +127,30 @@ def _on_rung(
         is_found = findings.difference is not None and following is None and not is_cut(findings.difference, pair)
         if pair.failed and not is_found:
             run = pair.failed[0]
-            return _ended(findings, f"its run {run.replicate} {ending(run)}", pair)
+            return _end_climb(findings, f"its run {run.replicate} {ending(run)}", pair)
         if pair.kinds.isdisjoint(OF_RUNG[rung]):
             why = next((why for deepest, why in ends_of(pair).values() if deepest < level), "")
             why = why or fault_of(pair) or WHY_NONE
-            return _ended(findings, f"no records of it: {why}", pair)
+            return _end_climb(findings, f"no records of it: {why}", pair)
         if following is None or (findings.difference is None and not is_noise):
             return Climbed(findings, pair)
         if number < MOST_AGAIN:
             moved = "did not part" if findings.difference is None else f"parted at update {findings.difference.step}"
-            say(f"         this pair {moved}: another one{_told(following)}")
+            say(f"         this pair {moved}: another one{_window_text(following)}")
         window = following
     why = f"the rung before parted, and of {MOST_AGAIN} further pairs none where it was looked at: noise comes and goes"
-    return _ended(findings, why, pair)
+    return _end_climb(findings, why, pair)
 
 
-def _ended(findings: RungFindings, why: str, pair: Pair | None) -> Climbed:
+def _end_climb(findings: RungFindings, why: str, pair: Pair | None) -> Climbed:
     return Climbed(dataclasses.replace(findings, difference=None, by_rank=(), why_not=why), pair)
 
 
-def _told(window: Window) -> str:
+def _window_text(window: Window) -> str:
     return ", to the end" if window.until is None else f", updates {window.first} to {window.until - 1}"
 
 
-def announced(rung: Rung, forecast: float | None) -> str:
+def announce(rung: Rung, forecast: float | None) -> str:
     """`Rung 4, operations: operation by operation; each step takes 2.1 times as long`."""
     dear = f"; each step takes {forecast:.1f} times as long" if forecast is not None and forecast > DEAR else ""
     return f"Rung {level_of(rung)}, {rung}: {SENTENCE[rung]}{dear}"

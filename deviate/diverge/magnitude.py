@@ -6,7 +6,7 @@ import numpy as np
 
 from deviate.diverge import compare_traces, float_form, ulps
 from deviate.diverge.ladder import Climbed, level_of
-from deviate.diverge.requests import Asked, CarryOut, Pair, run_pair, traced
+from deviate.diverge.requests import DivergeRequest, Execute, Pair, run_pair, trace_capture
 from deviate.diverge.windows import Window
 from deviate.model.divergence import Difference, Ulps
 from deviate.records import kept_arrays
@@ -25,7 +25,7 @@ def of_values(difference: Difference) -> Difference:
     return dataclasses.replace(difference, ulps=ulps(one, other))
 
 
-def sized(request: Asked, climbed: Climbed, carry_out: CarryOut) -> tuple[Difference | None, str]:
+def measure_size(request: DivergeRequest, climbed: Climbed, execute: Execute) -> tuple[Difference | None, str]:
     """The first difference of a rung with its size, and why it has none; empty where it has.
 
     Args:
@@ -48,8 +48,8 @@ def sized(request: Asked, climbed: Climbed, carry_out: CarryOut) -> tuple[Differ
         head = f"{wanted.kind}|{wanted.name}|{wanted.ordinal}"
         level = level_of(climbed_difference.rung)
         suffix = ".size" + (f"-{number}" if number > 1 else "")
-        recorded = traced(level, window, (), has_sums=bool(request.tolerance), kept_record=head)
-        pair = run_pair(request, suffix, recorded, carry_out)
+        recorded = trace_capture(level, window, (), has_sums=bool(request.tolerance), kept_record=head)
+        pair = run_pair(request, suffix, recorded, execute)
         pair_difference = compare_traces(
             *pair.traces, climbed_difference.rung, tolerance_ulps=request.tolerance
         ).difference

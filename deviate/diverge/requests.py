@@ -13,9 +13,9 @@ from deviate.errors import InputError
 from deviate.model import Run, Snapshot, Variant
 from deviate.model.divergence import Difference, Trace
 from deviate.model.traces import columns
-from deviate.project import Prepared
+from deviate.project import PreparedScript
 from deviate.records import read_traces
-from deviate.workflows import Begun, Request, begin, name_of, read
+from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
 LONGEST_STEM = 60
@@ -25,7 +25,7 @@ ENDED = frozenset({"completed", "diverged"})
 """How a run ends whose training took its course."""
 
 Pairs = tuple[tuple[str, str], ...]
-CarryOut = Callable[[Sequence[Begun]], object]
+Execute = Callable[[Sequence[PreparedExperiment]], object]
 """Runs what is missing of experiments, before the eyes of the user."""
 
 
@@ -38,13 +38,13 @@ class Side:
         environment: variables for it alone.
     """
 
-    prepared: Prepared
+    prepared: PreparedScript
     label: str = ""
     environment: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DivergeRequest:
     """What the user asks of a ladder.
 
     Attributes:
@@ -110,8 +110,8 @@ class Pair:
     @property
     def kinds(self) -> frozenset[str]:
         """Kinds of the records of both runs."""
-        traced = [columns(trace.records) for side in self.traces for trace in side]
-        return frozenset(records.heads[number][0] for records in traced for number in set(records.head))
+        tables = [columns(trace.records) for side in self.traces for trace in side]
+        return frozenset(records.heads[number][0] for records in tables for number in set(records.head))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
     stem = name or name_of(script)[:LONGEST_STEM] + SUFFIX
 
     def is_taken(base: str) -> bool:
-        side_names = [_named(base, label) for label in labels]
+        side_names = [_experiment_name(base, label) for label in labels]
         return any(name == side_name or name.startswith(f"{side_name}.") for name in names for side_name in side_names)
 
     if name is not None and is_taken(name):
@@ -175,11 +175,13 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
     return base
 
 
-def _named(base: str, label: str) -> str:
+def _experiment_name(base: str, label: str) -> str:
     return f"{base}-{label}" if label else base
 
 
-def traced(level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept_record: str = "") -> Pairs:
+def trace_capture(
+    level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept_record: str = ""
+) -> Pairs:
     """What a pair of runs is to record, as in `Spec.capture`.
 
     Args:
@@ -202,10 +204,10 @@ def traced(level: int, window: Window, measured: Sequence[int], *, has_sums: boo
 
 
 def run_pair(
-    request: Asked,
+    request: DivergeRequest,
     suffix: str,
     wanted: Pairs,
-    carry_out: CarryOut,
+    execute: Execute,
     *,
     variant: Variant | None = None,
     environment: Pairs = (),
@@ -232,13 +234,13 @@ def run_pair(
             capture=wanted,
             needs_metrics=False,
         )
-        name = f"{_named(request.base, side.label)}{suffix}"
+        name = f"{_experiment_name(request.base, side.label)}{suffix}"
         begun.append(begin(side.prepared, of_side, request.folder, name=name, like=like))
-    carry_out(begun)
+    execute(begun)
     return read_pair(request.folder, [f"{experiment.name}:{chosen.name}" for experiment in begun], begun)
 
 
-def read_pair(folder: Path, names: Sequence[str], begun: Sequence[Begun]) -> Pair:
+def read_pair(folder: Path, names: Sequence[str], begun: Sequence[PreparedExperiment]) -> Pair:
     """Both runs as they are on record.
 
     Raises:
@@ -258,7 +260,7 @@ def with_levels(variant: Variant, levels: Sequence[tuple[str, str]]) -> Variant:
     return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
 
 
-def find_variant(name: str, request: Asked, *, is_warning_only: bool) -> Variant:
+def find_variant(name: str, request: DivergeRequest, *, is_warning_only: bool) -> Variant:
     """The variant of a name, built in or the user's own."""
     variants = replay.choose_variants([name], request.sides[0].prepared.variants, is_warning_only=is_warning_only)
     return dataclasses.replace(variants[0], are_trackers_offline=request.variant.are_trackers_offline)

@@ -14,7 +14,7 @@ AROUND = 4
 LONGEST_LINE = 400
 
 
-def with_lines_around(findings: DivergenceFindings, attempt: Path) -> DivergenceFindings:
+def attach_source_context(findings: DivergenceFindings, attempt: Path) -> DivergenceFindings:
     """The same with the lines around each place, and its text; secrets are covered.
 
     They are read once all is found, for traces name places by the million.
@@ -22,10 +22,10 @@ def with_lines_around(findings: DivergenceFindings, attempt: Path) -> Divergence
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
     """
-    return _filled(findings, Texts(snapshot_folder(attempt.parent.parent.parent)).lines)
+    return _fill_places(findings, Texts(snapshot_folder(attempt.parent.parent.parent)).lines)
 
 
-def _filled(findings: DivergenceFindings, lines_of: Callable[[str], list[str]]) -> DivergenceFindings:
+def _fill_places(findings: DivergenceFindings, lines_of: Callable[[str], list[str]]) -> DivergenceFindings:
     place = functools.partial(_place, lines_of)
 
     def difference(item: Difference | None) -> Difference | None:

@@ -103,7 +103,7 @@ def _complex_differ(one: Array, other: Array) -> npt.NDArray[np.intp]:
     return np.flatnonzero((one.view(f"u{half}") != other.view(f"u{half}")).reshape(-1, 2).any(axis=1))
 
 
-def _ordered(array: Array) -> npt.NDArray[np.int64]:
+def _order_bits(array: Array) -> npt.NDArray[np.int64]:
     """Bits as whole numbers that rise with the floats."""
     size = array.dtype.itemsize
     bits = array.view(f"i{size}").astype(np.int64)
@@ -111,7 +111,7 @@ def _ordered(array: Array) -> npt.NDArray[np.int64]:
 
 
 def _steps(one: Array, other: Array) -> npt.NDArray[np.uint64]:
-    mine, theirs = _ordered(one), _ordered(other)
+    mine, theirs = _order_bits(one), _order_bits(other)
     larger, smaller = np.maximum(mine, theirs), np.minimum(mine, theirs)
     return larger.view(np.uint64) - smaller.view(np.uint64)  # up to 2^64 - 2^53, which wraps round to what is right
 

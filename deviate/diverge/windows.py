@@ -61,9 +61,9 @@ def next_window(window: Window, difference: Difference | None) -> Window | None:
     if difference.step is None:
         return None
     if difference.step < window.first:
-        return _joined(window_around(difference.step), window)
+        return _join(window_around(difference.step), window)
     if difference.step not in window:
-        return _joined(window, window_around(difference.step))
+        return _join(window, window_around(difference.step))
     if window.first and difference.step == window.first and difference.kind in CARRIED:
         return _earlier(window)
     return None
@@ -81,6 +81,6 @@ def _earlier(window: Window) -> Window:
     return Window(max(0, window.first - WIDER * width), window.until)
 
 
-def _joined(one: Window, other: Window) -> Window:
+def _join(one: Window, other: Window) -> Window:
     until = None if one.until is None or other.until is None else max(one.until, other.until)
     return Window(min(one.first, other.first), until)

@@ -16,7 +16,7 @@ from tomlkit.items import Item, Table
 
 from deviate.errors import InputError, ToolError
 from deviate.model import Place
-from deviate.project.config import Wish, parse
+from deviate.project.config import MetricConfig, parse
 
 WIDTH = 116
 OFFERED = "---- Reported too, but not recorded. Take the comment signs away to record one of these."
@@ -33,13 +33,13 @@ class Entry:
     """A metric that the file is to list.
 
     Attributes:
-        wish: what its section is to say.
+        section: what its section is to say.
         was: the section as it is in the file; None for a new one.
         reason: comment in a new one.
     """
 
-    wish: Wish
-    was: Wish | None = None
+    section: MetricConfig
+    was: MetricConfig | None = None
     reason: str = ""
 
 
@@ -110,7 +110,7 @@ def rewrite(text: str, wanted: Rewriting) -> str:
         listed = parse(new_text, "deviate.toml").metrics or ()
     except InputError:
         listed = ()
-    if {wish.name: wish for wish in listed} != {entry.wish.name: entry.wish for entry in wanted.entries}:
+    if {section.name: section for section in listed} != {entry.section.name: entry.section for entry in wanted.entries}:
         raise ToolError(
             "deviate.toml could not be rewritten in its present form, and is left as it is",
             "Write each metric as a section of its own, [metrics.NAME], and try again.",
@@ -122,10 +122,10 @@ def _rewritten(text: str, wanted: Rewriting) -> str:
     pieces = pieces_of(text if text.endswith("\n") or not text else f"{text}\n")
     has_metrics = any(piece.holds("metrics") for piece in pieces)
     has_experiment = any(piece.holds("experiment") for piece in pieces)
-    changes = [(_find(pieces, entry.was.name), entry.was, entry.wish) for entry in wanted.entries if entry.was]
+    changes = [(_find(pieces, entry.was.name), entry.was, entry.section) for entry in wanted.entries if entry.was]
     drops = [(_find(pieces, name), name, note) for name, note in wanted.dropped.items()]
-    for piece, was, wish in changes:
-        _change(piece, was, wish)
+    for piece, was, section in changes:
+        _change(piece, was, section)
     for piece, name, note in drops:
         _comment_out(piece, name, note)
     experiment = [] if has_experiment else pieces_of("[experiment]\n")
@@ -134,32 +134,32 @@ def _rewritten(text: str, wanted: Rewriting) -> str:
     added += [piece.text for piece in experiment]
     added += [_section(entry) for entry in wanted.entries if entry.was is None]
     added += [comment(OFFERED)] if wanted.offered else []
-    added += [commented(_section(entry)) for entry in wanted.offered]
+    added += [comment_out(_section(entry)) for entry in wanted.offered]
     _insert(pieces, added)
     _remember(pieces, wanted.statements)
     return "".join(piece.text + piece.gap for piece in pieces)
 
 
-def section_lines(wish: Wish) -> list[str]:
+def section_lines(section: MetricConfig) -> list[str]:
     """The keys of a section, as they are written."""
-    return [f"{key} = {item(value).as_string()}" for key, value in _values(wish).items()]
+    return [f"{key} = {item(value).as_string()}" for key, value in _values(section).items()]
 
 
-def _values(wish: Wish) -> dict[str, Value]:
+def _values(section: MetricConfig) -> dict[str, Value]:
     """What a section says, key by key, without what goes without saying."""
     values: dict[str, Value | None] = {
-        "where": None if wish.where is None else str(wish.where),
-        "expression": wish.expression,
-        "path": None if wish.path is None else [str(place) for place in wish.path],
-        "label": wish.label,
-        "direction": wish.direction,
-        "aggregate": None if wish.aggregate == "last" else wish.aggregate,
-        "unit": wish.unit or None,
-        "role": wish.role,
-        "primary": wish.is_primary or None,
-        "margin": wish.margin,
-        "target": wish.target,
-        "n_examples": wish.n_examples,
+        "where": None if section.where is None else str(section.where),
+        "expression": section.expression,
+        "path": None if section.path is None else [str(place) for place in section.path],
+        "label": section.label,
+        "direction": section.direction,
+        "aggregate": None if section.aggregate == "last" else section.aggregate,
+        "unit": section.unit or None,
+        "role": section.role,
+        "primary": section.is_primary or None,
+        "margin": section.margin,
+        "target": section.target,
+        "n_examples": section.n_examples,
     }
     return {key: value for key, value in values.items() if value is not None}
 
@@ -168,37 +168,37 @@ def _find(pieces: Sequence[Piece], name: str) -> Piece:
     return next(piece for piece in pieces if piece.holds("metrics", name))
 
 
-def _change(piece: Piece, was: Wish, wish: Wish) -> None:
+def _change(piece: Piece, was: MetricConfig, section: MetricConfig) -> None:
     """Bring a section up to date: only keys whose value is another one are touched."""
-    if was == wish:
+    if was == section:
         return
     document = tomlkit.parse(piece.text)
     metrics = cast("MutableMapping[str, MutableMapping[str, object]]", document["metrics"])
-    section, old, new = metrics[was.name], _values(was), _values(wish)
+    table, old, new = metrics[was.name], _values(was), _values(section)
     for gone in old.keys() - new.keys():
-        section.pop(gone, None)
+        table.pop(gone, None)
     for name, value in new.items():
         if old.get(name) != value:
-            section[name] = item(value)
-    if wish.name != was.name and piece.key != ("metrics", was.name):
-        metrics[wish.name] = metrics.pop(was.name)
+            table[name] = item(value)
+    if section.name != was.name and piece.key != ("metrics", was.name):
+        metrics[section.name] = metrics.pop(was.name)
     piece.text = tomlkit.dumps(document)
-    if wish.name != was.name and piece.key == ("metrics", was.name):
-        trivia = cast("Table", section).trivia
+    if section.name != was.name and piece.key == ("metrics", was.name):
+        trivia = cast("Table", table).trivia
         _, _, keys = piece.text.partition("\n")
-        piece.text = f"{trivia.indent}[metrics.{key(wish.name)}]{trivia.comment_ws}{trivia.comment}\n{keys}"
-        piece.key = ("metrics", wish.name)
+        piece.text = f"{trivia.indent}[metrics.{key(section.name)}]{trivia.comment_ws}{trivia.comment}\n{keys}"
+        piece.key = ("metrics", section.name)
 
 
 def _comment_out(piece: Piece, name: str, note: str) -> None:
     if piece.key == ("metrics", name):
         left, text = "", piece.text
     else:
-        document, section = tomlkit.parse(piece.text), tomlkit.document()
+        document, table = tomlkit.parse(piece.text), tomlkit.document()
         metrics = cast("MutableMapping[str, Table]", document["metrics"])
-        section["metrics"] = {name: metrics.pop(name).unwrap()}
-        left, text = tomlkit.dumps(document), tomlkit.dumps(section)
-    piece.text, piece.gap = left, comment(note) + commented(text) + piece.gap
+        table["metrics"] = {name: metrics.pop(name).unwrap()}
+        left, text = tomlkit.dumps(document), tomlkit.dumps(table)
+    piece.text, piece.gap = left, comment(note) + comment_out(text) + piece.gap
 
 
 def _set_experiment(pieces: Sequence[Piece], wanted: Rewriting) -> None:
@@ -246,8 +246,8 @@ def _remember(pieces: list[Piece], statements: Mapping[Place, str]) -> None:
 def _section(entry: Entry) -> str:
     """A new section with its reason inside, so that the two stay together."""
     reason = comment(entry.reason, WIDTH) if entry.reason else ""
-    keys = "".join(f"{line}\n" for line in section_lines(entry.wish))
-    return f"[metrics.{key(entry.wish.name)}]\n{reason}{keys}"
+    keys = "".join(f"{line}\n" for line in section_lines(entry.section))
+    return f"[metrics.{key(entry.section.name)}]\n{reason}{keys}"
 
 
 def pieces_of(text: str) -> list[Piece]:
@@ -305,6 +305,6 @@ def comment(text: str, width: int | None = None) -> str:
     return "".join(f"# {line}".rstrip() + "\n" for line in lines)
 
 
-def commented(text: str) -> str:
+def comment_out(text: str) -> str:
     """Lines of TOML with comment signs before them."""
     return "".join(f"# {line}" if line.strip() else line for line in LINE.findall(text))

@@ -32,12 +32,12 @@ def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = 
     lines = [f"Folder     {_clean(str(entries.folder))}", f"           {count}", ""]
     for number, entry in enumerate(scripts, start=1):
         lines.append(f"{number:>3}  {_clean(entry.file)}")
-        lines += _wrapped(_clean("; ".join(entry.reasons)), width, " " * MARGIN, " " * MARGIN)
+        lines += _wrap(_clean("; ".join(entry.reasons)), width, " " * MARGIN, " " * MARGIN)
     if len(entries.scripts) > len(scripts):
         lines.append(f"     and {len(entries.scripts) - len(scripts)} more (--all shows them)")
     lines.append("")
     if entries.notebooks:
-        lines += _wrapped(_of_notebooks(entries), width, "Notebooks  ", " " * 11)
+        lines += _wrap(_of_notebooks(entries), width, "Notebooks  ", " " * 11)
     title = "Next" if entries.is_clear else "Try"
     return "\n".join([*lines, f"{title:<11}{_command('analyze', entries, cwd)}"]) + "\n"
 
@@ -92,7 +92,7 @@ def _seen_from(path: Path, cwd: Path) -> str:
     return os.path.relpath(path, cwd)
 
 
-def _wrapped(text: str, width: int, first: str, indent: str) -> list[str]:
+def _wrap(text: str, width: int, first: str, indent: str) -> list[str]:
     return textwrap.wrap(text, max(width, 60), initial_indent=first, subsequent_indent=indent)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from deviate.analysis import read_statements
 from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Place, Rejected
-from deviate.project.config import Config, Wish, read_text
+from deviate.project.config import Config, MetricConfig, read_text
 from deviate.project.config_edit import Entry, Rewriting, rewrite
 from deviate.project.relocate import places_now
-from deviate.project.selection import Match, wish_of
+from deviate.project.selection import Match, section_of
 
 INTRODUCTION = """\
 What deviate records of {script}. {loop}
@@ -79,34 +79,34 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     """
     refuse_other_script(analysis, config, path)
     for match in matches:
-        if isinstance(match.found, InputError) and not match.is_gone:
-            raise match.found
-    present = [match for match in matches if isinstance(match.found, Metric)]
+        if isinstance(match.outcome, InputError) and not match.is_gone:
+            raise match.outcome
+    present = [match for match in matches if isinstance(match.outcome, Metric)]
     gone = [match for match in matches if match not in present]
-    unlisted_metrics, left = unlisted(analysis, config, matches)
-    new = new_entries(unlisted_metrics, [match.wish.name for match in present])
+    unlisted_metrics, left = split_unlisted(analysis, config, matches)
+    new = new_entries(unlisted_metrics, [match.section.name for match in present])
     is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
-    entries = [*(Entry(match.wish, match.written) for match in present), *([] if is_by_hand else new)]
+    entries = [*(Entry(match.section, match.written) for match in present), *([] if is_by_hand else new)]
     offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
     dropped = {match.written.name: GONE for match in gone}
     write_listed(ListedMetrics(analysis, entries, dropped, offered, config.main_loop is not None), path)
     return Saved(
         added=() if is_by_hand or not config.metrics else _names(new),
-        moved=tuple(match.wish.name for match in present if match.has_moved),
+        moved=tuple(match.section.name for match in present if match.has_moved),
         gone=tuple(match.written.name for match in gone),
         left=tuple(metric.name for metric in left),
         offered=_names(new) if is_by_hand else (),
     )
 
 
-def unlisted(
+def split_unlisted(
     analysis: Analysis, config: Config, matches: Sequence[Match]
 ) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
     """The metrics that the file does not list: those that are new, and those that were there when it was saved."""
-    listed = {match.found.id for match in matches if isinstance(match.found, Metric)}
+    listed = {match.outcome.id for match in matches if isinstance(match.outcome, Metric)}
     not_listed = [metric for metric in analysis.metrics if metric.id not in listed]
     remembered = places_now(analysis, config.statements)
-    left = [metric for metric in not_listed if config.statements and remembered.issuperset(_places(wish_of(metric)))]
+    left = [metric for metric in not_listed if config.statements and remembered.issuperset(_places(section_of(metric)))]
     return tuple(metric for metric in not_listed if metric not in left), tuple(left)
 
 
@@ -138,7 +138,7 @@ def write_listed(listed: ListedMetrics, path: Path) -> None:
         entries=listed.entries,
         dropped=listed.dropped,
         offered=listed.offered,
-        statements=_statements(analysis, [entry.wish for entry in listed.entries], chosen),
+        statements=_statements(analysis, [entry.section for entry in listed.entries], chosen),
     )
     write_text(path, rewrite(read_text(path), wanted))
 
@@ -148,7 +148,9 @@ def new_entries(metrics: Iterable[Metric], used_names: Iterable[str]) -> list[En
     names = set(used_names)
     return [
         Entry(
-            dataclasses.replace(wish_of(metric), name=free_name(metric.name, names)), None, "; ".join(metric.evidence)
+            dataclasses.replace(section_of(metric), name=free_name(metric.name, names)),
+            None,
+            "; ".join(metric.evidence),
         )
         for metric in metrics
     ]
@@ -156,13 +158,13 @@ def new_entries(metrics: Iterable[Metric], used_names: Iterable[str]) -> list[En
 
 def rejected_entries(rejected: Iterable[Rejected], entries: Iterable[Entry]) -> list[Entry]:
     """Sections for values that are reported and can be recorded, but were not taken for metrics, with the reason."""
-    names = {entry.wish.name for entry in entries}
-    return [Entry(wish_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
+    names = {entry.section.name for entry in entries}
+    return [Entry(section_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
 
 
-def wish_of_rejected(item: Rejected, used_names: set[str]) -> Wish:
+def section_of_rejected(item: Rejected, used_names: set[str]) -> MetricConfig:
     """The section for a value that was not taken for a metric, under a name that is not taken."""
-    return Wish(free_name(name_from(item.expression), used_names), Place(item.file, item.line), item.expression)
+    return MetricConfig(free_name(name_from(item.expression), used_names), Place(item.file, item.line), item.expression)
 
 
 def name_from(expression: str) -> str:
@@ -202,9 +204,9 @@ def write_text(path: Path, text: str) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}", "Check the folder and its permissions.") from None
 
 
-def _statements(analysis: Analysis, wishes: Sequence[Wish], loop: Place | None) -> dict[Place, str]:
+def _statements(analysis: Analysis, sections: Sequence[MetricConfig], loop: Place | None) -> dict[Place, str]:
     """What stands at the loop and at the places of all metrics, listed or not, in order of file and line."""
-    every = {place for wish in (*map(wish_of, analysis.metrics), *wishes) for place in _places(wish)}
+    every = {place for section in (*map(section_of, analysis.metrics), *sections) for place in _places(section)}
     every |= {loop} if loop else set()
     files = {file: read_statements(analysis.root / file) for file in {place.file for place in every}}
     texts = {place: files[place.file].text_at(place.line) for place in every}
@@ -212,9 +214,9 @@ def _statements(analysis: Analysis, wishes: Sequence[Wish], loop: Place | None) 
     return {place: text for place, text in ordered if text}
 
 
-def _places(wish: Wish) -> set[Place]:
-    return {*(wish.path or ()), *([wish.where] if wish.where else [])}
+def _places(section: MetricConfig) -> set[Place]:
+    return {*(section.path or ()), *([section.where] if section.where else [])}
 
 
 def _names(entries: Iterable[Entry]) -> tuple[str, ...]:
-    return tuple(entry.wish.name for entry in entries)
+    return tuple(entry.section.name for entry in entries)

@@ -20,7 +20,7 @@ LEVELS = ("losses", "steps", "modules", "operations")
 Pairs = tuple[tuple[str, str], ...]
 
 
-def keeping(
+def capture_pairs(
     kinds: Sequence[str] = (),
     *,
     every: int | None = None,
@@ -65,7 +65,7 @@ def keeping(
     return tuple(wanted.items())
 
 
-def whole_keeping(pairs: Pairs) -> Pairs:
+def with_defaults(pairs: Pairs) -> Pairs:
     """The same with what was not said at its default, so that a spec tells it all."""
     if not pairs or is_trace(pairs):
         return pairs
@@ -77,7 +77,7 @@ def is_trace(pairs: Pairs) -> bool:
     return TRACE in dict(pairs)
 
 
-def is_kept(wanted: Pairs, recorded: Pairs) -> bool:
+def is_captured(wanted: Pairs, recorded: Pairs) -> bool:
     """Whether runs that keep so much have all that is asked for. Who asks for nothing has it."""
     if is_trace(wanted) or is_trace(recorded):
         return wanted == recorded
@@ -89,11 +89,11 @@ def is_kept(wanted: Pairs, recorded: Pairs) -> bool:
     )
 
 
-def tell_keeping(pairs: Pairs) -> str:
+def describe_capture(pairs: Pairs) -> str:
     """In words, as "predictions and weights, at the end and every 5 steps of the main loop"; "nothing" for nothing."""
     wanted: Mapping[str, str] = dict(pairs)
     if TRACE in wanted:
-        return _tell_trace(wanted)
+        return _describe_trace(wanted)
     kinds = [kind for kind in KINDS if kind in wanted]
     if not kinds:
         return f"a profile of steps {wanted['profile']} of the main loop" if "profile" in wanted else "nothing"
@@ -104,7 +104,7 @@ def tell_keeping(pairs: Pairs) -> str:
     return f"{' and '.join(kinds)}, {when}" + (f", predictions also with {names}" if names else "")
 
 
-def _tell_trace(wanted: Mapping[str, str]) -> str:
+def _describe_trace(wanted: Mapping[str, str]) -> str:
     """`a trace of operations, updates 0 to 9, where the run ends`, for level 4 until 10."""
     first, until = wanted.get("trace-from", "0"), wanted.get("trace-until")
     level = LEVELS[int(wanted[TRACE]) - 1]

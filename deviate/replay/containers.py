@@ -16,7 +16,7 @@ SHELLS = {"apptainer": "APPTAINERENV_", "singularity": "SINGULARITYENV_"}
 """Programs that hand the environment in unless asked not to, and the prefix of variables that always go in."""
 
 
-def wrapped(
+def wrap_command(
     wrap: Sequence[str],
     command: Sequence[str],
     environment: Mapping[str, str],

@@ -55,11 +55,11 @@ def execute(
         raise ValueError(f"{snapshot.folder} is not the snapshot of {experiment_folder}")
     settings = Settings(jobs=jobs, timeout_s=timeout, retries=retries)
     orders = [Order(experiment_folder, spec) for spec in specs]
-    outcomes = carry_out(orders, LocalExecutor(settings), settings, Listeners(on_update))
+    outcomes = execute_orders(orders, LocalExecutor(settings), settings, Listeners(on_update))
     return tuple(outcomes[order] for order in orders)
 
 
-def carry_out(
+def execute_orders(
     orders: Sequence[Order],
     executor: Executor,
     settings: Settings,
@@ -97,7 +97,7 @@ def work(order: Order, settings: Settings) -> Outcome:
 
     Raises:
         InUseError: somebody else runs it now.
-        RunError, RecordError, KeyboardInterrupt: as in `carry_out`.
+        RunError, RecordError, KeyboardInterrupt: as in `execute_orders`.
     """
     end_orphans([order.run], waits=True)
     alone = dataclasses.replace(settings, executor="local", jobs=1, gpus=None, retries=0, max_failures=None)
@@ -152,7 +152,7 @@ class _Schedule:
 
     def run(self) -> None:
         while True:
-            self._obey()
+            self._raise_interrupt()
             self._stop_starting_in_time()
             if self.is_draining and not self.is_closed:
                 self._close("No new runs; those that are running finish. Interrupt again to end them; nothing is lost.")
@@ -168,7 +168,7 @@ class _Schedule:
             for update in self.executor.poll(POLL_S):
                 self._take(update)
 
-    def _obey(self) -> None:
+    def _raise_interrupt(self) -> None:
         """Raise the interrupt that was asked for: here nothing is half done."""
         if self.is_interrupted:
             self.is_interrupted = False
@@ -186,7 +186,7 @@ class _Schedule:
         at_once = False
         while self.running:
             try:
-                self._obey()
+                self._raise_interrupt()
                 for order in self.running.values():
                     self.executor.cancel(order, at_once=at_once)
                 for update in self.executor.poll(POLL_S):

@@ -95,12 +95,12 @@ def _gpus() -> dict[str, str]:
     program = shutil.which("nvidia-smi")
     if program is None:
         return {}
-    listed = _said(program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").strip()
+    listed = _nvidia_text(program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").strip()
     rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
     rows = [row for row in rows if len(row) == 3]
     if not rows:
         return {}
-    cuda = re.search(r"CUDA(?: UMD)? Version\s*:\s*([\d.]+)", _said(program))
+    cuda = re.search(r"CUDA(?: UMD)? Version\s*:\s*([\d.]+)", _nvidia_text(program))
     return {
         "GPU": ", ".join(sorted({name for name, _, _ in rows})),
         "GPUs": "; ".join(f"{number}: {name}, {memory}" for number, (name, _, memory) in enumerate(rows)),
@@ -109,7 +109,7 @@ def _gpus() -> dict[str, str]:
     }
 
 
-def _said(*command: str) -> str:
+def _nvidia_text(*command: str) -> str:
     try:
         return subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=SMI_S, stdin=subprocess.DEVNULL,

@@ -163,7 +163,7 @@ def nearest(name: str, known_names: Iterable[str]) -> str | None:
     return next(iter(difflib.get_close_matches(name, list(known_names), 1, 0.6)), None)
 
 
-def tell(variant: Variant) -> str:
+def describe_variant(variant: Variant) -> str:
     """What varies and what is held, on one line."""
     if not variant.varied and not variant.held:
         return variant.description
@@ -174,14 +174,14 @@ def tell(variant: Variant) -> str:
         flipped = [f"{flipped[0]} before step {levels.pop(ONE_BIT_STEP)}"]
     parts = [
         f"varies {', '.join([*variant.varied, *flipped]) or 'nothing'}",
-        f"holds {', '.join(_shortened(variant.held, rest)) or 'nothing'}",
+        f"holds {', '.join(_shorten(variant.held, rest)) or 'nothing'}",
         *(f"{name} {level}" for name, level in levels.items()),
     ]
     is_own = variant.name not in VARIANTS and bool(variant.description)
     return "; ".join(parts) + (f" ({variant.description})" if is_own else "")
 
 
-def _shortened(names: Sequence[str], streams: str) -> list[str]:
+def _shorten(names: Sequence[str], streams: str) -> list[str]:
     """The names, with a word for the streams where there are several; of one, it is the seed that is held."""
     among = [name for name in names if name in STREAMS]
     held = [f"the seed of {name}" for name in among] if len(among) < 2 else [streams]

@@ -19,7 +19,7 @@ from deviate.records import (
     baseline_text,
     read_manifest,
 )
-from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.judge import AnalysisOptions, judge_scores
 
 FORM = "baseline"
 """The sink of metrics that come from a committed baseline."""
@@ -31,19 +31,19 @@ ABSENT = "absent"
 
 
 def baseline_of(
-    experiment: Experiment, judging: Judging, *, metrics: Sequence[str] = (), margins: Mapping[str, float]
+    experiment: Experiment, options: AnalysisOptions, *, metrics: Sequence[str] = (), margins: Mapping[str, float]
 ) -> str:
     """The file to commit, as text.
 
     Args:
-        judging: how scores are read; its metric is the primary one.
+        options: how scores are read; its metric is the primary one.
         metrics: names of those that are kept; by default every quality metric.
         margins: metric to margin, where it departs from what is on record; "" for the primary or only one.
 
     Raises:
         InputError: runs are missing, a name is none of its metrics, or there is nothing to keep.
     """
-    described = judge_scores([experiment], judging, compares=False)
+    described = judge_scores([experiment], options, compares=False)
     descriptions = {description.metric.name: description for description in described.experiments[0].descriptions}
     missing = [run.replicate for run in experiment.runs if run.status in {"lost", "cancelled", "silent"}]
     n_missing = len(missing) + max(0, experiment.n_planned - len(experiment.runs))

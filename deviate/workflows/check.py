@@ -13,7 +13,7 @@ from deviate.model import Direction, Experiment, ExperimentFindings, Findings, S
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.workflows.baseline import FORM, facts_of, not_alike
-from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read, read_variants
 
 CONTROL = "control"
@@ -49,12 +49,12 @@ class Gate:
                 )
 
 
-def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: Judging) -> CheckFindings:
+def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: AnalysisOptions) -> CheckFindings:
     """Judge a baseline and its candidates.
 
     Args:
         folder: the `.deviate/` folder.
-        judging: without a metric and a margin, which the gate has.
+        options: without a metric and a margin, which the gate has.
 
     Raises:
         InputError: a metric is not there, has no direction, or was read otherwise on one side; or whose margin is
@@ -63,21 +63,21 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
     # Half a second of scipy, which no verb but those that judge should wait for.
     from deviate.stats import check_completion, check_control, check_metrics
 
-    declared = _declared(experiments, judging.matches)
-    names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", judging.directions)
+    declared = _declared_metrics(experiments, options.matches)
+    names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", options.directions)
     margined = _with_margins(experiments, margins_of(names, gate.margins))
-    _refuse_other_aggregates(margined, names, judging)
-    sides = _without_unkept(margined, judging.matches) if _is_baseline_file(experiments[0]) else margined
-    findings = judge_scores(sides, dataclasses.replace(judging, metric=names[0], margin=None))
+    _refuse_other_aggregates(margined, names, options)
+    sides = _without_unkept(margined, options.matches) if _is_baseline_file(experiments[0]) else margined
+    findings = judge_scores(sides, dataclasses.replace(options, metric=names[0], margin=None))
     _refuse_unasked(findings, names)
     controls: list[ControlCheck] = [
         check_control(name, runs) for name, runs in _controls(folder, experiments, gate.controls)
     ]
     return CheckFindings(
         metrics=check_metrics(
-            findings.pairs, names, confidence=judging.confidence, partners=_partners(experiments, _labels(findings))
+            findings.pairs, names, confidence=options.confidence, partners=_partners(experiments, _labels(findings))
         ),
-        completions=check_completion(findings.pairs, confidence=judging.confidence),
+        completions=check_completion(findings.pairs, confidence=options.confidence),
         controls=tuple(controls),
         records=tuple(
             _records(item, label, names) for item, label in zip(findings.experiments, _labels(findings), strict=True)
@@ -119,7 +119,7 @@ def asked_metrics(
     return [primary]
 
 
-def foresee_check(runs: int, *, is_paired: bool) -> str:
+def warn_of_few_runs(runs: int, *, is_paired: bool) -> str:
     """Why so many runs can decide nothing, before the first of them; empty where they can."""
     needed = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
     if runs >= needed:
@@ -128,7 +128,7 @@ def foresee_check(runs: int, *, is_paired: bool) -> str:
     return f"{runs} run{'s' * (runs > 1)} decide nothing: below {minimum} a check is always undecided"
 
 
-def _declared(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> tuple[SelectedMetric, ...]:
+def _declared_metrics(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> tuple[SelectedMetric, ...]:
     """The baseline's metrics; where it declares no primary one, a declaration of a candidate counts."""
     metrics = experiments[0].metrics
     if any(metric.is_primary for metric in metrics):
@@ -181,15 +181,15 @@ def _without_unkept(experiments: Sequence[Experiment], matches: Mapping[str, str
     return [experiments[0], *candidates]
 
 
-def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], judging: Judging) -> None:
+def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], options: AnalysisOptions) -> None:
     """A committed baseline holds scores: how they were made cannot be changed any more."""
     stored = [experiment for experiment in experiments if _is_baseline_file(experiment)]
     for fixed in stored:
         its = {metric.name: metric.aggregate for metric in fixed.metrics if metric.name in names}
         for other in (experiment for experiment in experiments if experiment is not fixed):
             for metric in other.metrics:
-                name = next((ours for ours, theirs in judging.matches.items() if theirs == metric.name), metric.name)
-                wanted = judging.aggregate or metric.aggregate
+                name = next((ours for ours, theirs in options.matches.items() if theirs == metric.name), metric.name)
+                wanted = options.aggregate or metric.aggregate
                 if name in its and its[name] != wanted:
                     raise InputError(
                         f"{fixed.name} holds the scores {its[name]} of {name}, and {other.name} is read by {wanted}",

@@ -12,11 +12,11 @@ from deviate.errors import InputError, RecordError
 from deviate.model import Comparison, Experiment, Findings, PastComparison, Settings, Snapshot, Spec, Test
 from deviate.records import Plan
 from deviate.replay import Executor, Listeners, Order, Outcome
-from deviate.workflows.request import Begun
+from deviate.workflows.request import PreparedExperiment
 
 
-def carry_out(
-    begun: Sequence[Begun],
+def execute_experiments(
+    begun: Sequence[PreparedExperiment],
     settings: Settings,
     listeners: Listeners,
     *,
@@ -31,15 +31,17 @@ def carry_out(
         runs: how many of each; all that are planned when it is None.
 
     Raises:
-        InputError, RunError, RecordError, KeyboardInterrupt: as in `replay.carry_out`.
+        InputError, RunError, RecordError, KeyboardInterrupt: as in `replay.execute_orders`.
     """
     executor = make_executor(settings)
-    return replay.carry_out(
+    return replay.execute_orders(
         fair_order(begun, variants, runs), executor, settings, listeners, budget_s=budget_s, drains=True
     )
 
 
-def fair_order(begun: Sequence[Begun], variants: Sequence[str] = (), runs: int | None = None) -> list[Order]:
+def fair_order(
+    begun: Sequence[PreparedExperiment], variants: Sequence[str] = (), runs: int | None = None
+) -> list[Order]:
     """All orders, replicate by replicate, so that what drifts with time hits all alike.
 
     Within a replicate the order is random, drawn from the experiment seed, so that no variant and no experiment always
@@ -89,13 +91,13 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
     return specs
 
 
-def find(folder: Path, name: str) -> Begun:
+def find(folder: Path, name: str) -> PreparedExperiment:
     """An experiment on record, ready to go on. Raises InputError when none of that name was run here."""
     place = records.find_experiment(folder, name)
     return open_experiment(place)
 
 
-def open_experiment(place: Path) -> Begun:
+def open_experiment(place: Path) -> PreparedExperiment:
     """The experiment in a folder, ready to go on.
 
     Raises:
@@ -105,7 +107,9 @@ def open_experiment(place: Path) -> Begun:
     plan = records.read_plan(place)
     if plan.imported:
         raise InputError(f"{plan.name} was imported: there is nothing to run", "import again under another --name")
-    return Begun(plan.name, place, Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash), plan)
+    return PreparedExperiment(
+        plan.name, place, Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash), plan
+    )
 
 
 def work(place: Path, *, index: int | None = None, run: str | None = None) -> Outcome:
@@ -150,14 +154,14 @@ def make_executor(settings: Settings) -> Executor:
     raise InputError(f"there is no executor {settings.executor!r}", "there are: local, slurm, ray")
 
 
-def tell_reported(places: Sequence[Path], *, is_comparison: bool) -> None:
+def record_report(places: Sequence[Path], *, is_comparison: bool) -> None:
     """Write down that results of these experiments were shown; where nothing can be written, only the reader knows."""
     for place in dict.fromkeys(places):
         with contextlib.suppress(RecordError):
             records.tell_reported(place, time=time.time(), is_comparison=is_comparison)
 
 
-def tell_compared(findings: Findings) -> None:
+def record_comparison(findings: Findings) -> None:
     """Write down that a comparison was shown; its baseline keeps with what it was compared, and the p of it."""
     baseline = findings.experiments[0].experiment
     candidates = [item.experiment for item in findings.experiments[1:]]

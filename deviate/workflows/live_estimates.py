@@ -60,7 +60,7 @@ class RunScores:
 
 
 @dataclass(slots=True)
-class Scores:
+class ExperimentScores:
     """The scores of one experiment.
 
     Attributes:
@@ -175,7 +175,7 @@ class Scores:
         return RunScores(attempt, spec.variant, spec.replicate, available, is_diverged)
 
 
-class Standing:
+class LiveEstimates:
     """Tells where experiments stand, as often as it is called.
 
     A call reads what has completed since the last one, and for about `patience_s` at most: it may be called beside
@@ -194,12 +194,12 @@ class Standing:
         self._asked = tuple(experiments)
         self._metric, self._aggregate, self._confidence = metric, aggregate, confidence
         self._patience_s = patience_s
-        self._scores: list[Scores] = []
+        self._scores: list[ExperimentScores] = []
 
     def __call__(self) -> tuple[Mean, ...]:
         """Raises RecordError when a file that everything hangs on is damaged."""
         if not self._scores:
-            self._scores = [Scores(folder, self._metric, self._aggregate) for folder in self._asked]
+            self._scores = [ExperimentScores(folder, self._metric, self._aggregate) for folder in self._asked]
         for scores in self._scores:
             scores.read(self._patience_s)
         return tuple(mean for scores in self._scores for mean in scores.means(self._confidence))

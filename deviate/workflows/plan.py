@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.model import Design, Pilot, Question, Unavailable
-from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read_any
 
 
@@ -20,7 +20,7 @@ def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.
     if more_experiments:
         choices = ", ".join(choice.name for choice in (experiment, *more_experiments))
         raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
-    findings = judge_scores([experiment], Judging(confidence=confidence, metric=metric), compares=False)
+    findings = judge_scores([experiment], AnalysisOptions(confidence=confidence, metric=metric), compares=False)
     described = [
         description
         for description in findings.experiments[0].descriptions

@@ -18,7 +18,7 @@ from deviate import project, records
 from deviate.base import only_there
 from deviate.errors import InputError, RecordError
 from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
-from deviate.project import CONFIG, Prepared, default_python, with_interpreter
+from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
 
 QUIETLY = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 MOST_LETTERS = 40
@@ -118,7 +118,7 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
 
 def prepare_at(
     checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None, then: Sequence[Sequence[str]] = ()
-) -> Prepared:
+) -> PreparedScript:
     """What a command means at that commit, read by the `deviate.toml` of the working tree.
 
     It counts as a state of the project at its own root, where runs come to be after the checkout is gone.

@@ -8,7 +8,7 @@ from deviate import records
 from deviate.errors import DeviateError
 from deviate.model import DrawEvent, EvaluationData, Variant
 from deviate.replay import RunUpdate
-from deviate.workflows.request import Begun
+from deviate.workflows.request import PreparedExperiment
 
 ENOUGH = 2
 """Runs of a variant that are looked at."""
@@ -21,7 +21,7 @@ class SameData:
     What is not shown to be examples is passed over; so are variants that vary the split.
     """
 
-    begun: Sequence[Begun]
+    begun: Sequence[PreparedExperiment]
     _seen: dict[tuple[str, str], list[tuple[EvaluationData, ...]]] = field(default_factory=dict)
     _drawn: dict[tuple[str, str], list[DrawEvent]] = field(default_factory=dict)
 

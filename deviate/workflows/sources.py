@@ -44,11 +44,11 @@ def read_any(
         paths, part = _files(folder, name)
         experiments: Sequence[Experiment]
         if paths:
-            experiments = _imported(paths, part, name, form)
+            experiments = _import_files(paths, part, name, form)
         else:
             experiments = read_variants(folder, name) if has_all_variants else read(folder, [name])
         sources += [(name if paths else "", experiment) for experiment in experiments]
-    return _told_apart(sources)
+    return _with_distinct_names(sources)
 
 
 def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
@@ -156,7 +156,7 @@ def _files(folder: Path, name: str) -> tuple[list[Path], str]:
     return [], ""
 
 
-def _imported(paths: Sequence[Path], part: str, name: str, form: str | None) -> Sequence[Experiment]:
+def _import_files(paths: Sequence[Path], part: str, name: str, form: str | None) -> Sequence[Experiment]:
     results = [records.experiment_of(imported) for imported in records.read_files(paths, form=form)]
     chosen = [experiment for experiment in results if experiment.name == part] if part else results
     if not chosen:
@@ -165,7 +165,7 @@ def _imported(paths: Sequence[Path], part: str, name: str, form: str | None) -> 
     return chosen
 
 
-def _told_apart(sources: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
+def _with_distinct_names(sources: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
     """Experiments of the same name are called after where their files part too: `old-scores`, `new-scores`."""
     names = [experiment.name for _, experiment in sources]
     used_names: set[str] = set()

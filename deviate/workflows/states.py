@@ -115,7 +115,7 @@ class Expected:
     mean_s: float | None = None
 
 
-def expected(experiment: Path, *, variants: Sequence[str] = (), runs: int | None = None) -> Expected:
+def expected_runs(experiment: Path, *, variants: Sequence[str] = (), runs: int | None = None) -> Expected:
     """What is to be run of an experiment.
 
     Args:

@@ -11,8 +11,8 @@ from deviate.errors import InputError
 from deviate.model import Experiment, ExperimentFindings, Findings
 from deviate.model.plan import SweptValue
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
-from deviate.project import Prepared
-from deviate.workflows.judge import Judging, describe
+from deviate.project import PreparedScript
+from deviate.workflows.judge import AnalysisOptions, describe
 from deviate.workflows.request import Request
 from deviate.workflows.sources import read_variants
 
@@ -73,13 +73,15 @@ def with_value(words: Sequence[str], argument: str, value: str) -> tuple[str, ..
     return (*changed, *((argument, value) if is_option else (f"{argument}={value}",)))
 
 
-def points(sweep: Sweep, stem: str, prepared: Prepared, request: Request) -> dict[str, tuple[Prepared, Request]]:
+def points(
+    sweep: Sweep, stem: str, prepared: PreparedScript, request: Request
+) -> dict[str, tuple[PreparedScript, Request]]:
     """What is to be run for each value, by the name of its experiment: `<stem>-batch-size-16`.
 
     Raises:
         InputError: two values give one name.
     """
-    requests: dict[str, tuple[Prepared, Request]] = {}
+    requests: dict[str, tuple[PreparedScript, Request]] = {}
     for value in sweep.values:
         short = NOT_IN_NAME.sub("_", sweep.argument.removeprefix(ENVIRONMENT).lstrip("-+"))
         name = f"{stem}-{short}-{NOT_IN_NAME.sub('_', value)}"
@@ -128,11 +130,11 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
     return tuple(sorted(points, key=lambda point: _place(point[0].value))) if _numbers(points) else tuple(points)
 
 
-def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], judging: Judging) -> SweepFindings:
+def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], options: AnalysisOptions) -> SweepFindings:
     """The measures of every value, each judged as an experiment by itself."""
     first = points[0][0]
     values = tuple(dict.fromkeys(point.value for point, _ in points))
-    judged = [(point, describe(experiments, judging)) for point, experiments in points]
+    judged = [(point, describe(experiments, options)) for point, experiments in points]
     metric = next((findings.primary for _, findings in judged if findings.primary is not None), None)
     rows: list[SweepRow] = []
     unit = ""
@@ -148,7 +150,7 @@ def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], jud
         scale=_scale(values),
         metric=metric or "",
         unit=unit,
-        confidence=judging.confidence,
+        confidence=options.confidence,
         command=points[0][1][0].command if points[0][1] else (),
         rows=tuple(rows),
         why_no_metric="" if metric else _why(judged),

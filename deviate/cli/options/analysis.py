@@ -10,7 +10,7 @@ from deviate.cli.options.groups import option_group
 from deviate.cli.options.values import number_of, pair
 from deviate.errors import InputError
 from deviate.model import Direction
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 
 Metric = Annotated[
     str | None, typer.Option("--metric", metavar="METRIC", help="The primary metric, which decides the verdict.")
@@ -84,9 +84,9 @@ class AnalysisFlags:
     ] = None
     confidence: Confidence = 0.95
 
-    def options(self) -> Judging:
+    def options(self) -> AnalysisOptions:
         """The values of the texts. Raises InputError for one that cannot be read."""
-        return Judging(
+        return AnalysisOptions(
             confidence=self.confidence,
             metric=self.metric,
             aggregate=self.aggregate,

@@ -9,7 +9,7 @@ import typer
 from deviate import replay
 from deviate.cli.options.groups import option_group
 from deviate.errors import InputError
-from deviate.project import Keeping
+from deviate.project import CaptureConfig
 
 
 @option_group
@@ -39,7 +39,7 @@ class CaptureFlags:
         typer.Option(metavar="NAMES", help="Keep predictions of augmented test inputs as well: flip,crop25."),
     ] = None
 
-    def spec(self, saved: Keeping) -> tuple[tuple[str, str], ...]:
+    def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
         """As `Spec.capture` has it: what was said here goes before what `deviate.toml` says.
 
         Raises:
@@ -50,7 +50,7 @@ class CaptureFlags:
         if self.tta is None and self.capture is not None and "predictions" not in kinds:
             augmentations = ()  # the file asks for augmented predictions, and this call for none at all
         is_none = self.capture == "none"
-        return replay.keeping(
+        return replay.capture_pairs(
             kinds,
             every=self.capture_every or (None if is_none else saved.every),
             limit=self.capture_limit or (None if is_none else saved.limit),

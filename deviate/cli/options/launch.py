@@ -14,7 +14,7 @@ from deviate.base import split_secrets
 from deviate.cli.options.execution import thread_limit
 from deviate.cli.options.groups import option_group
 from deviate.cli.options.values import commands, interpreters, pair
-from deviate.project import Prepared, default_python, with_interpreter
+from deviate.project import PreparedScript, default_python, with_interpreter
 from deviate.workflows import Request
 
 Command = Annotated[
@@ -80,7 +80,7 @@ class LaunchFlags:
             n_threads=thread_limit(request.settings),
         )
 
-    def prepared(self, words: Sequence[str], folder: Path, python: str | None) -> Prepared:
+    def prepare_target(self, words: Sequence[str], folder: Path, python: str | None) -> PreparedScript:
         """The script of a command, analysed, with the user's `deviate.toml`.
 
         Args:

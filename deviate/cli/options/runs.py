@@ -10,8 +10,8 @@ from deviate import replay, workflows
 from deviate.cli.options.groups import option_group
 from deviate.cli.options.values import choice
 from deviate.model import Variant
-from deviate.project import Prepared
-from deviate.workflows import Growth
+from deviate.project import PreparedScript
+from deviate.workflows import SampleSizeRule
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
@@ -42,7 +42,7 @@ class VariantFlags:
         str, typer.Option(metavar="offline|as-is", help="Experiment trackers in the runs: offline, or as-is.")
     ] = "offline"
 
-    def choose(self, prepared: Prepared) -> tuple[Variant, ...]:
+    def choose(self, prepared: PreparedScript) -> tuple[Variant, ...]:
         """The variants that were named, else those of `deviate.toml`, else the default.
 
         Raises:
@@ -76,7 +76,7 @@ class SampleSizeFlags:
         ),
     ] = None
 
-    def declare(self, runs: int | None, confidence: float) -> Growth:
+    def declare(self, runs: int | None, confidence: float) -> SampleSizeRule:
         """The rule, as `workflows.declare` has it."""
         return workflows.declare(
             until=self.until,

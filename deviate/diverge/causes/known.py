@@ -20,7 +20,7 @@ GROUPS: dict[Group, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class CauseEvidence:
     """What points to a cause in two runs.
 
     Attributes:
@@ -40,11 +40,11 @@ class Sight:
     is_circumstance: bool = False
 
 
-See = Callable[[Difference, Evidence], Sight | None]
+See = Callable[[Difference, Evidence], CauseEvidence | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCause:
     """A cause that is known.
 
     Attributes:
@@ -92,7 +92,7 @@ def is_at(difference: Difference, places: tuple[Place, ...]) -> bool:
     return any((place.file, place.line) == (at.file, at.line) for place in places for at in here(difference))
 
 
-def told(places: tuple[Place, ...]) -> str:
+def format_places(places: tuple[Place, ...]) -> str:
     """The places in brackets, the first three by name: " (train.py:6, data.py:12)"; empty where there is none."""
     names = list(dict.fromkeys(f"{place.file}:{place.line}" for place in places))
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from textwrap import fill
 
-from deviate.diverge.causes.known import GROUPS, Known
-from deviate.diverge.causes.table import KNOWN
+from deviate.diverge.causes.known import GROUPS, KnownCause
+from deviate.diverge.causes.table import KNOWN_CAUSES
 
 HEAD = """\
 # Causes
@@ -57,15 +57,15 @@ def _groups() -> Iterator[str]:
             yield _item(f"deviate: {_switch(cause)}.") + "\n"
             if cause.code:
                 yield f"```text\n{cause.code}\n```\n"
-            yield f"Source: {_linked(cause.source)}\n"
+            yield f"Source: {_link(cause.source)}\n"
 
 
 def _item(text: str) -> str:
     return fill(text, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _of(group: str) -> list[Known]:
-    return [cause for cause in KNOWN if cause.group == group]
+def _of(group: str) -> list[KnownCause]:
+    return [cause for cause in KNOWN_CAUSES if cause.group == group]
 
 
 def _sentence(text: str) -> str:
@@ -73,7 +73,7 @@ def _sentence(text: str) -> str:
     return f"{text}." if is_name else f"{text[0].upper()}{text[1:]}."
 
 
-def _switch(cause: Known) -> str:
+def _switch(cause: KnownCause) -> str:
     variables = " ".join(f"`--env {name}={value}`" for name, value in cause.environment)
     if not cause.holds:
         return variables or "nothing; only the program can be changed"
@@ -81,7 +81,7 @@ def _switch(cause: Known) -> str:
     return f"{held}, or sets {variables}" if variables else held
 
 
-def _linked(source: str) -> str:
+def _link(source: str) -> str:
     return ", ".join(
         f"[{link}]({link})" if link.endswith(".md") else f"<{link}>" for link in re.split(r",\s*", source) if link
     )

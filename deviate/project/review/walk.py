@@ -10,10 +10,10 @@ from rich.console import RenderableType
 from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Rejected
 from deviate.project import saving, selection
-from deviate.project.config import Config, Wish
+from deviate.project.config import Config, MetricConfig
 from deviate.project.config_edit import Entry
 from deviate.project.review import text
-from deviate.project.review.items import SETTINGS, Item, attach, placed
+from deviate.project.review.items import SETTINGS, Item, attach, with_place
 from deviate.project.selection import Match
 
 MOST_MISSES = 12
@@ -67,10 +67,10 @@ def review(
     if not walk.run():
         return None
     left = [item for item in walk.items if not item.is_kept]
-    entries = [Entry(item.wish, item.was, item.reason) for item in walk.items if item.is_kept]
+    entries = [Entry(item.section, item.was, item.reason) for item in walk.items if item.is_kept]
     offered: list[Entry] = []
     if matches is None:
-        offered = [Entry(item.wish, None, item.reason) for item in left]
+        offered = [Entry(item.section, None, item.reason) for item in left]
         offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
     dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left if item.was}
     return saving.ListedMetrics(walk.analysis, entries, dropped, offered, walk.has_chosen_loop)
@@ -79,17 +79,19 @@ def review(
 def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list[Item]:
     """The sections of the file in their order, then the metrics that it does not list."""
     items = [
-        Item(match.wish, match.found, match.written)
-        if isinstance(match.found, Metric)
-        else Item(match.wish, None, match.written, is_kept=False, problem=match.found.message, is_gone=match.is_gone)
+        Item(match.section, match.outcome, match.written)
+        if isinstance(match.outcome, Metric)
+        else Item(
+            match.section, None, match.written, is_kept=False, problem=match.outcome.message, is_gone=match.is_gone
+        )
         for match in matches
     ]
-    new, left = saving.unlisted(analysis, config, matches)
-    names = [item.wish.name for item in items]
+    new, left = saving.split_unlisted(analysis, config, matches)
+    names = [item.section.name for item in items]
     entries = saving.new_entries([*new, *left], names)
     is_kept = not config.metrics or bool(config.statements)
     for metric, entry in zip([*new, *left], entries, strict=True):
-        items.append(Item(entry.wish, metric, is_kept=is_kept and metric in new))
+        items.append(Item(entry.section, metric, is_kept=is_kept and metric in new))
     return items
 
 
@@ -176,8 +178,8 @@ class _Walk:
         if question and not value:
             value = self.screen.ask(f"{question}: ").strip()
         if key == "w":
-            wish = placed(value, self.analysis.script, item.wish)
-            self.analysis = attach(self.analysis, wish, item, self.items)
+            section = with_place(value, self.analysis.script, item.section)
+            self.analysis = attach(self.analysis, section, item, self.items)
         else:
             SETTINGS[key].set(item, value, self.items)
 
@@ -191,7 +193,7 @@ class _Walk:
         if key == "a" or not numbers or max(numbers) > len(misses) or 0 in numbers:
             self.shows_all_misses = self.shows_all_misses or key == "a"
             return Move.STAY
-        return self._add([saving.wish_of_rejected(misses[number - 1], set()) for number in dict.fromkeys(numbers)])
+        return self._add([saving.section_of_rejected(misses[number - 1], set()) for number in dict.fromkeys(numbers)])
 
     def _add_place(self) -> Move:
         self.screen.show(text.show_places(self.analysis))
@@ -199,23 +201,23 @@ class _Walk:
         if key in MOVES:
             return MOVES[key]
         try:
-            wish = placed(line, self.analysis.script, Wish(""))
+            section = with_place(line, self.analysis.script, MetricConfig(""))
         except InputError as error:
             self.screen.show(text.show_error(error))
             return Move.STAY
-        return self._add([wish])
+        return self._add([section])
 
-    def _add(self, wishes: Sequence[Wish]) -> Move:
+    def _add(self, sections: Sequence[MetricConfig]) -> Move:
         """Look at new items next."""
         added = 0
-        for wish in wishes:
-            item = Item(wish, None)
+        for section in sections:
+            item = Item(section, None)
             try:
-                self.analysis = attach(self.analysis, wish, item, self.items)
+                self.analysis = attach(self.analysis, section, item, self.items)
             except InputError as error:
                 self.screen.show(text.show_error(error))
                 continue
-            name = wish.name or saving.name_from(item.wish.expression or "")
+            name = section.name or saving.name_from(item.section.expression or "")
             item.change(name=saving.free_name(name, self._names()))
             self.items.append(item)
             added += 1
@@ -226,9 +228,13 @@ class _Walk:
         _, key, _ = self._answer()
         if key in ("", "w"):
             try:
-                selection.settle(
+                selection.select_metrics(
                     self.analysis,
-                    [Match(item.wish, item.wish, item.metric) for item in self.items if item.is_kept and item.metric],
+                    [
+                        Match(item.section, item.section, item.metric)
+                        for item in self.items
+                        if item.is_kept and item.metric
+                    ],
                 )
             except InputError as error:
                 self.screen.show(text.show_error(error))
@@ -237,4 +243,4 @@ class _Walk:
         return MOVES.get(key, Move.STAY)
 
     def _names(self) -> set[str]:
-        return {item.wish.name for item in self.items}
+        return {item.section.name for item in self.items}

@@ -148,7 +148,7 @@ def _resources(options: Mapping[str, str]) -> dict[str, Any]:
 def _carrier() -> Callable[..., int]:
     """What Ray carries to the node. It is made here, so that Ray sends its code and need not find deviate there."""
 
-    def carry_out(
+    def execute_orders(
         command: Sequence[str], environment: Mapping[str, str], cwd: str, log: str, device_variables: Sequence[str]
     ) -> int:
         """Run the worker, with the variables of who submitted it and the devices that Ray chose; gives its exit code.
@@ -192,4 +192,4 @@ def _carrier() -> Callable[..., int]:
             raise
         return code
 
-    return carry_out
+    return execute_orders

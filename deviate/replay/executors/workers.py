@@ -134,7 +134,7 @@ class WorkersExecutor:
         self._find_attempt(job)
         if at_once and job.attempt is not None and read_result(job.attempt) is None:
             with contextlib.suppress(RecordError):  # the scheduler ends it too
-                write_result(job.attempt, _cancelled(job))
+                write_result(job.attempt, _cancel_result(job))
                 job.is_given_up = True
         self._backend.cancel(job.name, at_once=at_once)
 
@@ -286,7 +286,7 @@ def _is_here(claim: Claim | None) -> bool:
     return claim is not None and is_here(claim)
 
 
-def _cancelled(job: _Job) -> Result:
+def _cancel_result(job: _Job) -> Result:
     return Result(
         spec_hash(job.order.spec), "cancelled", None, None, time.time(), 0.0, "stopped before it ended", cause="cancel"
     )

@@ -9,7 +9,7 @@ SCORE = "score"
 TABLES = ("(csv)", "(json)")
 
 
-def columns_apart(experiment: Experiment) -> tuple[Experiment, ...]:
+def split_columns(experiment: Experiment) -> tuple[Experiment, ...]:
     """The columns of a table as experiments, where that is how it can be compared; else the experiment as it was.
 
     It is a table with one score per row and column, of which no column has a name that tells a measure.
