@@ -10,8 +10,8 @@ from typing import Any
 from deviate import report, stability
 from deviate.api import frames
 from deviate.api.figure import Figure
-from deviate.api.parts import stability_of
 from deviate.api.predictions import predictions_frame
+from deviate.api.select import stability_of
 from deviate.api.summary import summary_html
 from deviate.errors import InputError
 from deviate.model import Captured, Findings, NoiseFindings

@@ -10,7 +10,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import width
-from deviate.cli.carry import Output, execute_with_progress
+from deviate.cli.execute import Output, execute_with_progress
 from deviate.cli.options.execution import ExecutionFlags
 from deviate.cli.options.launch import LaunchFlags
 from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags

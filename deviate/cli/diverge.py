@@ -10,7 +10,7 @@ import typer
 
 from deviate import project, records, workflows
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
-from deviate.cli.carry import Output, execute_with_progress
+from deviate.cli.execute import Output, execute_with_progress
 from deviate.cli.options.documents import Documents
 from deviate.cli.options.execution import ExecutionFlags
 from deviate.cli.options.launch import LaunchFlags, variables

@@ -9,7 +9,7 @@ import typer
 from deviate import replay, workflows
 from deviate.cli import complete
 from deviate.cli.app import command
-from deviate.cli.carry import Output, conclude, execute_with_progress
+from deviate.cli.execute import Output, conclude, execute_with_progress
 from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.documents import DOCUMENTS, Documents
 from deviate.cli.options.execution import Budget, Jobs, Timeout, default_jobs

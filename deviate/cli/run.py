@@ -10,7 +10,7 @@ import typer
 from deviate import analysis, project, records, workflows
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
-from deviate.cli.carry import Output, conclude, execute_with_progress
+from deviate.cli.execute import Output, conclude, execute_with_progress
 from deviate.cli.options.analysis import AnalysisFlags
 from deviate.cli.options.capture import CaptureFlags
 from deviate.cli.options.documents import DOCUMENTS, Documents

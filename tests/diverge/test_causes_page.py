@@ -8,7 +8,7 @@ from pathlib import Path
 from each import check_each
 
 from deviate.analysis.hazards import HAZARDS
-from deviate.diverge.causes.known import GROUPS, KnownCause
+from deviate.diverge.causes.known_causes import GROUPS, KnownCause
 from deviate.diverge.causes.operations import FAMILIES
 from deviate.diverge.causes.table import KNOWN_CAUSES
 from deviate.replay.variants import NAMES

@@ -4,7 +4,7 @@ import dataclasses
 import re
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import CauseEvidence, KnownCause, format_places, hazard_places, is_at
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, is_at
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
 from deviate.model.divergence import Certainty, Difference, Place
 

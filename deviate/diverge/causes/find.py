@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import CauseEvidence, KnownCause, is_at
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.diverge.causes.switches import switch_for
 from deviate.diverge.causes.table import KNOWN_CAUSES

@@ -3,7 +3,7 @@
 import re
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import (
+from deviate.diverge.causes.known_causes import (
     CauseEvidence,
     KnownCause,
     format_places,

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from deviate.diverge.causes.evidence import VARIABLE, Evidence
-from deviate.diverge.causes.known import CauseEvidence, KnownCause
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
 from deviate.model.divergence import Difference
 

@@ -4,7 +4,7 @@ import re
 
 from deviate.diverge.causes.draws import EARLY
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import CauseEvidence, KnownCause, format_places, hazard_places, here
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, here
 from deviate.model.divergence import Certainty, Difference
 
 ENDED = "process ended"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from textwrap import fill
 
-from deviate.diverge.causes.known import GROUPS, KnownCause
+from deviate.diverge.causes.known_causes import GROUPS, KnownCause
 from deviate.diverge.causes.table import KNOWN_CAUSES
 
 HEAD = """\

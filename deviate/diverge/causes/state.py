@@ -1,7 +1,7 @@
 """Causes in what was there before: memory that nothing had written, files of an earlier run, data that changed."""
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import CauseEvidence, KnownCause, format_places, hazard_places, here, is_at
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, here, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.model.divergence import Difference, Place
 

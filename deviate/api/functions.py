@@ -6,7 +6,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from deviate import workflows
-from deviate.api.given import experiments_of, is_name
+from deviate.api.inputs import experiments_of, is_name
 from deviate.api.results import Results
 from deviate.errors import InputError
 from deviate.model import Direction, Experiment, Findings

@@ -53,9 +53,7 @@ def execute_with_progress(
         jobs=len(replay.slots(settings)),
         is_quiet=output.is_quiet,
         standing=workflows.LiveEstimates([experiment.folder for experiment in begun]),
-        expected=[
-            workflows.expected_runs(experiment.folder, variants=variants, runs=runs) for experiment in begun
-        ],
+        expected=[workflows.expected_runs(experiment.folder, variants=variants, runs=runs) for experiment in begun],
     ) as watcher:
 
         def further(outcomes: Sequence[Outcome]) -> Sequence[Order]:
