@@ -21,10 +21,10 @@ from pathlib import Path
 
 from deviate import records, replay, workflows
 from deviate.model import Settings
-from deviate.project import Prepared, find_target, prepare
+from deviate.project import PreparedScript, find_target, prepare
 from deviate.records.layout import log_files
 from deviate.replay import Listeners
-from deviate.workflows import Begun, Request
+from deviate.workflows import PreparedExperiment, Request
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = "digits_torch"
@@ -82,13 +82,13 @@ def measured(folder: Path, options: argparse.Namespace) -> list[tuple[Times, dic
         started = time.perf_counter()
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
         bare = told(done.stdout), time.perf_counter() - started
-        workflows.carry_out(list(begun.values()), settings, Listeners(), runs=number + 1)
+        workflows.execute_experiments(list(begun.values()), settings, Listeners(), runs=number + 1)
         found.append((bare, {level: times_of(it, number) for level, it in begun.items()}))
         print(f"round {number + 1} of {options.rounds}", file=sys.stderr, flush=True)
     return found
 
 
-def begin(prepared: Prepared, level: int, settings: Settings, runs: int) -> Begun:
+def begin(prepared: PreparedScript, level: int, settings: Settings, runs: int) -> PreparedExperiment:
     """An experiment whose runs are traced at this level from their first step to their last."""
     request = Request(
         runs=runs,
@@ -101,7 +101,7 @@ def begin(prepared: Prepared, level: int, settings: Settings, runs: int) -> Begu
     return workflows.begin(prepared, request, records.deviate_folder(prepared.target.root))
 
 
-def times_of(begun: Begun, number: int) -> Times:
+def times_of(begun: PreparedExperiment, number: int) -> Times:
     (experiment,) = workflows.read_variants(begun.folder.parents[1], begun.name)
     run = next(it for it in experiment.runs if it.replicate == number)
     if run.status != "completed":

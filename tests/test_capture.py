@@ -85,7 +85,7 @@ def test_runs_disagree_as_the_findings_say(folder: Path, done) -> None:  # type:
     (experiment,) = workflows.read(folder / ".deviate", ["train"])
     labels = stability.captured_of(experiment).sets[0].labels
     assert labels is not None
-    (found,) = workflows.describe([experiment], workflows.Judging()).stability.sets
+    (found,) = workflows.describe([experiment], workflows.AnalysisOptions()).stability.sets
     churn = next(it.value for it in found.measures if it.name == "churn")
     assert churn == pytest.approx((labels[0] != labels[1]).mean())
 
@@ -120,8 +120,8 @@ def test_groups_and_weak_runs_reach_the_report(folder: Path, deviate) -> None:  
     assert told.code == 0, told.both
     assert '"first"' in told.out
     (experiment,) = workflows.read(folder / ".deviate", ["train"])
-    judging = workflows.Judging(groups=(str(folder / "groups.csv"),), weak_below=("test_acc", 2.0))
-    found = workflows.describe([experiment], judging).stability
+    options = workflows.AnalysisOptions(groups=(str(folder / "groups.csv"),), weak_below=("test_acc", 2.0))
+    found = workflows.describe([experiment], options).stability
     assert [(it.column, it.value, it.n_examples) for it in found.sets[0].groups] == [
         ("", "All", 100), ("half", "first", 50), ("half", "second", 50)
     ]  # fmt: skip
@@ -134,7 +134,7 @@ def test_groups_without_predictions_are_refused(folder: Path, done) -> None:  # 
         experiment, runs=tuple(dataclasses.replace(run, artifacts=()) for run in experiment.runs)
     )
     with pytest.raises(package.errors.InputError, match="no predictions are on record") as caught:
-        workflows.describe([bare], workflows.Judging(groups=("half",)))
+        workflows.describe([bare], workflows.AnalysisOptions(groups=("half",)))
     assert "--capture predictions" in caught.value.hint
 
 
@@ -159,7 +159,7 @@ def test_clean_keeps_what_was_captured_unless_it_is_asked_for(folder: Path, devi
         return list(folder.glob(".deviate/experiments/train/runs/*/attempt-1/artifacts/*.npz"))
 
     before = files()
-    workflows.tidy(folder / ".deviate", ["train"])
+    workflows.clean_up(folder / ".deviate", ["train"])
     assert len(files()) == len(before) > 0
     gone = deviate("clean", "train", "--captured")
     assert f"captured files of {len({it.parent for it in before})} runs" in gone.out

@@ -208,10 +208,10 @@ def test_no_module_of_a_room_uses_its_own_door(room: str) -> None:
 def test_a_function_stands_where_python_would_put_the_module_of_its_name() -> None:
     program = (
         "import deviate.workflows.judge, deviate.replay.plan; from deviate import replay, workflows; "
-        "print(workflows.judge.__name__, replay.plan.__name__, workflows.tidy.__name__)"
+        "print(workflows.judge.__name__, replay.plan.__name__, workflows.clean_up.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["judge", "plan", "tidy"]
+    assert done.stdout.split() == ["judge", "plan", "clean_up"]
 
 
 def test_a_room_has_no_other_names() -> None:

@@ -26,7 +26,7 @@ from deviate.project.command import project_root
 from deviate.records.imported import write_imported
 from deviate.records.importers.registry import Imported, ImportedRun
 from deviate.records.plans import read_plan
-from deviate.workflows.cleanup import tidy, tidy_cache
+from deviate.workflows.cleanup import clean_up, clean_up_cache
 from deviate.workflows.sources import report_folder
 
 TRAIN = "for epoch in range(2):\n    acc = epoch / 2\n    print('acc', acc)\n"
@@ -215,7 +215,7 @@ def test_cleaning_removes_nothing_behind_a_link(shipped: Path, tmp_path: Path, l
         os.utime(path, (0, 0))
     place.symlink_to(precious, target_is_directory=True)
     before = sorted(precious.rglob("*"))
-    told = tidy_cache(shipped) if link == "cache" else tidy(shipped, ["x"])[0]
+    told = clean_up_cache(shipped) if link == "cache" else clean_up(shipped, ["x"])[0]
     assert "link" in told.problem
     assert sorted(precious.rglob("*")) == before
 
@@ -231,7 +231,7 @@ def test_a_claim_can_name_no_folder_for_removal(shipped: Path, tmp_path: Path) -
     }  # fmt: skip
     (attempt / "claim.json").write_text("{}")
     edit_record(attempt / "claim.json", **claim)
-    tidy(shipped, ["x"])
+    clean_up(shipped, ["x"])
     assert precious.is_dir()
 
 

@@ -12,7 +12,7 @@ from deviate import workflows
 from deviate.api.results import Results
 from deviate.model import Comparison, Experiment
 from deviate.report import difference_cell, metric_name, places_of_difference, verdict_word
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 
 
 class Formatter(Protocol):
@@ -30,18 +30,18 @@ def show_in_notebook() -> None:
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     formatter = getattr(shell, "display_formatter", None)
     if formatter is not None:
-        shown: Formatter = formatter.formatters["text/html"]
-        shown.for_type(Experiment, experiment_html)
-        shown.for_type(Comparison, comparison_html)
+        html_formatter: Formatter = formatter.formatters["text/html"]
+        html_formatter.for_type(Experiment, experiment_html)
+        html_formatter.for_type(Comparison, comparison_html)
 
 
 def experiment_html(experiment: Experiment) -> str:
     """Its spread, as `deviate.describe` shows it; no look at a growing experiment is counted for that."""
-    return Results(workflows.describe((experiment,), Judging()))._repr_html_()
+    return Results(workflows.describe((experiment,), AnalysisOptions()))._repr_html_()
 
 
 def comparison_html(comparison: Comparison) -> str:
     """The verdict on one metric; its scores are with the experiments, and so are its figures."""
     change = difference_cell(comparison, places_of_difference(comparison)).text
-    told = f"{metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"
-    return f"<p><strong>Verdict: {escape(verdict_word(comparison))}</strong> {escape(told)}</p>"
+    sentence = f"{metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"
+    return f"<p><strong>Verdict: {escape(verdict_word(comparison))}</strong> {escape(sentence)}</p>"

@@ -56,13 +56,17 @@ def findings_frame(findings: Findings) -> Any:
     """A row per metric and candidate, or per metric and experiment where nothing is compared."""
     if findings.pairs:
         return _frame(
-            [_compared(pair.baseline, pair.candidate, it) for pair in findings.pairs for it in pair.comparisons]
+            [
+                _comparison_row(pair.baseline, pair.candidate, comparison)
+                for pair in findings.pairs
+                for comparison in pair.comparisons
+            ]
         )
     return _frame(
         [
-            _described(it.experiment.name, it.experiment.variant, description)
-            for it in findings.experiments
-            for description in it.descriptions
+            _description_row(item.experiment.name, item.experiment.variant, description)
+            for item in findings.experiments
+            for description in item.descriptions
         ]
     )
 
@@ -70,21 +74,21 @@ def findings_frame(findings: Findings) -> Any:
 def scores_frame(findings: Findings) -> Any:
     """A row per experiment, metric and run that ended."""
     rows: list[tuple[object, ...]] = []
-    for it in findings.experiments:
-        for description in it.descriptions:
-            told: dict[int, tuple[float | None, str]] = {
+    for item in findings.experiments:
+        for description in item.descriptions:
+            cells: dict[int, tuple[float | None, str]] = {
                 score.replicate: (score.value, "") for score in description.scores
             }
-            told |= {replicate: (None, reason) for replicate, reason in description.missing}
-            whose = it.experiment.name, it.experiment.variant, description.metric.name
-            rows += [(*whose, replicate, *told[replicate]) for replicate in sorted(told)]
+            cells |= {replicate: (None, reason) for replicate, reason in description.missing}
+            whose = item.experiment.name, item.experiment.variant, description.metric.name
+            rows += [(*whose, replicate, *cells[replicate]) for replicate in sorted(cells)]
     names = ("experiment", "variant", "metric", "replicate", "score", "reason")
     kinds = (str, str, str, int, float, str)
     columns: list[tuple[object, ...]] = list(zip(*rows, strict=True)) or [()] * len(names)
     return _pandas_frame({name: (kind, list(column)) for name, kind, column in zip(names, kinds, columns, strict=True)})
 
 
-def _compared(baseline: str, candidate: str, comparison: Comparison) -> Cells:
+def _comparison_row(baseline: str, candidate: str, comparison: Comparison) -> Cells:
     one, other = comparison.baseline, comparison.candidate
     return [
         _Entry("metric", str, comparison.metric.name),
@@ -102,7 +106,7 @@ def _compared(baseline: str, candidate: str, comparison: Comparison) -> Cells:
     ]
 
 
-def _described(experiment: str, variant: str, description: Description) -> Cells:
+def _description_row(experiment: str, variant: str, description: Description) -> Cells:
     return [
         _Entry("metric", str, description.metric.name),
         _Entry("experiment", str, experiment),
@@ -121,7 +125,7 @@ def _of(value: Any) -> Iterator[_Entry | _Remark]:
 def _hints(kind: Any) -> dict[str, Any]:
     """The fields of a class with their types."""
     hints = get_type_hints(kind)
-    return {it.name: hints[it.name] for it in fields(kind) if it.name not in NOT_SHOWN}
+    return {field.name: hints[field.name] for field in fields(kind) if field.name not in NOT_SHOWN}
 
 
 def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:
@@ -154,7 +158,7 @@ def _entries(name: str, hint: Any, value: object) -> Iterator[_Entry | _Remark]:
 def _kind(hint: Any) -> Any:
     """The type of a field where it has a value; `tuple` for two numbers, None for what is no figure."""
     options = get_args(hint) if get_origin(hint) in {Union, types.UnionType} else (hint,)
-    (kind, *_) = [it for it in options if it not in {Unavailable, type(None)}]
+    (kind, *_) = [option for option in options if option not in {Unavailable, type(None)}]
     if get_origin(kind) is Literal:
         return str
     if get_origin(kind) is tuple:
@@ -176,8 +180,10 @@ def _frame(rows: Sequence[Cells]) -> Any:
             if isinstance(entry, _Entry):
                 columns.setdefault(entry.column, (entry.kind, []))[1].append(entry.value)
     for name in ("reasons", "remarks"):
-        told = ("; ".join(it.text for it in row if isinstance(it, _Remark) and it.column == name) for row in rows)
-        columns[name] = str, list(told)
+        texts = (
+            "; ".join(cell.text for cell in row if isinstance(cell, _Remark) and cell.column == name) for row in rows
+        )
+        columns[name] = str, list(texts)
     return _pandas_frame(columns)
 
 
@@ -185,7 +191,10 @@ def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> Any:
     import pandas as pd  # half a second, which no result that is only shown should wait for
 
     return pd.DataFrame(
-        {name: pd.array([_whole(it) for it in values], dtype=TYPES[kind]) for name, (kind, values) in columns.items()}
+        {
+            name: pd.array([_whole(value) for value in values], dtype=TYPES[kind])
+            for name, (kind, values) in columns.items()
+        }
     )
 
 

@@ -20,16 +20,18 @@ def predictions_frame(experiments: Sequence[Experiment], name: str | None, step:
     """
     import pandas as pd
 
-    kept = [(it, captured) for it in experiments for captured in (stability.captured_of(it),)]
-    found = [
-        (it, one)
-        for it, captured in kept
+    captures = [
+        (experiment, captured) for experiment in experiments for captured in (stability.captured_of(experiment),)
+    ]
+    captured_sets = [
+        (experiment, one)
+        for experiment, captured in captures
         for one in (captured.sets if step is None else captured.by_step)
         if step in {None, one.step}
     ]
-    names = list(dict.fromkeys(one.name for _, one in found))
+    names = list(dict.fromkeys(one.name for _, one in captured_sets))
     if not names:
-        reasons = [reason for _, captured in kept for reason in captured.reasons]
+        reasons = [reason for _, captured in captures for reason in captured.reasons]
         at = "" if step is None else f" of step {step}"
         raise InputError(
             f"no predictions{at} are on record",
@@ -41,29 +43,32 @@ def predictions_frame(experiments: Sequence[Experiment], name: str | None, step:
             f"there are: {', '.join(names)}",
         )
     chosen = names[0] if name is None else name
-    frames = [_frame(it, one) for it, one in found if one.name == chosen]
+    frames = [_frame(experiment, one) for experiment, one in captured_sets if one.name == chosen]
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
 
 
-def _frame(experiment: Experiment, found: CapturedSet) -> Any:
+def _frame(experiment: Experiment, captured_set: CapturedSet) -> Any:
     """Examples run by run; `position` is the place of an example in the order of the first run."""
     import numpy as np
     import pandas as pd
 
-    n_runs, n = len(found.replicates), len(found.positions)
+    n_runs, n = len(captured_set.replicates), len(captured_set.positions)
     columns: dict[str, Any] = {
         "experiment": pd.Categorical([experiment.name]).repeat(n_runs * n),
         "variant": pd.Categorical([experiment.variant]).repeat(n_runs * n),
-        "replicate": np.repeat(found.replicates, n),
-        "position": np.tile(found.positions, n_runs),
+        "replicate": np.repeat(captured_set.replicates, n),
+        "position": np.tile(captured_set.positions, n_runs),
     }
-    if found.truth is not None:
-        columns["truth"] = np.tile(found.truth, n_runs)
-    if found.labels is not None:
-        columns["predicted"] = found.labels.reshape(-1)
-    if found.outputs is not None and found.outputs.ndim == 2:
-        columns["value"] = found.outputs.reshape(-1)
-    elif found.outputs is not None:
-        columns |= {f"output_{index}": found.outputs[..., index].reshape(-1) for index in range(found.outputs.shape[2])}
-    columns |= {name: np.tile(column, n_runs) for name, column in found.columns.items() if name not in columns}
+    if captured_set.truth is not None:
+        columns["truth"] = np.tile(captured_set.truth, n_runs)
+    if captured_set.labels is not None:
+        columns["predicted"] = captured_set.labels.reshape(-1)
+    if captured_set.outputs is not None and captured_set.outputs.ndim == 2:
+        columns["value"] = captured_set.outputs.reshape(-1)
+    elif captured_set.outputs is not None:
+        columns |= {
+            f"output_{index}": captured_set.outputs[..., index].reshape(-1)
+            for index in range(captured_set.outputs.shape[2])
+        }
+    columns |= {name: np.tile(column, n_runs) for name, column in captured_set.columns.items() if name not in columns}
     return pd.DataFrame(columns)

@@ -10,8 +10,8 @@ from typing import Any
 from deviate import report, stability
 from deviate.api import frames
 from deviate.api.figure import Figure
-from deviate.api.parts import stability_of
 from deviate.api.predictions import predictions_frame
+from deviate.api.select import stability_of
 from deviate.api.summary import summary_html
 from deviate.errors import InputError
 from deviate.model import Captured, Findings, NoiseFindings
@@ -59,8 +59,8 @@ class Results:
     @property
     def notes(self) -> tuple[str, ...]:
         """How tables and files were read: what was guessed of them."""
-        told = (clean(note) for it in self.findings.experiments for note in it.experiment.imported)
-        return tuple(dict.fromkeys(told))
+        notes = (clean(note) for item in self.findings.experiments for note in item.experiment.imported)
+        return tuple(dict.fromkeys(notes))
 
     @property
     def comparisons(self) -> Mapping[str, "Results"]:
@@ -69,7 +69,7 @@ class Results:
         P-values stay adjusted for all that was compared.
         """
         baseline, *candidates = self.findings.experiments
-        found = enumerate(
+        pairs = enumerate(
             zip(self._view.candidates, candidates, self.findings.pairs, strict=bool(self.findings.pairs)), 1
         )
         return MappingProxyType(
@@ -79,37 +79,39 @@ class Results:
                         self._part(),
                         experiments=(baseline, candidate),
                         pairs=(pair,),
-                        planning=tuple(it for it in self.findings.planning if it.candidate == pair.candidate),
+                        planning=tuple(
+                            planning for planning in self.findings.planning if planning.candidate == pair.candidate
+                        ),
                         stability=stability_of(self.findings.stability, (0, place)),
                     )
                 )
-                for place, (label, candidate, pair) in found
+                for place, (label, candidate, pair) in pairs
             }
         )
 
     @property
     def experiments(self) -> Mapping[str, "Results"]:
         """Name to the spread of that experiment, which shows itself and has figures; in a study, variant to spread."""
-        labels = [it.label for it in self._view.experiments]
+        labels = [experiment.label for experiment in self._view.experiments]
         return MappingProxyType(
             {
                 label: Results(
                     replace(
                         self._part(),
-                        experiments=(it,),
+                        experiments=(item,),
                         pairs=(),
                         planning=(),
                         noise=self._noise_of(place),
                         stability=stability_of(self.findings.stability, (place,)),
                     )
                 )
-                for place, (label, it) in enumerate(zip(labels, self.findings.experiments, strict=True))
+                for place, (label, item) in enumerate(zip(labels, self.findings.experiments, strict=True))
             }
         )
 
     def figures(self) -> tuple[str, ...]:
         """Names of all figures: `estimation-…` and `curves-…` per metric, and what else the findings hold."""
-        return tuple(it.name for it in self._pictures)
+        return tuple(picture.name for picture in self._pictures)
 
     def figure(self, name: str | None = None) -> Figure:
         """A figure that shows itself and can be saved; without a name the estimation plot of the primary metric.
@@ -118,13 +120,13 @@ class Results:
             InputError: there is no figure of that name, or none at all.
         """
         chosen = self._first_name() if name is None else name
-        found = next((it for it in self._pictures if it.name == chosen), None)
-        if found is None:
-            there = ", ".join(self.figures()) or "none, for there are no scores"
+        match = next((picture for picture in self._pictures if picture.name == chosen), None)
+        if match is None:
+            names = ", ".join(self.figures()) or "none, for there are no scores"
             raise InputError(
-                f"there is no figure {chosen!r}" if chosen else "there is no figure", f"there are: {there}"
+                f"there is no figure {chosen!r}" if chosen else "there is no figure", f"there are: {names}"
             )
-        return Figure(found)
+        return Figure(match)
 
     def to_frame(self) -> Any:
         """A pandas DataFrame: a row per metric and candidate, or per metric and experiment where nothing is compared.
@@ -152,11 +154,11 @@ class Results:
         Raises:
             InputError: nothing was captured, or there is no such set or step.
         """
-        return predictions_frame([it.experiment for it in self.findings.experiments], name, step)
+        return predictions_frame([item.experiment for item in self.findings.experiments], name, step)
 
     def captured(self) -> tuple[Captured, ...]:
         """Captured outputs and weights as NumPy arrays, one value per experiment; empty where nothing was captured."""
-        return tuple(stability.captured_of(it.experiment) for it in self.findings.experiments)
+        return tuple(stability.captured_of(item.experiment) for item in self.findings.experiments)
 
     def to_latex(self) -> str:
         """The table of a paper, with a caption that says what stands in it; it needs the package booktabs."""
@@ -189,9 +191,11 @@ class Results:
 
     def _first_name(self) -> str:
         """Of the estimation plot of the primary metric, or of the first metric; empty where there is none."""
-        plots = [(it.is_primary, it.estimation) for it in self._view.metrics if it.estimation is not None]
+        plots = [
+            (metric.is_primary, metric.estimation) for metric in self._view.metrics if metric.estimation is not None
+        ]
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
-        return next((it.name for it in self._pictures if keys and it.key == keys[0]), "")
+        return next((picture.name for picture in self._pictures if keys and picture.key == keys[0]), "")
 
     def _noise_of(self, place: int) -> NoiseFindings | None:
         """Whether the runs of one variant are equal; the sources of spread take the others."""

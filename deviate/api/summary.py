@@ -14,8 +14,9 @@ def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str
     """
     table = result_table(view)
     parts = [
-        f"<p><strong>Verdict: {escape(it.word)}</strong> {escape(_told(it.metric, it.change, it.interval))}</p>"
-        for it in view.verdicts
+        f"<p><strong>Verdict: {escape(verdict.word)}</strong> {numbers}</p>"
+        for verdict in view.verdicts
+        for numbers in (escape(" ".join(filter(None, (verdict.metric, verdict.change, verdict.interval)))),)
     ]
     parts += [f"<p>{escape(view.no_verdict)}</p>"] if view.no_verdict else []
     parts += [figure] if figure else []
@@ -25,10 +26,6 @@ def summary_html(view: View, notes: Sequence[str] = (), figure: str = "") -> str
     parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
     parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in view.warnings]
     return "\n".join(["<div>", *parts, "</div>"])
-
-
-def _told(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
 
 
 def _rows(table: ResultTable) -> Iterator[str]:

@@ -28,28 +28,28 @@ def analyze_command(
 
     Of a folder, show its likely training scripts.
     """
-    here = Path.cwd().resolve()
-    folder = named_folder(command, here)
+    cwd = Path.cwd().resolve()
+    folder = named_folder(command, cwd)
     if folder is not None:
         entries = analysis.rank_scripts(folder)
         if save or review:
-            raise project.refuse_folder(entries, here, f"analyze {'--save' if save else '--review'}")
+            raise project.refuse_folder(entries, cwd, f"analyze {'--save' if save else '--review'}")
         document = project.entries_document(entries)
         as_text = form is Form.table
         typer.echo(
-            project.render_entries(entries, here, width(), is_whole=everything) if as_text else as_json(document),
+            project.render_entries(entries, cwd, width(), is_whole=everything) if as_text else as_json(document),
             nl=not as_text,
         )
         return
-    looked = project.look(project.find_target(command, here))
+    script = project.analyze_target(project.find_target(command, cwd))
     if review:
-        _review(looked)
+        _review(script)
         return
-    told = ""
+    summary = ""
     if save:
-        looked, saved = project.save(looked)
-        told = f" ({saved})" if str(saved) else ""
-    prepared = project.obey(looked)
+        script, saved = project.save(script)
+        summary = f" ({saved})" if str(saved) else ""
+    prepared = project.apply_config(script)
     if form is Form.json:
         typer.echo(as_json(analysis.to_document(prepared.analysis)))
     else:
@@ -57,18 +57,18 @@ def analyze_command(
     for note in prepared.notes:
         typer.echo(f"Note       {note}", err=form is Form.json)
     if save:
-        _say_saved(looked, told, is_aside=form is Form.json)
+        _say_saved(script, summary, is_aside=form is Form.json)
 
 
-def _review(looked: project.Looked) -> None:
+def _review(script: project.AnalyzedScript) -> None:
     from deviate.project.review import Terminal
 
-    if project.review(looked, Terminal()):
-        _say_saved(looked, "", is_aside=False)
+    if project.review(script, Terminal()):
+        _say_saved(script, "", is_aside=False)
     else:
         typer.echo("Nothing was written.")
 
 
-def _say_saved(looked: project.Looked, told: str, *, is_aside: bool) -> None:
-    typer.echo(f"Saved      {nearest(looked.config_path)}{told}", err=is_aside)
-    typer.echo(f"Next       deviate run {shlex.quote(looked.analysis.script)}", err=is_aside)
+def _say_saved(script: project.AnalyzedScript, summary: str, *, is_aside: bool) -> None:
+    typer.echo(f"Saved      {nearest(script.config_path)}{summary}", err=is_aside)
+    typer.echo(f"Next       deviate run {shlex.quote(script.analysis.script)}", err=is_aside)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from deviate import __version__
+from deviate.cli.options.groups import expand_groups
 
 Function = TypeVar("Function", bound=Callable[..., None])
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 75, 130
@@ -62,8 +63,8 @@ class Verbs(typer.core.TyperGroup):
             self.add_command(typer.core.TyperCommand(name, short_help=verb.short_help))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, _, others = super().resolve_command(ctx, args)
-        return name, load_command(name) if name else None, others
+        name, _, words = super().resolve_command(ctx, args)
+        return name, load_command(name) if name else None, words
 
 
 app = typer.Typer(
@@ -76,88 +77,35 @@ app = typer.Typer(
 )
 
 
-def command(name: str, *, epilog: str) -> Callable[[Function], Function]:
-    """Register a function as the verb of that name."""
-    return app.command(name, short_help=VERBS[name].short_help, epilog=epilog)
+def command(name: str, *, epilog: str, flags: str = "") -> Callable[[Function], Function]:
+    """Register a function as the verb of that name.
+
+    Args:
+        flags: its parameters, and the fields of those that are groups, in the order of `--help`; by default as they
+            stand there.
+    """
+    register = app.command(name, short_help=VERBS[name].short_help, epilog=epilog)
+    return lambda function: register(expand_groups(function, flags))
 
 
 def load_command(name: str) -> Any:
     """Import a verb: its command of click, with arguments and options."""
     importlib.import_module(VERBS[name].module)
-    info = next(it for it in app.registered_commands if it.name == name)
+    info = next(info for info in app.registered_commands if info.name == name)
     return typer.main.get_command_from_info(
         info, pretty_exceptions_short=app.pretty_exceptions_short, rich_markup_mode=app.rich_markup_mode
     )
-
-
-Metric = Annotated[
-    str | None, typer.Option("--metric", metavar="METRIC", help="The primary metric, which decides the verdict.")
-]
-Aggregate = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOW", help="How a run's values become its score: last, best, mean, median, min, max or at:K."
-    ),
-]
-Confidence = Annotated[float, typer.Option(min=0.5, max=0.9999, metavar="LEVEL", help="Level of the intervals.")]
-Margin = Annotated[
-    float | None,
-    typer.Option(
-        metavar="X", help="Smallest difference of the primary metric that matters, in its unit: 0.5, without a sign."
-    ),
-]
-Match = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=NAME", help="Compare differently named metrics: BASELINE_NAME=CANDIDATE_NAME."),
-]
-Paired = Annotated[
-    bool, typer.Option("--paired", help="Runs of both sides share their seeds, replicate by replicate: compare pairs.")
-]
-Better = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--direction", metavar="METRIC=max|min", help="Whether more or less of a metric is better. May be repeated."
-    ),
-]
-Target = Annotated[
-    list[str] | None,
-    typer.Option(metavar="METRIC=VALUE", help="Time how long runs take to reach a value. May be repeated."),
-]
-Tasks = Annotated[
-    str | None,
-    typer.Option(metavar="PATTERN", help="Metrics that are one measure on several tasks: '*/acc', or a,b,c."),
-]
-SpreadRatio = Annotated[
-    float | None,
-    typer.Option(
-        min=1,
-        metavar="R",
-        help="Say whether the interval of the SD ratio lies within 1/R … R, such as 1.5; no verdict.",
-    ),
-]
-Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here ('-' is standard output).")]
-Latex = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a table for a paper ('-' is standard output).")]
-Markdown = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a table for a pull request ('-' is standard output).")
-]
-Json = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write all figures as JSON ('-' is standard output).")
-]
-Csv = Annotated[
-    Path | None,
-    typer.Option("--csv", metavar="FILE", help="Write the score of every run as CSV ('-' is standard output)."),
-]
 
 
 def nearest(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_absolute() and path.is_relative_to(Path.cwd()) else path
 
 
-def named_folder(command: Sequence[str], here: Path) -> Path | None:
+def named_folder(command: Sequence[str], base: Path) -> Path | None:
     """The folder that the user named in place of a script; None for anything else."""
     if len(command) != 1:
         return None
-    path = (here / command[0]).resolve()
+    path = (base / command[0]).resolve()
     return path if path.is_dir() else None
 
 

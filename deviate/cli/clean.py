@@ -8,7 +8,8 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli import complete
-from deviate.cli.app import FAILED, Aggregate, Metric, command
+from deviate.cli.app import FAILED, command
+from deviate.cli.options.analysis import Aggregate, Metric
 from deviate.report import counted, size_text
 
 
@@ -51,27 +52,27 @@ def clean_command(
     folder = workflows.records_folder(Path.cwd().resolve())
     chosen = list(dict.fromkeys(names or [plan.name for plan in records.list_experiments(folder)]))
     tidied = [
-        *workflows.tidy(
+        *workflows.clean_up(
             folder, chosen, keep.value, metric=metric, aggregate=aggregate, takes_captured=captured, is_dry=dry_run
         ),
-        *([] if names else [workflows.tidy_cache(folder, is_dry=dry_run)]),
+        *([] if names else [workflows.clean_up_cache(folder, is_dry=dry_run)]),
     ]
-    for it in tidied:
-        if parts := _parts(it):
-            typer.echo(f"{it.name}  {', '.join(parts)}  {size_text(it.n_bytes)}")
-        if it.problem:
-            typer.echo(f"{it.name} {it.problem}", err=True)
-    freed = size_text(sum(it.n_bytes for it in tidied))
+    for cleanup in tidied:
+        if parts := _parts(cleanup):
+            typer.echo(f"{cleanup.name}  {', '.join(parts)}  {size_text(cleanup.n_bytes)}")
+        if cleanup.problem:
+            typer.echo(f"{cleanup.name} {cleanup.problem}", err=True)
+    freed = size_text(sum(cleanup.n_bytes for cleanup in tidied))
     typer.echo(f"{freed} would be freed; nothing was removed." if dry_run else f"{freed} freed.")
-    if names and any(it.problem for it in tidied):
+    if names and any(cleanup.problem for cleanup in tidied):
         raise typer.Exit(FAILED)
 
 
-def _parts(it: workflows.Tidied) -> list[str]:
-    copies = (it.n_copies, "work copy" if it.n_copies == 1 else "work copies")
+def _parts(cleanup: workflows.Cleanup) -> list[str]:
+    copies = (cleanup.n_copies, "work copy" if cleanup.n_copies == 1 else "work copies")
     return [
-        *([f"{copies[0]} {copies[1]}"] if it.n_copies else []),
-        *([f"{it.n_kept} kept"] if it.n_kept else []),
-        *([f"captured files of {counted(it.n_captured, 'run')}"] if it.n_captured else []),
-        *([counted(it.n_others, "other folder")] if it.n_others else []),
+        *([f"{copies[0]} {copies[1]}"] if cleanup.n_copies else []),
+        *([f"{cleanup.n_kept} kept"] if cleanup.n_kept else []),
+        *([f"captured files of {counted(cleanup.n_captured, 'run')}"] if cleanup.n_captured else []),
+        *([counted(cleanup.n_others, "other folder")] if cleanup.n_others else []),
     ]

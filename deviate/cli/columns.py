@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from deviate.report import clean, name, padded, widest
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
+def align_columns(rows: Sequence[Sequence[str]]) -> str:
     """Rows in columns that are as wide as their widest cell; columns that are empty below the head are left out.
 
     The first row is the head. Cells may hold foreign text; the first of a row is a name.

@@ -13,13 +13,13 @@ def experiments(incomplete: str) -> list[str]:
         plans = records.list_experiments(workflows.records_folder(Path.cwd().resolve()))
     except (DeviateError, OSError):
         return []
-    named = incomplete.partition(":")[0]
+    prefix = incomplete.partition(":")[0]
     names = [plan.name for plan in plans]
-    names += [f"{plan.name}:{it.name}" for plan in plans if plan.name == named for it in plan.variants]
+    names += [f"{plan.name}:{variant.name}" for plan in plans if plan.name == prefix for variant in plan.variants]
     return [name for name in names if name.startswith(incomplete)]
 
 
 def sources(incomplete: str) -> list[str]:
     """The same, and files and folders, where results may come from either."""
-    paths = sorted(Path(found) for found in glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207  as a shell has it
+    paths = sorted(Path(path) for path in glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207  as a shell has it
     return [*experiments(incomplete), *(f"{path}/" if path.is_dir() else str(path) for path in paths)]

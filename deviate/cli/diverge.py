@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from deviate import project, records, replay, workflows
-from deviate.cli import options
-from deviate.cli.app import SOME_RUNS_FAILED, Csv, Html, Json, Latex, Markdown, command, width
-from deviate.cli.carry import Output, carry_out
+from deviate import project, records, workflows
+from deviate.cli.app import SOME_RUNS_FAILED, command, width
+from deviate.cli.execute import Output, execute_with_progress
+from deviate.cli.options.documents import Documents
+from deviate.cli.options.execution import ExecutionFlags
+from deviate.cli.options.launch import LaunchFlags, variables
+from deviate.cli.options.runs import VariantFlags
+from deviate.cli.options.values import choice
 from deviate.cli.preview import announcement
-from deviate.cli.run import thread_limit
 from deviate.cli.sheets import publish_sheet
-from deviate.cli.targets import takes_stdout
-from deviate.diverge import with_lines_around
+from deviate.diverge import attach_source_context
 from deviate.errors import InputError
 from deviate.model import Run, Variant
 from deviate.model.divergence import RUNGS, DivergenceFindings, Rung
-from deviate.project import default_python, refuse_unknown_programs, with_interpreter
+from deviate.project import refuse_unknown_programs
 from deviate.report import clean
 from deviate.report.parts.diverge import diverge_sheet
-from deviate.workflows import Begun, Request
+from deviate.workflows import PreparedExperiment, Request
 
 if TYPE_CHECKING:
     from deviate.diverge import Side  # arrays, which no other verb should wait for
@@ -44,8 +46,13 @@ LADDER = (
     epilog="Example: deviate diverge train.py --confirm -- --epochs 1, or of runs on record: "
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
+    flags="""
+        command variant seeds confirm rung ulps warn_only python env second_env name seed prepare wrap gpus gpus_per_run
+        timeout trackers dry_run html latex markdown json csv quiet
+    """,
 )
 def diverge_command(
+    *,
     command: Annotated[
         list[str] | None,
         typer.Argument(
@@ -78,11 +85,11 @@ def diverge_command(
             help="Units in the last place that count as equal. Default: 0; 4 between two environments.",
         ),
     ] = None,
-    warn_only: options.WarnOnly = False,
+    variant_flags: VariantFlags,
     python: Annotated[
         list[str] | None, typer.Option(metavar="PATH", help="Interpreter for the script; two for a run with each.")
     ] = None,
-    env: options.Env = None,
+    launch: LaunchFlags,
     second_env: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="Variable for the second run alone: CUDA_VISIBLE_DEVICES= for the CPU."),
@@ -92,109 +99,88 @@ def diverge_command(
         typer.Option(metavar="NAME", help="Name of the new experiments. Default: the script's, and -diverge."),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The experiment seed.")] = 0,
-    prepare_commands: options.Prepare = None,
-    wrap: options.Wrap = None,
-    gpus: options.Gpus = None,
-    gpus_per_run: options.GpusPerRun = 1,
-    timeout: options.Timeout = None,
-    trackers: options.Trackers = "offline",
+    execution: ExecutionFlags,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be run; write and start nothing.")
     ] = False,
-    html: Html = None,
-    latex: Latex = None,
-    markdown: Markdown = None,
-    json_file: Json = None,
-    csv_file: Csv = None,
+    documents: Documents,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
 ) -> None:
     """Run a script twice, and find the first update, module and operation at which the runs differ.
 
     Each call makes new runs; where they are equal to the end, two are enough.
     """
-    from deviate.diverge import Asked, compare_recorded, diverge, free_base, is_of_records, refuse_varied
+    from deviate.diverge import DivergeRequest, compare_recorded, diverge, free_base, is_of_records, refuse_varied
 
-    wanted = {"html": html, "latex": latex, "markdown": markdown, "json": json_file, "csv": csv_file}
-    targets = {form: path for form, path in wanted.items() if path is not None}
-    output = Output(takes_stdout(targets), quiet)
-    here = Path.cwd().resolve()
-    goal = cast("Rung | None", options.choice(rung, "--rung", RUNGS) if rung is not None else None)
-    folder = workflows.records_folder(here)
+    targets = documents.targets()
+    output = Output(documents.takes_stdout, quiet)
+    cwd = Path.cwd().resolve()
+    goal = cast("Rung | None", choice(rung, "--rung", RUNGS) if rung is not None else None)
+    folder = workflows.records_folder(cwd)
     if is_of_records(folder, command or ()):
-        found, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
+        findings, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)
         # A ladder may have the name of an experiment, and its page stays what it is.
-        page = f"diverge-{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(it.partition(':')[2] for it in found.runs))}.html"
-        where = workflows.report_folder(folder, [it.partition(":")[0] for it in found.runs])
-        _publish(found, tuple(zip(found.runs, runs, strict=True)), targets, where / page, output)
+        page = f"diverge-{re.sub(r'[^A-Za-z0-9]+', '-', '-'.join(run.partition(':')[2] for run in findings.runs))}.html"
+        where = workflows.report_folder(folder, [run.partition(":")[0] for run in findings.runs])
+        _publish(findings, tuple(zip(findings.runs, runs, strict=True)), targets, where / page, output)
         return
-    container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
-    sides = _sides(command or (), here, python, second_env, has_container=bool(container))
+    launch = dataclasses.replace(launch, python=python)
+    sides = _sides(command or (), cwd, launch, second_env)
     first = sides[0].prepared
-    chosen = _variant(variant, seeds, first, is_warning_only=warn_only)
+    chosen = _variant(variant, seeds, variant_flags, first)
     if len(sides) == 1:
         refuse_varied(chosen)
-    if options.choice(trackers, "--trackers", ("offline", "as-is")) == "as-is":
-        chosen = dataclasses.replace(chosen, are_trackers_offline=False)
-    settings = options.settings(
-        executor="local", option=None, jobs=None if gpus else 1, gpus=gpus, per_gpu=1, gpus_per_run=gpus_per_run,
-        timeout=timeout, stall_timeout=None, retries=1, max_failures=None, ignore_failure=None, requeue="fresh",
-        keep="none",
-    )  # fmt: skip
-    default = default_python(has_container=bool(container))
-    request = Request(
-        runs=2,
-        variants=(chosen,),
-        name=None,
-        seed=seed,
-        settings=settings,
-        environment=options.variables(env),
-        prepare=tuple(with_interpreter(words, default) for words in options.commands(prepare_commands, "--prepare")),
-        wrap=container,
-        n_threads=thread_limit(settings),
-        needs_metrics=False,
+    settings = dataclasses.replace(execution, jobs=None if execution.gpus else 1, keep="none").settings()
+    request = launch.complete(
+        Request(runs=2, variants=(chosen,), name=None, seed=seed, settings=settings, needs_metrics=False)
     )
     folder = records.deviate_folder(first.target.root)
-    base = free_base(folder, Path(first.analysis.script), name, [it.label for it in sides])
+    base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
     if not quiet or dry_run:
-        apart = {f"{base}-{it.label}": it.prepared.target.command for it in sides if it.label}
+        apart = {f"{base}-{side.label}": side.prepared.target.command for side in sides if side.label}
         typer.echo(announcement(first, request, width(), name=base, apart=apart), file=output.people)
     if dry_run:
         typer.echo("\n".join(f"{'Ladder' if at == 0 else '':<9}{line}" for at, line in enumerate(LADDER)))
         return
-    if not container:
+    if not request.wrap:
         for side in sides:
             refuse_unknown_programs(side.prepared.target)
 
-    def carry(begun: Sequence[Begun]) -> None:
-        for note in dict.fromkeys(note for it in begun for note in it.notes):
+    def carry(begun: Sequence[PreparedExperiment]) -> None:
+        for note in dict.fromkeys(note for experiment in begun for note in experiment.notes):
             output.say(f"Note     {note}")
-        carry_out(begun, settings, output)
+        execute_with_progress(begun, settings, output)
 
-    asked = Asked(base, sides, request, tolerance, folder)
-    ladder = diverge(asked, carry, output.say, goal=goal, confirms=confirm)
-    given = {
-        "--python": python, "--env": env, "--second-env": second_env, "--ulps": ulps, "--wrap": wrap,
-        "--prepare": prepare_commands, "--gpus": gpus, "--gpus-per-run": gpus_per_run if gpus_per_run > 1 else None,
-        "--timeout": timeout, "--trackers": None if trackers == "offline" else trackers, "--seed": seed or None,
+    diverge_request = DivergeRequest(base, sides, request, tolerance, folder)
+    ladder = diverge(diverge_request, carry, output.say, goal=goal, confirms=confirm)
+    values = {
+        "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
+        "--prepare": launch.prepare, "--gpus": execution.gpus,
+        "--gpus-per-run": execution.gpus_per_run if execution.gpus_per_run > 1 else None,
+        "--timeout": execution.timeout,
+        "--trackers": None if variant_flags.trackers == "offline" else variant_flags.trackers, "--seed": seed or None,
     }  # fmt: skip
-    found = dataclasses.replace(ladder.findings, flags=(*_words(given), *(["--warn-only"] if warn_only else [])))
+    is_warning_only = variant_flags.warn_only
+    findings = dataclasses.replace(
+        ladder.findings, flags=(*_words(values), *(["--warn-only"] if is_warning_only else []))
+    )
     _publish(
-        found, ladder.runs, targets, folder / "reports" / found.name / "diverge.html", output,
+        findings, ladder.runs, targets, folder / "reports" / findings.name / "diverge.html", output,
         is_interrupted=ladder.is_interrupted,
     )  # fmt: skip
 
 
-def _words(given: Mapping[str, list[str] | str | int | None]) -> Iterator[str]:
+def _words(values: Mapping[str, list[str] | str | int | None]) -> Iterator[str]:
     """Flags that were given, word by word; one that was given several times several times."""
-    for flag, value in given.items():
-        for it in value if isinstance(value, list) else [value]:
-            if it is not None:
-                yield from (flag, str(it))
+    for flag, value in values.items():
+        for word in value if isinstance(value, list) else [value]:
+            if word is not None:
+                yield from (flag, str(word))
 
 
 def _publish(
-    found: DivergenceFindings,
+    findings: DivergenceFindings,
     runs: Sequence[tuple[str, Run]],
     targets: dict[str, Path],
     page: Path,
@@ -212,8 +198,8 @@ def _publish(
     """
     from deviate.diverge import ENDED, ending
 
-    found = with_lines_around(found, runs[0][1].folder)
-    publish_sheet(diverge_sheet(found), targets, page)
+    findings = attach_source_context(findings, runs[0][1].folder)
+    publish_sheet(diverge_sheet(findings), targets, page)
     if is_interrupted:
         raise KeyboardInterrupt
     failed = [(name, run) for name, run in runs if run.status not in ENDED]
@@ -224,41 +210,35 @@ def _publish(
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
-def _variant(name: str | None, seeds: str | None, first: project.Prepared, *, is_warning_only: bool) -> Variant:
+def _variant(name: str | None, seeds: str | None, flags: VariantFlags, first: project.PreparedScript) -> Variant:
     """The variant of both runs. Raises InputError for several, or none of that name."""
     if seeds is not None:
-        options.choice(seeds, "--seeds", (AS_IS,))
+        choice(seeds, "--seeds", (AS_IS,))
         if name not in {None, AS_IS}:
             raise InputError(f"--seeds as-is stands beside --variant {name}", "name one of them")
         name = AS_IS
     if name is not None and "," in name:
         raise InputError(f"--variant {name}: both runs are of one variant", f"name one: --variant {name.split(',')[0]}")
-    return replay.choose_variants([name or CONTROL], first.variants, is_warning_only=is_warning_only)[0]
+    return dataclasses.replace(flags, variants=name or CONTROL).choose(first)[0]
 
 
 def _sides(
-    command: Sequence[str],
-    here: Path,
-    python: Sequence[str] | None,
-    second_env: Sequence[str] | None,
-    *,
-    has_container: bool,
+    command: Sequence[str], folder: Path, launch: LaunchFlags, second_env: Sequence[str] | None
 ) -> "tuple[Side, ...]":
     """What both runs are started from: one side for both, or two."""
     from deviate.diverge import Side
 
-    pythons = options.interpreters(python, has_container=has_container)
+    pythons = launch.pythons()
     if len(pythons) > 2:
         raise InputError(f"{len(pythons)} --python: two runs are compared", "name two interpreters at most")
-    default = default_python(has_container=has_container)
     chosen: Sequence[str | None] = pythons or (None,)
-    found = [project.prepare(project.find_target(command, here, it, default=default, then=())) for it in chosen]
+    prepared = [launch.prepare_target(command, folder, python) for python in chosen]
     if len(pythons) == 2 and second_env:
         raise InputError("--second-env stands beside two --python", "let the two runs differ in one of them")
     if len(pythons) == 2:
         labels = workflows.interpreter_labels(pythons)
-        return tuple(Side(it, label) for it, label in zip(found, labels, strict=True))
+        return tuple(Side(script, label) for script, label in zip(prepared, labels, strict=True))
     if second_env:
-        told = "-".join(text.partition("=")[0].lower() for text in second_env)
-        return Side(found[0], "first"), Side(found[0], f"with-{told}", options.variables(second_env))
-    return (Side(found[0]),)
+        names = "-".join(text.partition("=")[0].lower() for text in second_env)
+        return Side(prepared[0], "first"), Side(prepared[0], f"with-{names}", variables(second_env))
+    return (Side(prepared[0]),)

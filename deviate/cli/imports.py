@@ -7,7 +7,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import command, nearest
-from deviate.cli.compare import Importer
+from deviate.cli.options.analysis import Importer
 from deviate.errors import InputError
 from deviate.report import clean
 
@@ -36,16 +36,16 @@ def import_command(
     folder = workflows.records_folder(Path.cwd().resolve())
     if name is not None:
         records.free_place(folder, name)
-    found = workflows.read_files(files, form=form)
-    if name is not None and len(found) > 1:
-        names = ", ".join(it.name for it in found)
-        raise InputError(f"--name {name}: there are {len(found)} experiments: {names}", "leave --name out")
-    for note in dict.fromkeys(note for imported in found for note in imported.notes):
+    results = workflows.read_files(files, form=form)
+    if name is not None and len(results) > 1:
+        names = ", ".join(result.name for result in results)
+        raise InputError(f"--name {name}: there are {len(results)} experiments: {names}", "leave --name out")
+    for note in dict.fromkeys(note for imported in results for note in imported.notes):
         typer.echo(f"Read     {clean(note)}")
-    called = (name,) if name is not None else records.folder_names(found)
-    for it in called:  # of several experiments all are imported, or none
-        records.free_place(folder, it)
-    for imported, its_name in zip(found, called, strict=True):
+    called = (name,) if name is not None else records.folder_names(results)
+    for folder_name in called:  # of several experiments all are imported, or none
+        records.free_place(folder, folder_name)
+    for imported, its_name in zip(results, called, strict=True):
         path = records.write_imported(folder, imported, its_name)
         metrics = sorted({metric for run in imported.runs for metric in run.series})
         typer.echo(f"Imported {path.name}: {len(imported.runs)} runs, {', '.join(metrics)}")

@@ -6,29 +6,29 @@ from typing import Annotated
 
 import typer
 
-from deviate import project, records, replay, workflows
-from deviate.cli import options
-from deviate.cli.app import (
-    SOME_RUNS_FAILED,
-    Confidence,
-    Csv,
-    Html,
-    Json,
-    Latex,
-    Markdown,
-    command,
-    width,
-)
-from deviate.cli.carry import Output, carry_out
+from deviate import records, workflows
+from deviate.cli.app import SOME_RUNS_FAILED, command, width
+from deviate.cli.execute import Output, execute_with_progress
+from deviate.cli.options.analysis import Confidence
+from deviate.cli.options.documents import Documents
+from deviate.cli.options.execution import ExecutionFlags
+from deviate.cli.options.launch import Command, LaunchFlags
+from deviate.cli.options.runs import DEFAULT_RUNS, VariantFlags
 from deviate.cli.preview import announcement
-from deviate.cli.run import DEFAULT_RUNS, thread_limit
 from deviate.cli.sheets import publish_sheet
-from deviate.cli.targets import takes_stdout
 from deviate.errors import InputError
 from deviate.model import Experiment, Settings
-from deviate.project import Prepared, default_python, refuse_unknown_programs, with_interpreter
+from deviate.project import PreparedScript, refuse_unknown_programs
 from deviate.report import overhead_sheet
-from deviate.workflows import Begun, Request, find_cost, modes_of, profiled_name, why_no_profiler, window_for
+from deviate.workflows import (
+    PreparedExperiment,
+    Request,
+    find_cost,
+    modes_of,
+    profiled_name,
+    why_no_profiler,
+    window_for,
+)
 
 MODES = "impl,control"
 PROFILED_RUNS = 3
@@ -38,9 +38,14 @@ LONGEST_STEM = 60
 @command(
     "overhead",
     epilog="Example: deviate overhead train.py --runs 5 -- --epochs 2",
+    flags="""
+        command runs variants warn_only profile profiled_runs window name seed prepare python wrap env jobs gpus timeout
+        retries trackers dry_run confidence html latex markdown json csv quiet
+    """,
 )
 def overhead_command(
-    command: options.Command = None,
+    *,
+    command: Command = None,
     runs: Annotated[
         int,
         typer.Option("--runs", "-r", min=2, metavar="N", help="Runs of each mode; the first of each does not count."),
@@ -48,7 +53,7 @@ def overhead_command(
     variants: Annotated[
         str, typer.Option(metavar="FREE,HELD", help="The two modes: a variant with free kernels, one that holds them.")
     ] = MODES,
-    warn_only: options.WarnOnly = False,
+    variant_flags: VariantFlags,
     profile: Annotated[
         bool,
         typer.Option("--profile/--no-profile", help="Kernel times too, of further runs that are profiled."),
@@ -65,96 +70,72 @@ def overhead_command(
         str | None, typer.Option(metavar="NAME", help="Name of the experiment. Default: the script's, and -overhead.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The experiment seed.")] = 0,
-    prepare_commands: options.Prepare = None,
+    launch: LaunchFlags,
     python: Annotated[str | None, typer.Option(metavar="PATH", help="Interpreter for the script.")] = None,
-    wrap: options.Wrap = None,
-    env: options.Env = None,
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Runs at a time; more than 1 disturbs the times.")
     ] = 1,
-    gpus: options.Gpus = None,
-    timeout: options.Timeout = None,
-    retries: options.Retries = 1,
-    trackers: options.Trackers = "offline",
+    execution: ExecutionFlags,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be run; write and start nothing.")
     ] = False,
     confidence: Confidence = 0.95,
-    html: Html = None,
-    latex: Latex = None,
-    markdown: Markdown = None,
-    json_file: Json = None,
-    csv_file: Csv = None,
+    documents: Documents,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, only the result.")] = False,
 ) -> None:
     """Run a script in turn with free and with deterministic kernels, and report what determinism costs.
 
     Wall times come from runs that nothing disturbs; kernel times from further runs under the framework's profiler.
     """
-    wanted = {"html": html, "latex": latex, "markdown": markdown, "json": json_file, "csv": csv_file}
-    targets = {form: path for form, path in wanted.items() if path is not None}
-    output = Output(takes_stdout(targets), quiet)
-    container = options.commands([wrap], "--wrap")[0] if wrap is not None else ()
-    default = default_python(has_container=bool(container))
-    pythons = options.interpreters([python] if python else None, has_container=bool(container))
-    here = Path.cwd().resolve()
-    target = project.find_target(command or (), here, pythons[0] if pythons else None, default=default, then=())
-    prepared = project.prepare(target)
-    chosen = replay.choose_variants(variants.split(","), prepared.variants, is_warning_only=warn_only)
-    if options.choice(trackers, "--trackers", ("offline", "as-is")) == "as-is":
-        chosen = tuple(dataclasses.replace(variant, are_trackers_offline=False) for variant in chosen)
-    modes = modes_of(chosen)
-    settings = options.settings(
-        executor="local", option=None, jobs=jobs, gpus=gpus, per_gpu=1, gpus_per_run=1, timeout=timeout,
-        stall_timeout=None, retries=retries, max_failures=None, ignore_failure=None, requeue="fresh", keep="all",
-    )  # fmt: skip
-    own = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
-    request = Request(
-        runs=runs,
-        variants=(modes.free, modes.held),
-        name=own,
-        seed=seed,
-        settings=settings,
-        environment=options.variables(env),
-        prepare=tuple(with_interpreter(words, default) for words in options.commands(prepare_commands, "--prepare")),
-        wrap=container,
-        n_threads=thread_limit(settings),
+    targets = documents.targets()
+    output = Output(documents.takes_stdout, quiet)
+    launch = dataclasses.replace(launch, python=[python] if python else None)
+    prepared = launch.prepare_target(command or (), Path.cwd().resolve(), next(iter(launch.pythons()), None))
+    modes = modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
+    settings = dataclasses.replace(execution, jobs=jobs).settings()
+    name_of_timed = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
+    request = launch.complete(
+        Request(runs=runs, variants=(modes.free, modes.held), name=name_of_timed, seed=seed, settings=settings)
     )
-    asked = _window(window)
+    window_steps = _window(window)
     if not quiet or dry_run:
-        typer.echo(announcement(prepared, request, width(), name=own), file=output.people)
+        typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)
     if dry_run:
         return
-    if not container:
-        refuse_unknown_programs(target)
-    folder = records.deviate_folder(target.root)
+    if not request.wrap:
+        refuse_unknown_programs(prepared.target)
+    folder = records.deviate_folder(prepared.target.root)
     begun = [_run(prepared, request, folder, settings, output)]
-    timed = workflows.read_variants(folder, own)
+    timed = workflows.read_variants(folder, name_of_timed)
     profiled: tuple[Experiment, ...] = ()
     why = why_no_profiler(timed) if profile else "not asked for (--no-profile)"
-    steps = asked or (window_for(timed) if not why else "")
+    steps = window_steps or (window_for(timed) if not why else "")
     if not why and not steps:
         why = "the runs entered no main loop"
     if not why:
         output.say(f"Profile  steps {steps} of the main loop, {profiled_runs} more runs of each mode")
-        kept = (("profile", steps),)
-        more = dataclasses.replace(request, runs=profiled_runs, name=profiled_name(own), capture=kept)
+        profile_window = (("profile", steps),)
+        more = dataclasses.replace(
+            request, runs=profiled_runs, name=profiled_name(name_of_timed), capture=profile_window
+        )
         begun.append(_run(prepared, more, folder, settings, output))
         profiled = workflows.read_variants(folder, begun[-1].name)
-    found = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
-    publish_sheet(overhead_sheet(found), targets, folder / "reports" / own / "overhead.html")
-    workflows.tell_reported([it.folder for it in begun], is_comparison=False)
+    findings = find_cost(timed, profiled, modes, no_profile=why, confidence=confidence)
+    publish_sheet(overhead_sheet(findings), targets, folder / "reports" / name_of_timed / "overhead.html")
+    workflows.record_report([experiment.folder for experiment in begun], is_comparison=False)
     if any(run.status != "completed" for experiment in (*timed, *profiled) for run in experiment.runs):
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
-def _run(prepared: Prepared, request: Request, folder: Path, settings: Settings, output: Output) -> Begun:
+def _run(
+    prepared: PreparedScript, request: Request, folder: Path, settings: Settings, output: Output
+) -> PreparedExperiment:
     """Run what is missing of one experiment."""
     begun = workflows.begin(prepared, request, folder)
     for note in begun.notes:
         output.say(f"Note     {note}")
-    names = [it.name for it in request.variants]
-    carry_out([begun], settings, output, variants=names, runs=request.runs)
+    names = [variant.name for variant in request.variants]
+    execute_with_progress([begun], settings, output, variants=names, runs=request.runs)
     return begun
 
 

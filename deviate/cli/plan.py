@@ -7,8 +7,9 @@ import typer
 
 from deviate import workflows
 from deviate.cli import complete
-from deviate.cli.app import Confidence, Form, Metric, as_json, command
-from deviate.cli.columns import aligned
+from deviate.cli.app import Form, as_json, command
+from deviate.cli.columns import align_columns
+from deviate.cli.options.analysis import Confidence, Metric
 from deviate.errors import InputError
 from deviate.model import NOT_ASKED, Pilot, Question, Spending
 from deviate.report import plain, plan_lines, plan_notes, plan_table
@@ -75,7 +76,7 @@ def plan_command(
         return
     typer.echo("\n".join(plan_lines(design)))
     typer.echo("")
-    typer.echo(aligned(plan_table(design)))
+    typer.echo(align_columns(plan_table(design)))
     typer.echo("")
     typer.echo("\n".join(plan_notes(design)))
 

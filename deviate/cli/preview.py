@@ -8,7 +8,7 @@ from types import MappingProxyType
 from deviate import analysis, replay
 from deviate.base import redacted_words
 from deviate.model import Analysis
-from deviate.project import Prepared
+from deviate.project import PreparedScript
 from deviate.report import clean, render_analysis, size_text
 from deviate.workflows import Request
 
@@ -29,7 +29,7 @@ FATES: Mapping[str, str] = MappingProxyType({
 
 
 def announcement(
-    prepared: Prepared,
+    prepared: PreparedScript,
     request: Request,
     width: int,
     *,
@@ -42,22 +42,27 @@ def announcement(
         name: of the experiment, where it is one of several that are run together.
         apart: names of experiments and their commands, where runs of one request are started from several.
     """
-    found = prepared.analysis
-    told = [
+    script_analysis = prepared.analysis
+    paragraphs = [
         *_seeds(prepared, request),
-        *_outside(found, request),
-        *(f"Variant  {it.name}: {replay.tell(it)}" for it in request.variants),
+        *_outside(script_analysis, request),
+        *(f"Variant  {variant.name}: {replay.describe_variant(variant)}" for variant in request.variants),
         *_capture(request),
     ]
-    lines = [render_analysis(found, prepared.selection, width).rstrip(), *(_wrapped(line, width) for line in told)]
-    if found.outputs:
-        lines.append(f"Outputs  start empty in each run: {', '.join(found.outputs)}")
+    lines = [
+        render_analysis(script_analysis, prepared.selection, width).rstrip(),
+        *(_wrap(line, width) for line in paragraphs),
+    ]
+    if script_analysis.outputs:
+        lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
     lines += [f"Note     {note}" for note in prepared.notes]
     return "\n".join([*lines, *_commands(prepared, request, apart or {name: prepared.target.command}), ""])
 
 
 def _commands(
-    prepared: Prepared, request: Request, commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]]
+    prepared: PreparedScript,
+    request: Request,
+    commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]],
 ) -> Iterator[str]:
     """What is run, in this order."""
     for words in request.prepare:
@@ -75,10 +80,10 @@ def _command(words: Sequence[str]) -> str:
     return shlex.join(redacted_words(words))
 
 
-def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
+def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     """What becomes of the seeds that the script sets; the analysis above names them and their places."""
     replacing = [variant.name for variant in request.variants if variant.varied or variant.held]
-    keeping = [variant.name for variant in request.variants if variant.name not in replacing]
+    untouched = [variant.name for variant in request.variants if variant.name not in replacing]
     places: dict[str, dict[str, None]] = {}
     for seed in prepared.analysis.seeds:
         places.setdefault(analysis.fate_of(seed), {})[f"{seed.file}:{seed.line}"] = None
@@ -89,34 +94,35 @@ def _seeds(prepared: Prepared, request: Request) -> Iterator[str]:
         yield f"Seeds    at {_some([*places['kept with the split']])} choose examples: kept where split is held"
     if "unknown" in places and replacing:
         yield f"Seeds    at {_some([*places['unknown']])} may stay as they are: the runs tell what no variant varies"
-    if prepared.analysis.seeds and keeping:
-        yield f"Seeds    kept in {', '.join(keeping)}"
+    if prepared.analysis.seeds and untouched:
+        yield f"Seeds    kept in {', '.join(untouched)}"
 
 
 def _capture(request: Request) -> Iterator[str]:
     """What is kept beside the metrics, and how large that can get."""
     if request.capture and not replay.is_trace(request.capture):
-        limit, n_runs = int(dict(replay.whole_keeping(request.capture))["limit"]), request.runs * len(request.variants)
+        limit, n_runs = int(dict(replay.with_defaults(request.capture))["limit"]), request.runs * len(request.variants)
         most = f"at most {size_text(limit)} of each run, {size_text(limit * n_runs)} of {n_runs} together"
-        yield f"Capture  {replay.tell_keeping(request.capture)}; {most}"
+        yield f"Capture  {replay.describe_capture(request.capture)}; {most}"
 
 
 def _outside(analysis: Analysis, request: Request) -> Iterator[str]:
     """What becomes of what the script does outside its work copy."""
     used = [name for name in TRACKERS if any(_is_of(site.sink, name) for site in analysis.sites)]
-    used += [name for name in TRACKERS if any(_is_of(it.what, name) for it in analysis.side_effects)]
+    used += [name for name in TRACKERS if any(_is_of(effect.what, name) for effect in analysis.side_effects)]
     offline = [variant.name for variant in request.variants if variant.are_trackers_offline]
     online = [variant.name for variant in request.variants if not variant.are_trackers_offline]
     if used:
         fates = [("offline in", offline), ("as the script has them in", online)]
-        told = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
-        yield f"Trackers {', '.join(dict.fromkeys(used))}: {told}"
+        sentence = "; ".join(f"{fate} {', '.join(names)}" for fate, names in fates if names)
+        yield f"Trackers {', '.join(dict.fromkeys(used))}: {sentence}"
     for kind, fate in FATES.items():
-        those = [it for it in analysis.side_effects if it.kind == kind]
-        kept = [it for it in those if kind == "upload" and not online and _is_kept_back(it.what)]
-        places = [f"{it.file}:{it.line}" for it in those if it not in kept]
-        if kept:
-            yield f"Outside  upload at {_some([f'{it.file}:{it.line}' for it in kept])}: stays on the disk, offline"
+        those = [effect for effect in analysis.side_effects if effect.kind == kind]
+        withheld = [effect for effect in those if kind == "upload" and not online and _is_kept_back(effect.what)]
+        places = [f"{effect.file}:{effect.line}" for effect in those if effect not in withheld]
+        if withheld:
+            uploads = [f"{effect.file}:{effect.line}" for effect in withheld]
+            yield f"Outside  upload at {_some(uploads)}: stays on the disk, offline"
         if places:
             yield f"Outside  {kind} at {_some(places)}: {fate}"
 
@@ -125,9 +131,9 @@ def _is_of(name: str, tracker: str) -> bool:
     return name.lower().startswith(tracker)
 
 
-def _is_kept_back(what: str) -> bool:
+def _is_kept_back(client: str) -> bool:
     """Whether a tracker that is offline keeps an upload on the disk; one that the script puts online does not."""
-    return what.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in what
+    return client.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in client
 
 
 def _some(places: list[str]) -> str:
@@ -135,6 +141,6 @@ def _some(places: list[str]) -> str:
     return ", ".join(places[:MOST_PLACES]) + more
 
 
-def _wrapped(line: str, width: int) -> str:
+def _wrap(line: str, width: int) -> str:
     lines = textwrap.wrap(clean(line), max(width, NARROWEST), subsequent_indent=INDENT, break_on_hyphens=False)
     return "\n".join(lines)

@@ -12,7 +12,7 @@ import typer
 from deviate import records, workflows
 from deviate.base import redacted_words
 from deviate.cli.app import Form, as_json, command
-from deviate.cli.columns import aligned
+from deviate.cli.columns import align_columns
 from deviate.errors import RecordError
 from deviate.model import Unavailable
 from deviate.records import Plan, event_files
@@ -35,19 +35,19 @@ def list_command(
     plans, damaged = records.on_record(folder)
     entries = [entry for plan in plans for entry in _entries(records.find_experiment(folder, plan.name), plan, size)]
     if form is Form.json:
-        typer.echo(as_json([*entries, *(_damaged(name, error) for name, error in damaged.items())]))
+        typer.echo(as_json([*entries, *(_damaged_entry(name, error) for name, error in damaged.items())]))
         return
     if not plans and not damaged:
         typer.echo(f"No experiments under {folder}. Run one: deviate run train.py")
         return
     head = ("name", "variant", "done", "failed", "running", "mean ± SD", "age", "size", "command")
     if entries:
-        typer.echo(aligned([head, *(_row(entry) for entry in entries)]))
+        typer.echo(align_columns([head, *(_row(entry) for entry in entries)]))
     for unread, error in damaged.items():
         typer.echo(f"{unread}: {error.message}; {error.hint}", err=True)
 
 
-def _damaged(name: str, error: RecordError) -> dict[str, Any]:
+def _damaged_entry(name: str, error: RecordError) -> dict[str, Any]:
     """The entry of an experiment of which nothing can be read."""
     numbers = dict.fromkeys(("n_runs", "n_completed", "n_failed", "n_running"), 0)
     unknown = dict.fromkeys(("mean", "rung", "created", "n_bytes"))
@@ -74,14 +74,14 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
         states, means, problem = (), {}, error.message
     n_bytes = workflows.size(folder) if has_size else None
     for variant in plan.variants:
-        own = [it for it in states if it.variant == variant.name]
+        variant_states = [state for state in states if state.variant == variant.name]
         yield {
             "name": plan.name,
             "variant": variant.name,
             "n_runs": variant.n_runs,
-            "n_completed": sum(it.state == "completed" for it in own),
-            "n_failed": sum(it.state == "failed" for it in own),
-            "n_running": sum(it.state == "running" for it in own),
+            "n_completed": sum(state.state == "completed" for state in variant_states),
+            "n_failed": sum(state.state == "failed" for state in variant_states),
+            "n_running": sum(state.state == "running" for state in variant_states),
             "mean": _mean(means[variant.name]) if variant.name in means else None,
             "rung": rung or None,
             "created": plan.created,
@@ -91,21 +91,21 @@ def _entries(folder: Path, plan: Plan, has_size: bool) -> Iterator[dict[str, Any
         }
 
 
-def _scores(folder: Path, states: tuple[RunState, ...]) -> workflows.Scores | None:
+def _scores(folder: Path, states: tuple[RunState, ...]) -> workflows.ExperimentScores | None:
     """The scores of an experiment, if they are read in no time."""
-    completed = [it.folder for it in states if it.state == "completed" and it.folder is not None]
+    completed = [state.folder for state in states if state.state == "completed" and state.folder is not None]
     to_read = sum(path.stat().st_size for attempt in completed for path in event_files(attempt))
     if not completed or to_read > MOST_BYTES:
         return None
-    scores = workflows.Scores(folder)
+    scores = workflows.ExperimentScores(folder)
     scores.read()
     return scores
 
 
-def _means(scores: workflows.Scores) -> tuple[Mean, ...]:
+def _means(scores: workflows.ExperimentScores) -> tuple[Mean, ...]:
     """The primary metric of each variant, if there is one."""
     primary = scores.primary()
-    return tuple(it for it in scores.means(0.95, most=1, has_intervals=False) if it.metric == primary)
+    return tuple(mean for mean in scores.means(0.95, most=1, has_intervals=False) if mean.metric == primary)
 
 
 def _mean(mean: Mean) -> dict[str, Any]:
@@ -134,9 +134,9 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
 
 def _short(command: list[str]) -> str:
     """A command; of one with many words, as an import of many files, the first and how many follow."""
-    program, *others = command or [""]
+    program, *arguments = command or [""]
     if re.fullmatch(r"python[\d.]*", Path(program).name):  # which one it is tells `show`
-        command = [Path(program).name, *others]
+        command = [Path(program).name, *arguments]
     left = len(command) - MOST_WORDS
     return shlex.join(command) if left <= 1 else f"{shlex.join(command[:MOST_WORDS])} … and {left} more"
 

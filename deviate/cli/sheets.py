@@ -8,7 +8,7 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli.app import is_coloured, nearest, width
-from deviate.cli.targets import takes_stdout
+from deviate.cli.options.documents import takes_stdout
 from deviate.errors import RecordError
 from deviate.report.forms.sheet import Sheet, render_sheet
 
@@ -22,10 +22,10 @@ def publish_sheet(sheet: Sheet, targets: Mapping[str, Path], place: Path) -> Non
     """
     for form, target in targets.items():
         workflows.write(render_sheet(sheet, form), target, sys.stdout)
-    kept = f"Report   {nearest(targets['html'])}" if "html" in targets else _keep(sheet, place)
+    page_line = f"Report   {nearest(targets['html'])}" if "html" in targets else _keep(sheet, place)
     if not takes_stdout(targets):
         typer.echo(render_sheet(sheet, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
-        typer.echo(kept)
+        typer.echo(page_line)
 
 
 def _keep(sheet: Sheet, place: Path) -> str:

@@ -11,8 +11,9 @@ import typer
 
 from deviate import records, workflows
 from deviate.cli import complete
-from deviate.cli.app import Confidence, Form, as_json, command, width
-from deviate.cli.show_experiment import experiment_document, experiment_text, look
+from deviate.cli.app import Form, as_json, command, width
+from deviate.cli.options.analysis import Confidence
+from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
 from deviate.records import log_files
@@ -44,35 +45,37 @@ def show_command(
     """
     plain, _, variant = name.partition(":")
     folder = records.find_experiment(workflows.records_folder(Path.cwd().resolve()), plain)
-    there = [it.name for it in records.read_plan(folder).variants]
-    if variant and variant not in there:
-        raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {', '.join(there)}")
+    variants = [variant.name for variant in records.read_plan(folder).variants]
+    if variant and variant not in variants:
+        raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {', '.join(variants)}")
     if run is None:
         if log or stderr or follow:
             raise InputError("a log is that of one run", f"name it: deviate show {name} --run 0 --log")
-        shown = look(folder, variant, confidence=confidence)
-        typer.echo(as_json(experiment_document(shown)) if form is Form.json else experiment_text(shown, width()))
+        overview = describe_experiment(folder, variant, confidence=confidence)
+        typer.echo(as_json(experiment_document(overview)) if form is Form.json else experiment_text(overview, width()))
         return
-    states = [it for it in workflows.run_states(folder, records.read_plan(folder)) if variant in {"", it.variant}]
-    found = find_runs(states, run, name)
+    states = [
+        state for state in workflows.run_states(folder, records.read_plan(folder)) if variant in {"", state.variant}
+    ]
+    matches = find_runs(states, run, name)
     if log or stderr or follow:
         if log and stderr:
             raise InputError("--log and --stderr are two streams", "ask for one of them")
-        _print_log(_only(found, plain), is_stderr=stderr, follows=follow)
+        _print_log(_only(matches, plain), is_stderr=stderr, follows=follow)
     elif form is Form.json:
-        typer.echo(as_json([run_document(folder, it) for it in found]))
+        typer.echo(as_json([run_document(folder, state) for state in matches]))
     else:
-        typer.echo("\n\n".join(run_text(folder, it) for it in found))
+        typer.echo("\n\n".join(run_text(folder, state) for state in matches))
 
 
-def _only(found: tuple[RunState, ...], name: str) -> Path:
+def _only(matches: tuple[RunState, ...], name: str) -> Path:
     """The attempt of the one run that was found."""
-    if len(found) > 1:
-        told = ", ".join(f"{name}:{it.variant}" for it in found)
-        raise InputError(f"{len(found)} variants have that replicate", f"name one of them: {told}")
-    if found[0].folder is None:
-        raise InputError(f"replicate {found[0].replicate} has not begun", "it has no output yet")
-    return found[0].folder
+    if len(matches) > 1:
+        choices = ", ".join(f"{name}:{state.variant}" for state in matches)
+        raise InputError(f"{len(matches)} variants have that replicate", f"name one of them: {choices}")
+    if matches[0].folder is None:
+        raise InputError(f"replicate {matches[0].replicate} has not begun", "it has no output yet")
+    return matches[0].folder
 
 
 def _print_log(attempt: Path, *, is_stderr: bool, follows: bool) -> None:
@@ -89,7 +92,7 @@ def _pieces(attempt: Path, path: Path, *, follows: bool) -> Iterator[bytes]:
     at = 0
     while True:
         has_ended = not follows or not any(
-            it.is_held for it in workflows.attempt_states(attempt.parent) if it.folder == attempt
+            state.is_held for state in workflows.attempt_states(attempt.parent) if state.folder == attempt
         )  # asked first: what was written until then is printed below
         if path.exists():
             with path.open("rb") as file:

@@ -10,7 +10,7 @@ from typing import Any
 
 from deviate import records, replay, workflows
 from deviate.base import redacted_variables, redacted_words
-from deviate.cli.columns import aligned
+from deviate.cli.columns import align_columns
 from deviate.cli.progress import mean_text
 from deviate.model import Settings, Unavailable
 from deviate.records import Plan, artifacts_folder, read_manifest
@@ -24,7 +24,7 @@ GIVEN, DEFAULT = "given", "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Overview:
     """An experiment, or one variant of it, as it stands.
 
     Attributes:
@@ -40,7 +40,7 @@ class Shown:
     warnings: tuple[str, ...]
 
 
-def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
+def describe_experiment(folder: Path, variant: str, *, confidence: float = 0.95) -> Overview:
     """How an experiment stands.
 
     Args:
@@ -51,46 +51,50 @@ def look(folder: Path, variant: str, *, confidence: float = 0.95) -> Shown:
     """
     plan = records.read_plan(folder)
     states = workflows.run_states(folder, plan)
-    scores = workflows.Scores(folder)
+    scores = workflows.ExperimentScores(folder)
     scores.read()
-    completed = {it.run_id for it in states if it.state == "completed"}  # a run may have ended since they were read
-    scores.runs = {run: it for run, it in scores.runs.items() if run in completed}
-    diverged = {run for run, it in scores.runs.items() if it.is_diverged}
+    completed = {
+        state.run_id for state in states if state.state == "completed"
+    }  # a run may have ended since they were read
+    scores.runs = {run: score for run, score in scores.runs.items() if run in completed}
+    diverged = {run for run, score in scores.runs.items() if score.is_diverged}
     states = tuple(
-        dataclasses.replace(it, state="lost", status="lost", reason=f"damaged: {', '.join(scores.damaged[it.run_id])}")
-        if it.run_id in scores.damaged and it.state == "completed"
-        else it
-        for it in states
+        dataclasses.replace(
+            state, state="lost", status="lost", reason=f"damaged: {', '.join(scores.damaged[state.run_id])}"
+        )
+        if state.run_id in scores.damaged and state.state == "completed"
+        else state
+        for state in states
     )
     chosen = tuple(
-        dataclasses.replace(it, state="failed", status="diverged", reason="a metric ended NaN or infinite")
-        if it.run_id in diverged and it.state == "completed"
-        else it
-        for it in states
-        if variant in {"", it.variant}
+        dataclasses.replace(state, state="failed", status="diverged", reason="a metric ended NaN or infinite")
+        if state.run_id in diverged and state.state == "completed"
+        else state
+        for state in states
+        if variant in {"", state.variant}
     )
-    told = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
-    means = tuple(it for it in told if variant in {"", it.variant})
-    return Shown(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
+    all_means = () if "trace-until" in dict(plan.capture) else scores.means(confidence)  # those runs end early
+    means = tuple(mean for mean in all_means if variant in {"", mean.variant})
+    return Overview(folder, plan, variant, workflows.in_use(folder), chosen, means, tuple(_warnings(folder, chosen)))
 
 
 def settings_of(plan: Plan) -> dict[str, tuple[Any, str]]:
     """Each setting with its value, and whether it is the default or was given: as a flag, a variable or in a file."""
     usual = Settings()
     return {
-        it.name: (value, DEFAULT if value == getattr(usual, it.name) else GIVEN)
-        for it in dataclasses.fields(plan.settings)
-        for value in (getattr(plan.settings, it.name),)
+        field.name: (value, DEFAULT if value == getattr(usual, field.name) else GIVEN)
+        for field in dataclasses.fields(plan.settings)
+        for value in (getattr(plan.settings, field.name),)
     }
 
 
-def experiment_text(shown: Shown, width: int) -> str:
+def experiment_text(overview: Overview, width: int) -> str:
     """Several lines for people, no wider than `width` but for commands and paths, which are there to be copied."""
-    plan = shown.plan
+    plan = overview.plan
     sections = [
-        "\n".join(line for label, text in _head(shown) for line in _lines(label, clean(text), width)),
-        runs_text(shown.states),
-        "\n".join(line for label, text in _foot(shown) for line in _lines(label, text, width)),
+        "\n".join(line for label, text in _head(overview) for line in _lines(label, clean(text), width)),
+        runs_text(overview.states),
+        "\n".join(line for label, text in _foot(overview) for line in _lines(label, text, width)),
     ]
     if not plan.variants:
         sections.pop(1)
@@ -98,67 +102,71 @@ def experiment_text(shown: Shown, width: int) -> str:
 
 
 def _lines(label: str, text: str, width: int) -> list[str]:
-    first, others = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
-    return [first + text] if label in UNBROKEN else filled(text, max(width, NARROWEST), first, others)
+    first, indent = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
+    return [first + text] if label in UNBROKEN else filled(text, max(width, NARROWEST), first, indent)
 
 
-def _captured(shown: Shown) -> str:
+def _capture_text(overview: Overview) -> str:
     """What runs keep, and how much of it lies there."""
-    folders = [artifacts_folder(it.folder) for it in shown.states if it.folder is not None]
-    n_bytes = sum(workflows.size(it) for it in folders if it.is_dir())
-    return f"{replay.tell_keeping(shown.plan.capture)}; {size_text(n_bytes)} of it on record"
+    folders = [artifacts_folder(state.folder) for state in overview.states if state.folder is not None]
+    n_bytes = sum(workflows.size(folder) for folder in folders if folder.is_dir())
+    return f"{replay.describe_capture(overview.plan.capture)}; {size_text(n_bytes)} of it on record"
 
 
 def runs_text(states: Sequence[RunState]) -> str:
     """A table of runs; those that wait without having begun are told together."""
-    several = len({it.variant for it in states}) > 1
-    n_steps = {it.variant: workflows.n_steps_of([run for run in states if run.variant == it.variant]) for it in states}
+    several = len({state.variant for state in states}) > 1
+    n_steps = {
+        state.variant: workflows.n_steps_of([run for run in states if run.variant == state.variant]) for state in states
+    }
     rows = [
         (
-            *([it.variant] if several else []),
-            str(it.replicate),
-            state_text(it),
-            str(it.attempt),
-            it.host,
-            it.device,
-            duration(it.wall_time_s) if it.started and it.state != "waiting" else "",
-            step_text(it, n_steps[it.variant]),
-            it.value,
-            it.reason,
+            *([state.variant] if several else []),
+            str(state.replicate),
+            state_text(state),
+            str(state.attempt),
+            state.host,
+            state.device,
+            duration(state.wall_time_s) if state.started and state.state != "waiting" else "",
+            step_text(state, n_steps[state.variant]),
+            state.value,
+            state.reason,
         )
-        for it in states
-        if it.attempt
+        for state in states
+        if state.attempt
     ]
     head = ("variant",) if several else ()
     columns = (*head, "replicate", "state", "attempt", "host", "device", "time", "step", "last value", "reason")
-    lines = [aligned([columns, *rows])] if rows else []
-    for variant in dict.fromkeys(it.variant for it in states):
-        waiting = tuple(it.replicate for it in states if it.variant == variant and not it.attempt)
+    lines = [align_columns([columns, *rows])] if rows else []
+    for variant in dict.fromkeys(state.variant for state in states):
+        waiting = tuple(state.replicate for state in states if state.variant == variant and not state.attempt)
         if waiting:
             lines.append(f"{f'{clean(variant)} ' if several else ''}{replicates(waiting)} waiting")
     return "\n".join(lines)
 
 
-def state_text(it: RunState) -> str:
-    return f"{it.state}: {it.status.replace('_', ' ')}" if it.state == "failed" and it.status else it.state
+def state_text(state: RunState) -> str:
+    return (
+        f"{state.state}: {state.status.replace('_', ' ')}" if state.state == "failed" and state.status else state.state
+    )
 
 
-def step_text(it: RunState, n_steps: int | None) -> str:
-    if it.step is None:
+def step_text(state: RunState, n_steps: int | None) -> str:
+    if state.step is None:
         return ""
-    at = it.step + 1
-    return f"{at} of {n_steps}" if n_steps is not None and at <= n_steps and it.state != "completed" else str(at)
+    at = state.step + 1
+    return f"{at} of {n_steps}" if n_steps is not None and at <= n_steps and state.state != "completed" else str(at)
 
 
-def experiment_document(shown: Shown) -> dict[str, Any]:
+def experiment_document(overview: Overview) -> dict[str, Any]:
     """The same as a JSON object."""
-    plan = shown.plan
+    plan = overview.plan
     return {
         "schema": 1,
         "experiment": plan.name,
-        "folder": str(shown.folder),
+        "folder": str(overview.folder),
         "created": plan.created,
-        "used_by": shown.used_by,
+        "used_by": overview.used_by,
         "command": list(redacted_words(plan.command)),
         "cwd": plan.cwd,
         "prepare": [list(redacted_words(words)) for words in plan.prepare],
@@ -167,9 +175,9 @@ def experiment_document(shown: Shown) -> dict[str, Any]:
         "environment": redacted_variables(dict(plan.environment)),
         "seed": plan.seed,
         "variants": [
-            {"name": it.name, "n_runs": it.n_runs, "varied": list(it.varied), "held": list(it.held)}
-            for it in plan.variants
-            if shown.variant in {"", it.name}
+            {"name": variant.name, "n_runs": variant.n_runs, "varied": list(variant.varied), "held": list(variant.held)}
+            for variant in plan.variants
+            if overview.variant in {"", variant.name}
         ],
         "n_threads": plan.n_threads,
         "capture": dict(plan.capture),
@@ -178,15 +186,15 @@ def experiment_document(shown: Shown) -> dict[str, Any]:
         "spending": plan.spending,
         "precision": plan.precision,
         "imported": list(plan.imported),
-        "changes": [{"time": it.time, "fields": sorted(it.fields)} for it in plan.history],
-        "runs": [state_document(it) for it in shown.states],
-        "means": [_mean_document(it) for it in shown.means],
-        "warnings": list(shown.warnings),
+        "changes": [{"time": change.time, "fields": sorted(change.fields)} for change in plan.history],
+        "runs": [state_document(state) for state in overview.states],
+        "means": [_mean_document(mean) for mean in overview.means],
+        "warnings": list(overview.warnings),
     }
 
 
-def state_document(it: RunState) -> dict[str, Any]:
-    return {**dataclasses.asdict(it), "folder": None if it.folder is None else str(it.folder)}
+def state_document(state: RunState) -> dict[str, Any]:
+    return {**dataclasses.asdict(state), "folder": None if state.folder is None else str(state.folder)}
 
 
 def commands_text(commands: Sequence[Sequence[str]]) -> str:
@@ -198,25 +206,27 @@ def variables_text(variables: dict[str, str]) -> str:
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in redacted_variables(variables).items())
 
 
-def _head(shown: Shown) -> Iterator[tuple[str, str]]:
-    plan = shown.plan
-    yield "Experiment", f"{plan.name}  {shown.folder}"
-    yield "State", f"being run by {shown.used_by}" if shown.used_by else _idle(shown)
-    yield "Created", _created(plan)
+def _head(overview: Overview) -> Iterator[tuple[str, str]]:
+    plan = overview.plan
+    yield "Experiment", f"{plan.name}  {overview.folder}"
+    yield "State", f"being run by {overview.used_by}" if overview.used_by else _idle(overview)
+    yield "Created", _origin_text(plan)
     for index, note in enumerate(plan.imported):
         yield "Imported" if index == 0 else "", clean(note.removeprefix("imported "))
     yield from () if plan.imported else _commands(plan)
-    for it in plan.variants:
-        if shown.variant in {"", it.name}:
-            told = f": {replay.tell(it.definition)}" if it.definition else ""
-            yield "Variant", f"{it.name}, {counted(it.n_runs, 'run')}{told}"
+    for variant in plan.variants:
+        if overview.variant in {"", variant.name}:
+            definition = f": {replay.describe_variant(variant.definition)}" if variant.definition else ""
+            yield "Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}"
     yield from () if plan.imported else _carried_out(plan)
     if rung := workflows.rung_of(plan):
         yield "Ladder", f"a pair of deviate diverge, rung {rung}"
     if plan.capture:
-        yield "Capture", _captured(shown)
-    ways = ((it, f"{it.aggregate}{', primary' if it.is_primary else ''}") for it in plan.selection.metrics)
-    yield "Metrics", ", ".join(f"{name(it.name)} ({way})" for it, way in ways) or "none"
+        yield "Capture", _capture_text(overview)
+    ways = (
+        (metric, f"{metric.aggregate}{', primary' if metric.is_primary else ''}") for metric in plan.selection.metrics
+    )
+    yield "Metrics", ", ".join(f"{name(metric.name)} ({way})" for metric, way in ways) or "none"
 
 
 def _commands(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -244,26 +254,26 @@ def _carried_out(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "Until", plan.precision
 
 
-def _foot(shown: Shown) -> Iterator[tuple[str, str]]:
+def _foot(overview: Overview) -> Iterator[tuple[str, str]]:
     for state in ("completed", "running", "failed", "lost", "cancelled", "waiting"):
-        n = sum(it.state == state for it in shown.states)
+        n = sum(run_state.state == state for run_state in overview.states)
         if n:
-            yield f"{state.capitalize()}", f"{n} of {len(shown.states)}"
-    several = len({it.variant for it in shown.means}) > 1
-    for mean in shown.means:
+            yield f"{state.capitalize()}", f"{n} of {len(overview.states)}"
+    several = len({mean.variant for mean in overview.means}) > 1
+    for mean in overview.means:
         yield "Mean", f"{f'{clean(mean.variant)}: ' if several else ''}{mean_text(mean)}"
-    for warning in shown.warnings:
+    for warning in overview.warnings:
         yield "Warning", clean(warning)
 
 
-def _idle(shown: Shown) -> str:
-    if all(it.state in {"completed", "failed"} for it in shown.states):
+def _idle(overview: Overview) -> str:
+    if all(state.state in {"completed", "failed"} for state in overview.states):
         return "nobody runs it; all runs are on record"
-    return f"nobody runs it; what is missing is run by: deviate resume {shown.plan.name}"
+    return f"nobody runs it; what is missing is run by: deviate resume {overview.plan.name}"
 
 
-def _created(plan: Plan) -> str:
-    changes = [f"; {', '.join(sorted(it.fields))} changed {instant(it.time)}" for it in plan.history]
+def _origin_text(plan: Plan) -> str:
+    changes = [f"; {', '.join(sorted(change.fields))} changed {instant(change.time)}" for change in plan.history]
     ago = f" ({duration(max(0.0, time.time() - plan.created))} ago)"
     return instant(plan.created) + ago + "".join(changes)
 
@@ -272,37 +282,39 @@ def _settings(plan: Plan) -> str:
     """Those that were given first."""
     settings = settings_of(plan)
     groups = {
-        origin: [f"{name} {_told(value)}" for name, (value, own) in settings.items() if own == origin]
+        origin: [
+            f"{name} {_value_text(value)}" for name, (value, value_origin) in settings.items() if value_origin == origin
+        ]
         for origin in (GIVEN, DEFAULT)
     }
-    return "; ".join(f"{origin}: {', '.join(told)}" for origin, told in groups.items() if told)
+    return "; ".join(f"{origin}: {', '.join(texts)}" for origin, texts in groups.items() if texts)
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None or value == ():
         return "none"
     if isinstance(value, tuple):
-        return " ".join("=".join(it) if isinstance(it, tuple) else str(it) for it in value)
+        return " ".join("=".join(part) if isinstance(part, tuple) else str(part) for part in value)
     return str(value)
 
 
 def _warnings(folder: Path, states: Sequence[RunState]) -> Iterator[str]:
     """What the snapshot, the runs and their environments give reason to, each once."""
     yield from read_manifest(records.snapshot_folder(folder)).warnings
-    told: dict[str, list[int]] = {}
-    for it in states:
-        result = next((each.result for each in _attempts(it) if each.number == it.attempt), None)
+    replicates_by_reason: dict[str, list[int]] = {}
+    for state in states:
+        result = next((each.result for each in _attempts(state) if each.number == state.attempt), None)
         for warning in result.warnings if result else ():
-            told.setdefault(warning, []).append(it.replicate)
-    for warning, those in told.items():
+            replicates_by_reason.setdefault(warning, []).append(state.replicate)
+    for warning, those in replicates_by_reason.items():
         yield f"{warning} ({replicates(tuple(dict.fromkeys(those)))})"
     yield from records.environment_misfits(folder)
 
 
-def _attempts(it: RunState) -> tuple[workflows.AttemptState, ...]:
-    return workflows.attempt_states(it.folder.parent) if it.folder is not None else ()
+def _attempts(state: RunState) -> tuple[workflows.AttemptState, ...]:
+    return workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
 
 
-def _mean_document(it: Mean) -> dict[str, Any]:
-    values = {field.name: getattr(it, field.name) for field in dataclasses.fields(it)}
+def _mean_document(mean: Mean) -> dict[str, Any]:
+    values = {field.name: getattr(mean, field.name) for field in dataclasses.fields(mean)}
     return {name: None if isinstance(value, Unavailable) else value for name, value in values.items()}

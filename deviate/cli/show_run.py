@@ -7,7 +7,7 @@ from typing import Any
 
 from deviate import records, replay, workflows
 from deviate.base import redacted_variables, redacted_words
-from deviate.cli.columns import aligned
+from deviate.cli.columns import align_columns
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
     commands_text,
@@ -32,40 +32,40 @@ def find_runs(states: Sequence[RunState], text: str, name: str) -> tuple[RunStat
     Raises:
         InputError: there is none.
     """
-    found = tuple(it for it in states if text.isdecimal() and it.replicate == int(text))
-    if not found and len(text) >= SHORTEST_ID:
-        found = tuple(it for it in states if it.run_id.startswith(text))
-    if not found:
-        there = replicates(tuple(sorted({it.replicate for it in states})))
-        raise InputError(f"{name} has no run {text!r}", f"it has {there}; a run id has {SHORTEST_ID} digits at least")
-    return found
+    matches = tuple(state for state in states if text.isdecimal() and state.replicate == int(text))
+    if not matches and len(text) >= SHORTEST_ID:
+        matches = tuple(state for state in states if state.run_id.startswith(text))
+    if not matches:
+        numbers = replicates(tuple(sorted({state.replicate for state in states})))
+        raise InputError(f"{name} has no run {text!r}", f"it has {numbers}; a run id has {SHORTEST_ID} digits at least")
+    return matches
 
 
-def run_text(experiment: Path, it: RunState) -> str:
+def run_text(experiment: Path, state: RunState) -> str:
     """Several lines for people."""
-    lines = [f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _facts(experiment, it)]
-    tried = workflows.attempt_states(it.folder.parent) if it.folder is not None else ()
+    lines = [f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _facts(experiment, state)]
+    tried = workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
     if tried:
-        lines += ["", aligned([("attempt", "status", "started", "time", "host", "device", "reason", "cause"),
-                               *(_attempt_row(attempt, it) for attempt in tried)])]  # fmt: skip
-    if it.folder is not None:
-        lines += ["", *(f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _files(it.folder))]
-        if kept := _captured(it.folder):
-            lines += ["", aligned([("captured", "size"), *kept])]
-        facts = facts_of(it.folder)
+        lines += ["", align_columns([("attempt", "status", "started", "time", "host", "device", "reason", "cause"),
+                               *(_attempt_row(attempt, state) for attempt in tried)])]  # fmt: skip
+    if state.folder is not None:
+        lines += ["", *(f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _files(state.folder))]
+        if captured_files := _list_captured(state.folder):
+            lines += ["", align_columns([("captured", "size"), *captured_files])]
+        facts = facts_of(state.folder)
         if facts:
-            lines += ["", aligned([("environment", ""), *sorted(facts.items())])]
-        if it.state == "failed":
-            lines += ["", *(f"  {clean(line)}" for line in records.stderr_tail(log_files(it.folder)[1]))]
+            lines += ["", align_columns([("environment", ""), *sorted(facts.items())])]
+        if state.state == "failed":
+            lines += ["", *(f"  {clean(line)}" for line in records.stderr_tail(log_files(state.folder)[1]))]
     return "\n".join(lines)
 
 
-def run_document(experiment: Path, it: RunState) -> dict[str, Any]:
+def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
     """The same as a JSON object."""
-    spec = _spec(experiment, it)
-    tried = workflows.attempt_states(it.folder.parent) if it.folder is not None else ()
+    spec = _spec(experiment, state)
+    tried = workflows.attempt_states(state.folder.parent) if state.folder is not None else ()
     return {
-        **state_document(it),
+        **state_document(state),
         "spec": None if spec is None else _spec_document(spec),
         "attempts": [
             {
@@ -76,21 +76,23 @@ def run_document(experiment: Path, it: RunState) -> dict[str, Any]:
             }
             for attempt in tried
         ],
-        "files": {} if it.folder is None else dict(_paths(it.folder)),
-        "captured": {} if it.folder is None else {path.name: size for path, size in _sizes(it.folder)},
-        "environment": {} if it.folder is None else facts_of(it.folder),
+        "files": {} if state.folder is None else dict(_paths(state.folder)),
+        "captured": {} if state.folder is None else {path.name: size for path, size in _sizes(state.folder)},
+        "environment": {} if state.folder is None else facts_of(state.folder),
         "stderr_tail": (
-            list(records.stderr_tail(log_files(it.folder)[1])) if it.folder is not None and it.state == "failed" else []
+            list(records.stderr_tail(log_files(state.folder)[1]))
+            if state.folder is not None and state.state == "failed"
+            else []
         ),
     }
 
 
-def _facts(experiment: Path, it: RunState) -> Iterator[tuple[str, str]]:
-    yield "Run", f"{experiment.name}:{it.variant} replicate {it.replicate}"
-    yield "State", ", ".join(part for part in (state_text(it), it.reason) if part)
-    if it.run_id:
-        yield "Id", it.run_id
-    spec = _spec(experiment, it)
+def _facts(experiment: Path, state: RunState) -> Iterator[tuple[str, str]]:
+    yield "Run", f"{experiment.name}:{state.variant} replicate {state.replicate}"
+    yield "State", ", ".join(part for part in (state_text(state), state.reason) if part)
+    if state.run_id:
+        yield "Id", state.run_id
+    spec = _spec(experiment, state)
     if spec is not None:
         yield "Command", commands_text([spec.command]) + (f"  (in {spec.cwd})" if spec.cwd != "." else "")
         if spec.then:
@@ -100,21 +102,21 @@ def _facts(experiment: Path, it: RunState) -> Iterator[tuple[str, str]]:
         yield "Seeds", ", ".join(f"{name} {seed}" for name, seed in spec.seeds) or "as the script sets them"
         yield "Controls", ", ".join(f"{name} {level}" for name, level in spec.controls) or "none"
         if spec.capture:
-            yield "Capture", replay.tell_keeping(spec.capture)
+            yield "Capture", replay.describe_capture(spec.capture)
         yield "Variables", variables_text(dict(spec.environment)) or "none"
-    if step := step_text(it, None):
+    if step := step_text(state, None):
         yield "Step", step
-    if it.value:
-        yield "Last value", it.value
+    if state.value:
+        yield "Last value", state.value
 
 
-def _attempt_row(attempt: AttemptState, it: RunState) -> tuple[str, ...]:
+def _attempt_row(attempt: AttemptState, state: RunState) -> tuple[str, ...]:
     claim, result = attempt.claim, attempt.result
     if result is not None:
         status, took, reason = result.status.replace("_", " "), duration(result.wall_time_s), result.reason
     else:
-        is_told = attempt.number == it.attempt
-        status, took, reason = it.state if is_told else "lost", duration(it.wall_time_s) if is_told else "", ""
+        is_told = attempt.number == state.attempt
+        status, took, reason = state.state if is_told else "lost", duration(state.wall_time_s) if is_told else "", ""
     return (
         str(attempt.number),
         status,
@@ -132,7 +134,7 @@ def _files(attempt: Path) -> Iterator[tuple[str, str]]:
         yield label, path if Path(path).exists() else f"{path} (removed)" if label == "Work copy" else f"{path} (none)"
 
 
-def _captured(attempt: Path) -> list[tuple[str, str]]:
+def _list_captured(attempt: Path) -> list[tuple[str, str]]:
     return [(path.name, size_text(size)) for path, size in _sizes(attempt)]
 
 
@@ -147,8 +149,8 @@ def _paths(attempt: Path) -> Iterator[tuple[str, str]]:
     yield "Work copy", str(attempt / "work")
 
 
-def _spec(experiment: Path, it: RunState) -> Spec | None:
-    return read_spec(spec_file(runs_folder(experiment) / it.run_id)) if it.run_id else None
+def _spec(experiment: Path, state: RunState) -> Spec | None:
+    return read_spec(spec_file(runs_folder(experiment) / state.run_id)) if state.run_id else None
 
 
 def _spec_document(spec: Spec) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.errors import InputError
 
 if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
-    from deviate.cli.publish import Documents
-    from deviate.project import Prepared
-    from deviate.workflows import Begun, Growth, Judging, Request
+    from deviate.cli.options.documents import Documents
+    from deviate.project import PreparedScript
+    from deviate.workflows import AnalysisOptions, PreparedExperiment, Request, SampleSizeRule
 
 Option = Annotated[
     str | None,
@@ -28,8 +28,11 @@ Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its
 
 
 def points(
-    text: str, asked: "Mapping[str | None, tuple[Prepared, Request]]", growth: "Growth", documents: "Documents"
-) -> "Mapping[str | None, tuple[Prepared, Request]]":
+    text: str,
+    requests: "Mapping[str | None, tuple[PreparedScript, Request]]",
+    sample_size: "SampleSizeRule",
+    documents: "Documents",
+) -> "Mapping[str | None, tuple[PreparedScript, Request]]":
     """What is run for each value, by the name of its experiment.
 
     Raises:
@@ -39,11 +42,11 @@ def points(
     from deviate.workflows import points as points_of
 
     refuse_documents(documents)
-    if len(asked) > 1 or None not in asked:
+    if len(requests) > 1 or None not in requests:
         raise InputError("--sweep cannot stand beside --versus or several --python", "sweep one command at a time")
-    if growth.looks:
+    if sample_size.looks:
         raise InputError("--looks are for comparisons, and a sweep makes none", "leave --looks away")
-    [(prepared, request)] = asked.values()
+    [(prepared, request)] = requests.values()
     stem = request.name or name_of(Path(prepared.analysis.script))
     return dict(points_of(parse_sweep(text), stem, prepared, request).items())
 
@@ -55,10 +58,10 @@ def refuse_documents(documents: "Documents") -> None:
         raise InputError(f"{flag} is for the report of experiments", "write a sweep with --latex FILE or --html FILE")
 
 
-def conclude(begun: "Sequence[Begun]", judging: "Judging", documents: "Documents") -> None:
+def conclude(begun: "Sequence[PreparedExperiment]", options: "AnalysisOptions", documents: "Documents") -> None:
     """Report the whole sweep as it is on record now; an exit code of its own where some runs failed."""
-    [name] = {it.plan.sweep.sweep for it in begun if it.plan.sweep is not None}
-    if not report(begun[0].folder.parent.parent, name, judging, documents):
+    [name] = {experiment.plan.sweep.sweep for experiment in begun if experiment.plan.sweep is not None}
+    if not report(begun[0].folder.parent.parent, name, options, documents):
         raise typer.Exit(SOME_RUNS_FAILED)
 
 
@@ -87,7 +90,7 @@ def _is_experiment(folder: Path, name: str) -> bool:
     return records.experiment_file(place).exists()
 
 
-def report(folder: Path, name: str, judging: "Judging", documents: "Documents") -> bool:
+def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Documents") -> bool:
     """Judge a sweep on record, and publish; gives whether all its runs completed.
 
     Raises:
@@ -98,10 +101,10 @@ def report(folder: Path, name: str, judging: "Judging", documents: "Documents") 
     from deviate.workflows import judge_sweep, read_sweep
 
     refuse_documents(documents)
-    found = read_sweep(folder, name)
-    sheet = sweep_sheet(judge_sweep(found, judging))
+    points_on_record = read_sweep(folder, name)
+    sheet = sweep_sheet(judge_sweep(points_on_record, options))
     publish_sheet(sheet, documents.targets(), folder / "reports" / name / "sweep.html")
-    experiments = [experiment for _, those in found for experiment in those]
-    places = [it.folder for it in experiments if it.folder is not None]
-    workflows.tell_reported(places, is_comparison=False)
-    return all(run.status in {"completed", "cancelled"} for it in experiments for run in it.runs)
+    experiments = [experiment for _, those in points_on_record for experiment in those]
+    places = [experiment.folder for experiment in experiments if experiment.folder is not None]
+    workflows.record_report(places, is_comparison=False)
+    return all(run.status in {"completed", "cancelled"} for experiment in experiments for run in experiment.runs)

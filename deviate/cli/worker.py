@@ -35,11 +35,9 @@ def worker_command(
     """
     if (index is None) == (run is None):
         raise InputError("one run is to be named", "give --index or --run")
-    named = Path(experiment)
-    here = Path.cwd().resolve()
-    place = (
-        named if (named / "experiment.json").is_file() else find_experiment(workflows.records_folder(here), experiment)
-    )
+    path = Path(experiment)
+    cwd = Path.cwd().resolve()
+    place = path if (path / "experiment.json").is_file() else find_experiment(workflows.records_folder(cwd), experiment)
     try:
         outcome = workflows.work(place.absolute(), index=index, run=run)
     except InUseError as error:

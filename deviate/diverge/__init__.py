@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from deviate.diverge.recorded import compare_recorded as compare_recorded
     from deviate.diverge.recorded import is_of_records as is_of_records
     from deviate.diverge.requests import ENDED as ENDED
-    from deviate.diverge.requests import Asked as Asked
+    from deviate.diverge.requests import DivergeRequest as DivergeRequest
     from deviate.diverge.requests import Side as Side
     from deviate.diverge.requests import ending as ending
     from deviate.diverge.requests import free_base as free_base
-    from deviate.diverge.source_context import with_lines_around as with_lines_around
+    from deviate.diverge.source_context import attach_source_context as attach_source_context
     from deviate.diverge.sums import are_within as are_within
     from deviate.diverge.ulps import float_form as float_form
     from deviate.diverge.ulps import ulps as ulps
@@ -40,13 +40,13 @@ load_on_first_use(
             "is_of_records",
         ),
         "deviate.diverge.requests": (
-            "Asked",
+            "DivergeRequest",
             "ENDED",
             "Side",
             "ending",
             "free_base",
         ),
-        "deviate.diverge.source_context": ("with_lines_around",),
+        "deviate.diverge.source_context": ("attach_source_context",),
         "deviate.diverge.sums": ("are_within",),
         "deviate.diverge.ulps": (
             "float_form",

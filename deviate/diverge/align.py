@@ -17,7 +17,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class FirstDifference:
     """The first place at which two traces differ.
 
     Attributes:
@@ -34,9 +34,9 @@ class Parted:
     then: tuple[int, int] | None = None
 
 
-def parted(
+def find_first_difference(
     first: Records, second: Records, is_within: Callable[[TraceRecord, TraceRecord], bool] | None = None
-) -> Parted | None:
+) -> FirstDifference | None:
     """The first difference; None where both traces are equal to their ends.
 
     Records stand by their place. What a record is, its step, kind and name, is compared, then its form and its digest;
@@ -47,25 +47,25 @@ def parted(
         is_within: says of two records with other digests whether they are taken for equal all the same.
     """
     n = min(len(first), len(second))
-    names = _numbered(first, second, lambda head: head[:2])
-    forms = _numbered(first, second, lambda head: head[2])
+    names = _number_heads(first, second, lambda head: head[:2])
+    forms = _number_heads(first, second, lambda head: head[2])
     steps = np.asarray(first.steps), np.asarray(second.steps)
     digests = np.asarray(first.digests)[:n], np.asarray(second.digests)[:n]
     is_other = (names[0][:n] != names[1][:n]) | (steps[0][:n] != steps[1][:n])
     is_unequal = (digests[0] != digests[1]) & (digests[0] != NO_DIGEST) & (digests[1] != NO_DIGEST)
-    found: Iterable[int] = np.flatnonzero(is_other | is_unequal | (forms[0][:n] != forms[1][:n])).tolist()
+    rows: Iterable[int] = np.flatnonzero(is_other | is_unequal | (forms[0][:n] != forms[1][:n])).tolist()
     if is_within is not None:
-        found = (it for it in found if is_other[it] or not is_within(first[it], second[it]))
-    at = next(iter(found), n)
+        rows = (row for row in rows if is_other[row] or not is_within(first[row], second[row]))
+    at = next(iter(rows), n)
     if at == len(first) == len(second):
         return None
     if at == len(first):
-        return Parted(at, at, 2)
+        return FirstDifference(at, at, 2)
     if at == len(second):
-        return Parted(at, at, 1)
-    places = _numbered(first, second, lambda head: head[3] and (head[3].file, head[3].line))
+        return FirstDifference(at, at, 1)
+    places = _number_heads(first, second, lambda head: head[3] and (head[3].file, head[3].line))
     if not is_other[at] and (is_within is not None or places[0][at] == places[1][at]):
-        return Parted(at, at)
+        return FirstDifference(at, at)
     lines = places if is_within is None else (np.zeros(len(first)), np.zeros(len(second)))  # of another environment
     ahead = slice(at, at + LOOK_AHEAD)
     mine, theirs = (
@@ -81,38 +81,38 @@ def _extra(
     at: int,
     matcher: SequenceMatcher[tuple[int, int, int]],
     is_within: Callable[[TraceRecord, TraceRecord], bool] | None,
-) -> Parted:
+) -> FirstDifference:
     """The record that one of the two lacks, and what differs after it in what both have."""
-    extra: Parted | None = None
+    extra: FirstDifference | None = None
     for tag, start, end, begin, _ in matcher.get_opcodes():
         if tag != "equal":
-            extra = extra or Parted(at + start, at + begin, 2 if tag == "insert" else 1)
+            extra = extra or FirstDifference(at + start, at + begin, 2 if tag == "insert" else 1)
             continue
         for ahead in range(end - start):
-            here, there = at + start + ahead, at + begin + ahead
-            digests = first.digests[here], second.digests[there]
+            row, other_row = at + start + ahead, at + begin + ahead
+            digests = first.digests[row], second.digests[other_row]
             if digests[0] == digests[1] or NO_DIGEST in digests:
                 continue
-            if is_within is None or not is_within(first[here], second[there]):
+            if is_within is None or not is_within(first[row], second[other_row]):
                 if extra is None:
-                    return Parted(here, there)
-                return Parted(extra.first, extra.second, extra.only_in, (here, there))
-    return extra or Parted(at, at)
+                    return FirstDifference(row, other_row)
+                return FirstDifference(extra.first, extra.second, extra.only_in, (row, other_row))
+    return extra or FirstDifference(at, at)
 
 
-def _numbered(first: Records, second: Records, part: Callable[[Head], Hashable]) -> tuple[Numbers, Numbers]:
+def _number_heads(first: Records, second: Records, part: Callable[[Head], Hashable]) -> tuple[Numbers, Numbers]:
     """A part of what each record is, as a number that means the same in both traces."""
     numbers: dict[Hashable, int] = {}
 
     def column(records: Records) -> Numbers:
         table = np.asarray([numbers.setdefault(part(head), len(numbers)) for head in records.heads], dtype=np.int64)
-        found: Numbers = table[np.asarray(records.head)] if records.heads else table
-        return found
+        of_records: Numbers = table[np.asarray(records.head)] if records.heads else table
+        return of_records
 
     return column(first), column(second)
 
 
-def shared(first: Records, second: Records) -> tuple[Records, Records]:
+def keep_shared(first: Records, second: Records) -> tuple[Records, Records]:
     """Both without records of a kind and name that the other has nowhere: what one environment alone has."""
-    names = [{head[:2] for head in it.heads} for it in (first, second)]
+    names = [{head[:2] for head in records.heads} for records in (first, second)]
     return first.of_names(names[1]), second.of_names(names[0])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from deviate.diverge.align import Parted, parted, shared
+from deviate.diverge.align import FirstDifference, find_first_difference, keep_shared
 from deviate.diverge.phases import PHASES, Rows, phase_in_both, rows_of
 from deviate.diverge.sums import is_within
 from deviate.model.divergence import Difference, Place, Rung, RungFindings, Trace, TraceRecord
@@ -35,21 +35,21 @@ def compare_traces(
     """
     mine, theirs = ({trace.rank: trace for trace in run} for run in (first, second))
     rows = rows_of(first), rows_of(second)
-    found: list[tuple[tuple[int, ...], Difference]] = []
+    differences: list[tuple[tuple[int, ...], Difference]] = []
     n_compared = 0
     for rank in sorted(mine.keys() | theirs.keys()):
         one, other = mine.get(rank), theirs.get(rank)
         if one is None or other is None:
-            found.append(((-1,), _missing(rung, rank, is_first=one is not None)))
+            differences.append(((-1,), _missing(rung, rank, is_first=one is not None)))
             continue
         pair = columns(one.records), columns(other.records)
-        pair = shared(*pair) if tolerance_ulps else pair
-        at = parted(*pair, partial(is_within, tolerance_ulps=tolerance_ulps) if tolerance_ulps else None)
+        pair = keep_shared(*pair) if tolerance_ulps else pair
+        at = find_first_difference(*pair, partial(is_within, tolerance_ulps=tolerance_ulps) if tolerance_ulps else None)
         n_compared += len(pair[0]) if at is None else at.first
         if at is not None:
             difference = _difference(rung, (one, other), pair, at, rows)
-            found.append((_order(difference, pair[at.only_in == 2], at), difference))
-    found.sort(key=lambda it: (it[0], it[1].rank))
+            differences.append((_order(difference, pair[at.only_in == 2], at), difference))
+    differences.sort(key=lambda item: (item[0], item[1].rank))
     both = [(mine[rank], theirs[rank]) for rank in mine.keys() & theirs.keys()]
     return RungFindings(
         rung=rung,
@@ -57,20 +57,22 @@ def compare_traces(
         n_compared=n_compared,
         first=min((one.first for one, _ in both), default=0),
         until=max((one.until for one, _ in both if one.until is not None), default=None),
-        difference=_first_of(found),
-        by_rank=tuple(sorted((it for _, it in found), key=lambda it: it.rank)) if len(mine | theirs) > 1 else (),
+        difference=_first_of(differences),
+        by_rank=tuple(sorted((difference for _, difference in differences), key=lambda difference: difference.rank))
+        if len(mine | theirs) > 1
+        else (),
     )
 
 
-def _first_of(found: Sequence[tuple[tuple[int, ...], Difference]]) -> Difference | None:
-    if not found:
+def _first_of(differences: Sequence[tuple[tuple[int, ...], Difference]]) -> Difference | None:
+    if not differences:
         return None
-    order, difference = found[0]
-    ranks = [it.rank for its, it in found if its == order]
+    order, difference = differences[0]
+    ranks = [difference.rank for its, difference in differences if its == order]
     return difference if len(ranks) == 1 else replace(difference, more={**difference.more, "ranks": ranks})
 
 
-def _order(difference: Difference, records: Records, at: Parted) -> tuple[int, ...]:
+def _order(difference: Difference, records: Records, at: FirstDifference) -> tuple[int, ...]:
     """What puts the first differences of several ranks in order."""
     index = at.second if at.only_in == 2 else at.first
     begin = index
@@ -78,7 +80,7 @@ def _order(difference: Difference, records: Records, at: Parted) -> tuple[int, .
         begin -= 1
     is_handed_on = difference.kind == "gradient" or difference.name.startswith(COLLECTIVES)
     phase = difference.more.get("during", difference.phase)
-    return difference.step or 0, int(is_handed_on), [str(it) for it in PHASES].index(str(phase)), index - begin
+    return difference.step or 0, int(is_handed_on), [str(name) for name in PHASES].index(str(phase)), index - begin
 
 
 def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
@@ -88,17 +90,17 @@ def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
 
 
 def _difference(
-    rung: Rung, traces: tuple[Trace, Trace], pair: tuple[Records, Records], at: Parted, rows: tuple[Rows, Rows]
+    rung: Rung, traces: tuple[Trace, Trace], pair: tuple[Records, Records], at: FirstDifference, rows: tuple[Rows, Rows]
 ) -> Difference:
-    here, there = (1, 0) if at.only_in == 2 else (0, 1)
+    side, other_side = (1, 0) if at.only_in == 2 else (0, 1)
     places = at.first, at.second
-    record = pair[here][places[here]]
-    other = pair[there][places[there]] if places[there] < len(pair[there]) else None
-    phase, more, instead = phase_in_both(pair, places, here, rows), dict(record.more), ""
+    record = pair[side][places[side]]
+    other = pair[other_side][places[other_side]] if places[other_side] < len(pair[other_side]) else None
+    phase, more, instead = phase_in_both(pair, places, side, rows), dict(record.more), ""
     values = None
     if at.only_in is not None:
         more["during"], phase = phase, "program"
-        instead = _end_of(traces[there]) if other is None else _told(other)
+        instead = _end_of(traces[other_side]) if other is None else _describe_record(other)
         if at.then is not None:
             more["then"] = _then(pair, at.then, rows)
     elif other is not None:
@@ -136,7 +138,7 @@ def _end_of(trace: Trace) -> str:
     return f"{ending} after {trace.n_steps} update{'s' * (trace.n_steps != 1)}"
 
 
-def _told(record: TraceRecord) -> str:
+def _describe_record(record: TraceRecord) -> str:
     return f"{' '.join(dict.fromkeys((record.kind, record.name)))}{_at(record.place)}"  # a loss is called loss
 
 

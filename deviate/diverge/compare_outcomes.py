@@ -18,7 +18,7 @@ END = "weights at the end"
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class EndToEndDiff:
     """What comparing both runs found.
 
     Attributes:
@@ -38,7 +38,7 @@ class Ends:
     growth: tuple[Growth, ...]
 
 
-def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> Ends:
+def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> EndToEndDiff:
     """Lay both runs side by side.
 
     Args:
@@ -50,8 +50,8 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> Ends:
     reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
     from deviate.stats import weights_agreement
 
-    found = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
-    loss, metric = found.difference, _first_metric(mine, theirs, reported, tolerance=tolerance)
+    comparison = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
+    loss, metric = comparison.difference, _first_metric(mine, theirs, reported, tolerance=tolerance)
     if loss is not None and is_cut(loss, pair):
         loss = None
     if metric is not None and pair.failed and metric.phase == "program":
@@ -59,40 +59,44 @@ def compare_ends(pair: Pair, metrics: Sequence[str], *, tolerance: int) -> Ends:
     if metric is not None:
         metric = dataclasses.replace(metric, step=update_of(metric, pair))
     weights = weights_agreement(pair.runs) if not pair.failed else "not reached"
-    n_values = sum(min(len(it.series[name].values) for it in pair.runs) for name in reported if _in_both(name, pair))
-    n_losses = found.n_compared
+    n_values = sum(min(len(run.series[name].values) for run in pair.runs) for name in reported if _in_both(name, pair))
+    n_losses = comparison.n_compared
     first = _earlier(loss, metric)
     if first is None and weights == "differ" and not tolerance:
         first = Difference("metrics", "update", None, None, "weights", END)
     parts = {"metrics": n_values, "losses": n_losses, "weights": weights != "not reached" and not tolerance}
-    what = ", ".join(name for name, is_there in parts.items() if is_there)
-    is_equal = False if first is not None else True if what and not pair.failed else None
+    compared = ", ".join(name for name, is_there in parts.items() if is_there)
+    is_equal = False if first is not None else True if compared and not pair.failed else None
     findings = RungFindings(
         "metrics",
         n_runs=2,
-        n_steps=found.n_steps if n_losses else _main_steps(pair, reported),
+        n_steps=comparison.n_steps if n_losses else _main_steps(pair, reported),
         n_compared=n_values + n_losses,
         wall_time_s=pair.wall_time_s,
         difference=first,
-        by_rank=found.by_rank if first is loss else (),
+        by_rank=comparison.by_rank if first is loss else (),
     )
-    return Ends(is_equal, what, reported, n_values, n_losses, weights, findings, _growth(pair, reported))
+    return EndToEndDiff(is_equal, compared, reported, n_values, n_losses, weights, findings, _growth(pair, reported))
 
 
-def update_of(found: Difference, pair: Pair) -> int | None:
+def update_of(difference: Difference, pair: Pair) -> int | None:
     """The update that stands for the step of the main loop of a difference: its last one; None where nobody knows."""
-    if found.step is not None or found.main_step is None or not pair.traces[0]:
-        return found.step
+    if difference.step is not None or difference.main_step is None or not pair.traces[0]:
+        return difference.step
     trace = pair.traces[0][0]
     if not len(trace.records):  # no framework told of updates: they are the steps of the main loop
-        return found.main_step if found.main_step <= trace.n_steps else None
-    steps = [it.step for it in trace.records if it.main_step is not None and it.main_step <= found.main_step]
+        return difference.main_step if difference.main_step <= trace.n_steps else None
+    steps = [
+        record.step
+        for record in trace.records
+        if record.main_step is not None and record.main_step <= difference.main_step
+    ]
     return max(steps, default=None)
 
 
 def _main_steps(pair: Pair, names: Sequence[str]) -> int:
     """Steps of the main loop that both runs came to, which stand for updates where nothing told of any."""
-    last = [max((it for name in names for it in _steps(run, name)), default=-1) for run in pair.runs]
+    last = [max((step for name in names for step in _steps(run, name)), default=-1) for run in pair.runs]
     return max(pair.n_steps, min(last) + 1)
 
 
@@ -103,11 +107,11 @@ def _steps(run: Run, name: str) -> Iterator[int]:
 def _growth(pair: Pair, metrics: Sequence[str]) -> tuple[Growth, ...]:
     mine, theirs = pair.traces
     losses = growth_of_losses(mine[0], theirs[0]) if mine and theirs else ()
-    return tuple(it for it in (*losses, *growth_of_metrics(*pair.runs, metrics)) if it.steps)
+    return tuple(growth for growth in (*losses, *growth_of_metrics(*pair.runs, metrics)) if growth.steps)
 
 
 def _in_both(name: str, pair: Pair) -> bool:
-    return all(name in it.series for it in pair.runs)
+    return all(name in run.series for run in pair.runs)
 
 
 def _earlier(loss: Difference | None, metric: Difference | None) -> Difference | None:
@@ -120,13 +124,13 @@ def _earlier(loss: Difference | None, metric: Difference | None) -> Difference |
 
 
 def _first_metric(mine: Run, theirs: Run, names: Sequence[str], *, tolerance: int) -> Difference | None:
-    found: list[tuple[float, int, Difference]] = []
+    candidates: list[tuple[float, int, Difference]] = []
     for order, name in enumerate(names):
         difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance)
         if difference is not None:
             step = difference.main_step
-            found.append((math.inf if step is None else step, order, difference))
-    return min(found, key=lambda it: it[:2])[2] if found else None
+            candidates.append((math.inf if step is None else step, order, difference))
+    return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None
 
 
 def _first_value(name: str, mine: Series | None, theirs: Series | None, tolerance: int) -> Difference | None:
@@ -160,12 +164,12 @@ def _side_by_side(
 
 
 def _by_place(series: Series | None) -> dict[tuple[int, int], float]:
-    found: dict[tuple[int, int], float] = {}
+    distances: dict[tuple[int, int], float] = {}
     outside = 0
     for step, value in zip(series.steps, series.values, strict=True) if series else ():
-        found[(1, outside) if step is None else (0, step)] = value
+        distances[(1, outside) if step is None else (0, step)] = value
         outside += step is None
-    return found
+    return distances
 
 
 def _is_same(one: float, other: float, tolerance: int) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from deviate.diverge.compare_outcomes import compare_ends
-from deviate.diverge.requests import Asked, CarryOut, ending, find_variant, run_pair, traced, with_levels
+from deviate.diverge.requests import DivergeRequest, Execute, ending, find_variant, run_pair, trace_capture, with_levels
 from deviate.diverge.windows import Window
 from deviate.model.divergence import Cause, Confirmation, Switch
 from deviate.records import WARNS
@@ -14,7 +14,7 @@ MOST_CONFIRMED = 3
 
 
 def confirm(
-    asked: Asked, causes: Sequence[Cause], metrics: Sequence[str], carry_out: CarryOut
+    request: DivergeRequest, causes: Sequence[Cause], metrics: Sequence[str], execute: Execute
 ) -> Iterator[Confirmation]:
     """Try the switches of causes one after the other, until one leaves the runs equal.
 
@@ -28,33 +28,33 @@ def confirm(
             continue
         tried.add(switch.flags)
         number = f"-{len(tried)}" if len(tried) > 1 else ""
-        found = _confirmed(asked, cause, switch, metrics, carry_out, f".confirm{number}")
-        yield found
-        if found.is_equal:
+        confirmation = _confirm_cause(request, cause, switch, metrics, execute, f".confirm{number}")
+        yield confirmation
+        if confirmation.is_equal:
             return
 
 
-def _confirmed(
-    asked: Asked, cause: Cause, switch: Switch, metrics: Sequence[str], carry_out: CarryOut, suffix: str
+def _confirm_cause(
+    request: DivergeRequest, cause: Cause, switch: Switch, metrics: Sequence[str], execute: Execute, suffix: str
 ) -> Confirmation:
-    variant = asked.variant
+    variant = request.variant
     if switch.variant:
-        variant = find_variant(switch.variant, asked, is_warning_only=WARNS in asked.variant.controls)
+        variant = find_variant(switch.variant, request, is_warning_only=WARNS in request.variant.controls)
     variant = with_levels(variant, switch.levels)
-    wanted = traced(1, Window(), (), has_sums=bool(asked.tolerance))
-    pair = run_pair(asked, suffix, wanted, carry_out, variant=variant, environment=switch.environment)
-    ends = compare_ends(pair, metrics, tolerance=asked.tolerance)
+    wanted = trace_capture(1, Window(), (), has_sums=bool(request.tolerance))
+    pair = run_pair(request, suffix, wanted, execute, variant=variant, environment=switch.environment)
+    ends = compare_ends(pair, metrics, tolerance=request.tolerance)
     if pair.failed:
         run = pair.failed[0]
-        what = f"run {run.replicate} {ending(run)}"
-        return Confirmation(cause.id, switch.flags, None, ends.findings.n_steps, what, ends.findings.difference)
+        reason = f"run {run.replicate} {ending(run)}"
+        return Confirmation(cause.id, switch.flags, None, ends.findings.n_steps, reason, ends.findings.difference)
     if ends.is_equal is None:
-        what = "nothing could be compared"
+        reason = "nothing could be compared"
     elif ends.is_equal:
-        equal = "bitwise equal" if not asked.tolerance else f"equal within {counted(asked.tolerance, 'ulp')}"
-        what = f"{equal} over {counted(ends.findings.n_steps, 'update')}: {ends.what}"
+        equal = "bitwise equal" if not request.tolerance else f"equal within {counted(request.tolerance, 'ulp')}"
+        reason = f"{equal} over {counted(ends.findings.n_steps, 'update')}: {ends.what}"
     else:
         first = ends.findings.difference
         at = f" from update {first.step} on" if first is not None and first.step is not None else ""
-        what = f"{first.name if first is not None else 'something'} still differs{at}"
-    return Confirmation(cause.id, switch.flags, ends.is_equal, ends.findings.n_steps, what, ends.findings.difference)
+        reason = f"{first.name if first is not None else 'something'} still differs{at}"
+    return Confirmation(cause.id, switch.flags, ends.is_equal, ends.findings.n_steps, reason, ends.findings.difference)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from deviate.base import redacted_words
 from deviate.diverge.causes import Evidence, find_causes, gather_evidence
-from deviate.diverge.compare_outcomes import Ends, compare_ends
+from deviate.diverge.compare_outcomes import EndToEndDiff, compare_ends
 from deviate.diverge.confirm import confirm
 from deviate.diverge.ladder import Climbed, Say, climb
-from deviate.diverge.magnitude import of_values, sized
-from deviate.diverge.requests import Asked, CarryOut, Pair, ending, run_pair, traced
+from deviate.diverge.magnitude import measure_size, of_values
+from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, trace_capture
 from deviate.diverge.windows import Window
 from deviate.errors import InputError
 from deviate.model import Experiment, Run, SelectedMetric, Variant
@@ -59,7 +59,7 @@ class Ladder:
 
 def refuse_varied(variant: Variant) -> None:
     """Raise InputError for a variant whose runs are given different seeds: they part by design."""
-    streams = [it for it in variant.varied if it in STREAMS]
+    streams = [stream for stream in variant.varied if stream in STREAMS]
     if streams:
         raise InputError(
             f"--variant {variant.name}: its two runs get different seeds for {', '.join(streams)}, and part by design",
@@ -67,7 +67,9 @@ def refuse_varied(variant: Variant) -> None:
         )
 
 
-def diverge(asked: Asked, carry_out: CarryOut, say: Say, *, goal: Rung | None = None, confirms: bool = False) -> Ladder:
+def diverge(
+    request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, confirms: bool = False
+) -> Ladder:
     """Climb the ladder; an interruption beyond its first rung ends it there.
 
     Args:
@@ -79,63 +81,66 @@ def diverge(asked: Asked, carry_out: CarryOut, say: Say, *, goal: Rung | None = 
         InputError, RunError, RecordError, KeyboardInterrupt: as `run_pair`.
     """
     say("Rung 1, metrics: both runs to the end, reported values and losses")
-    wanted = traced(1, Window(), (2,), has_sums=bool(asked.tolerance))
-    pair = run_pair(asked, "", wanted, carry_out)
-    asked = dataclasses.replace(asked, snapshots=pair.snapshots)
-    experiment = read(asked.folder, pair.names)[0]
+    wanted = trace_capture(1, Window(), (2,), has_sums=bool(request.tolerance))
+    pair = run_pair(request, "", wanted, execute)
+    request = dataclasses.replace(request, snapshots=pair.snapshots)
+    experiment = read(request.folder, pair.names)[0]
     metrics = quality(experiment)
-    ends = compare_ends(pair, metrics, tolerance=asked.tolerance)
-    ends = dataclasses.replace(ends, findings=_with_reason(ends, pair, asked.labels))
+    ends = compare_ends(pair, metrics, tolerance=request.tolerance)
+    ends = dataclasses.replace(ends, findings=_with_reason(ends, pair, request.labels))
     climbed = [Climbed(ends.findings, pair)]
-    later = _without_following(asked)
+    later = _without_following(request)
     is_interrupted, why = False, ""
     try:
         if ends.is_equal is not None or goal is not None:
-            for it in climb(later, pair, ends.findings, carry_out, say, goal=goal):
-                climbed.append(it)  # noqa: PERF402  (an interruption leaves those before it)
+            for rung in climb(later, pair, ends.findings, execute, say, goal=goal):
+                climbed.append(rung)  # noqa: PERF402  (an interruption leaves those before it)
         deepest = _deepest(climbed)
         if deepest is not None and climbed[deepest].findings.rung != "metrics":
             say("Size: one more pair keeps the numbers of what differs first")
-            difference, why = sized(later, climbed[deepest], carry_out)
-            found = dataclasses.replace(climbed[deepest].findings, difference=difference)
-            climbed[deepest] = dataclasses.replace(climbed[deepest], findings=found)
+            difference, why = measure_size(later, climbed[deepest], execute)
+            deepest_findings = dataclasses.replace(climbed[deepest].findings, difference=difference)
+            climbed[deepest] = dataclasses.replace(climbed[deepest], findings=deepest_findings)
     except KeyboardInterrupt:
         is_interrupted, deepest, why = True, _deepest(climbed), INTERRUPTED
-    rungs = [it.findings for it in climbed]
-    told = findings_of(
+    rungs = [rung.findings for rung in climbed]
+    findings = findings_of(
         experiment,
         pair,
         ends,
         rungs,
-        name=asked.base,
-        command=redacted_words(asked.sides[0].prepared.target.command),
-        variant=asked.variant.name,
-        runs=asked.labels,
-        tolerance=asked.tolerance,
+        name=request.base,
+        command=redacted_words(request.sides[0].prepared.target.command),
+        variant=request.variant.name,
+        runs=request.labels,
+        tolerance=request.tolerance,
     )
-    notes = [*_notes(asked, pair, ends, told), *(note for it in climbed if it.pair for note in it.pair.notes)]
-    findings = dataclasses.replace(told, notes=(*notes, *filter(None, [why])))
+    notes = [
+        *_notes(request, pair, ends, findings),
+        *(note for rung in climbed if rung.pair for note in rung.pair.notes),
+    ]
+    findings = dataclasses.replace(findings, notes=(*notes, *filter(None, [why])))
     if findings.first is not None:
         seen = climbed[deepest].pair if deepest is not None else pair
-        causes = find_causes(findings.first, _evidence(asked, seen or pair, pair, findings.rungs))
+        causes = find_causes(findings.first, _evidence(request, seen or pair, pair, findings.rungs))
         findings = dataclasses.replace(findings, causes=causes)
     if confirms and findings.first is not None and not is_interrupted:
-        findings, is_interrupted = _confirmed(asked, findings, metrics, carry_out, say)
-    return Ladder(findings, tuple(_told_runs(climbed, asked.labels)), is_interrupted)
+        findings, is_interrupted = _confirm_causes(request, findings, metrics, execute, say)
+    return Ladder(findings, tuple(_runs_to_report(climbed, request.labels)), is_interrupted)
 
 
-def _told_runs(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterator[tuple[str, Run]]:
-    for at, it in enumerate(climbed):
-        if it.pair is None:
+def _runs_to_report(climbed: Sequence[Climbed], labels: Sequence[str]) -> Iterator[tuple[str, Run]]:
+    for at, rung in enumerate(climbed):
+        if rung.pair is None:
             continue
-        for run, label in zip(it.pair.runs, labels, strict=True):
+        for run, label in zip(rung.pair.runs, labels, strict=True):
             if at == 0:
                 yield label, run
-            elif run in it.pair.failed:
-                yield f"{label} of rung {it.findings.rung}", run
+            elif run in rung.pair.failed:
+                yield f"{label} of rung {rung.findings.rung}", run
 
 
-def _with_reason(ends: Ends, pair: Pair, labels: Sequence[str]) -> RungFindings:
+def _with_reason(ends: EndToEndDiff, pair: Pair, labels: Sequence[str]) -> RungFindings:
     """What the first rung found; where nothing could be compared, with the run that failed."""
     if ends.what or not pair.failed:
         return ends.findings
@@ -143,41 +148,41 @@ def _with_reason(ends: Ends, pair: Pair, labels: Sequence[str]) -> RungFindings:
     return dataclasses.replace(ends.findings, why_not="; ".join(failed))
 
 
-def _confirmed(
-    asked: Asked, findings: DivergenceFindings, metrics: Sequence[str], carry_out: CarryOut, say: Say
+def _confirm_causes(
+    request: DivergeRequest, findings: DivergenceFindings, metrics: Sequence[str], execute: Execute, say: Say
 ) -> tuple[DivergenceFindings, bool]:
     """The same with what was tried, and whether the user has interrupted it."""
     tried, notes, is_interrupted = [], findings.notes, False
     say("Confirm: pairs with the switches of the likeliest causes")
     try:
-        for it in confirm(asked, findings.causes, metrics, carry_out):
-            say(f"         {it.flags}: {it.what}")
-            tried.append(it)
+        for confirmation in confirm(request, findings.causes, metrics, execute):
+            say(f"         {confirmation.flags}: {confirmation.what}")
+            tried.append(confirmation)
     except KeyboardInterrupt:
         notes, is_interrupted = (*notes, INTERRUPTED), True
     if not tried and not is_interrupted:
         notes = (*notes, "nothing to confirm: what removes the likely causes is a change of the program")
-    removed = {it.cause for it in tried if it.is_equal}
-    causes = sorted(findings.causes, key=lambda it: it.id not in removed)
+    removed = {confirmation.cause for confirmation in tried if confirmation.is_equal}
+    causes = sorted(findings.causes, key=lambda cause: cause.id not in removed)
     findings = dataclasses.replace(findings, causes=tuple(causes), confirmations=tuple(tried), notes=notes)
     return findings, is_interrupted
 
 
 def quality(experiment: Experiment) -> tuple[str, ...]:
     """Names of the quantities that count, the primary one first; clock readings never do."""
-    metrics: list[SelectedMetric] = [it for it in experiment.metrics if it.role == "quality"]
-    return tuple(it.name for it in sorted(metrics, key=lambda it: not it.is_primary))
+    metrics: list[SelectedMetric] = [metric for metric in experiment.metrics if metric.role == "quality"]
+    return tuple(metric.name for metric in sorted(metrics, key=lambda metric: not metric.is_primary))
 
 
-def _without_following(asked: Asked) -> Asked:
+def _without_following(request: DivergeRequest) -> DivergeRequest:
     """The same without commands that follow the training, which later rungs end before."""
     sides = tuple(
         dataclasses.replace(
-            it, prepared=dataclasses.replace(it.prepared, target=dataclasses.replace(it.prepared.target, then=()))
+            side, prepared=dataclasses.replace(side.prepared, target=dataclasses.replace(side.prepared.target, then=()))
         )
-        for it in asked.sides
+        for side in request.sides
     )
-    return dataclasses.replace(asked, sides=sides)
+    return dataclasses.replace(request, sides=sides)
 
 
 def _with_size(findings: RungFindings) -> RungFindings:
@@ -194,7 +199,7 @@ def _deepest(climbed: Sequence[Climbed]) -> int | None:
 def findings_of(
     experiment: Experiment,
     pair: Pair,
-    ends: Ends,
+    ends: EndToEndDiff,
     rungs: Sequence[RungFindings],
     *,
     name: str,
@@ -210,7 +215,7 @@ def findings_of(
         command=command,
         variant=variant,
         runs=runs,
-        is_equal=False if any(it.difference is not None for it in rungs) else ends.is_equal,
+        is_equal=False if any(rung.difference is not None for rung in rungs) else ends.is_equal,
         what=ends.what,
         n_steps=ends.findings.n_steps,
         n_metrics=len(ends.metrics),
@@ -224,11 +229,11 @@ def findings_of(
     )
 
 
-def _notes(asked: Asked, pair: Pair, ends: Ends, told: DivergenceFindings) -> Iterator[str]:
+def _notes(request: DivergeRequest, pair: Pair, ends: EndToEndDiff, findings: DivergenceFindings) -> Iterator[str]:
     """What limits the answer."""
-    if asked.tolerance and told.is_equal is False:
-        yield f"a difference within {counted(asked.tolerance, 'ulp')} was taken for none"
-    for run, label in zip(pair.runs, asked.labels, strict=True):
+    if request.tolerance and findings.is_equal is False:
+        yield f"a difference within {counted(request.tolerance, 'ulp')} was taken for none"
+    for run, label in zip(pair.runs, request.labels, strict=True):
         if run in pair.failed and not ends.findings.why_not:
             yield f"{label} {ending(run)}; compared up to there"
         elif run.status == "diverged":
@@ -238,22 +243,22 @@ def _notes(asked: Asked, pair: Pair, ends: Ends, told: DivergenceFindings) -> It
             "nothing could be compared: the script reports no value that was seen, and no framework told of losses or "
             "weights; print a result, or name one in deviate.toml"
         )
-    if asked.tolerance and ends.weights != "not reached":
+    if request.tolerance and ends.weights != "not reached":
         yield "weights at the end are known by a hash, which says nothing of a difference within the tolerance"
 
 
-def _evidence(asked: Asked, pair: Pair, whole: Pair, rungs: Sequence[RungFindings]) -> Evidence:
+def _evidence(request: DivergeRequest, pair: Pair, whole: Pair, rungs: Sequence[RungFindings]) -> Evidence:
     """What is known beside the difference: of the pair that shows it, and of the one that went to the end."""
     return gather_evidence(
         *pair.runs,
-        variant=asked.variant,
-        hazards=asked.sides[0].prepared.analysis.hazards,
-        side_effects=asked.sides[0].prepared.analysis.side_effects,
+        variant=request.variant,
+        hazards=request.sides[0].prepared.analysis.hazards,
+        side_effects=request.sides[0].prepared.analysis.side_effects,
         devices=(_device(pair.traces[0]), _device(pair.traces[1])),
         n_ranks=pair.n_ranks,
         n_steps=(_n_steps(whole, 0), _n_steps(whole, 1)),
-        above=[it.difference for it in rungs if it.difference is not None],
-        runs=asked.labels,
+        above=[rung.difference for rung in rungs if rung.difference is not None],
+        runs=request.labels,
     )
 
 
@@ -261,19 +266,19 @@ def _device(traces: Sequence[Trace]) -> str:
     """On which a run of PyTorch computed, by the generators in use: accelerators have theirs once they are used."""
     heads = {head for trace in traces for head in columns(trace.records).heads}
     states = {name for kind, name, *_ in heads if kind == "state" and name.startswith("torch")}
-    accelerators = sorted(filter(None, (ACCELERATOR.match(it) for it in states)), key=lambda it: it[1])
+    accelerators = sorted(filter(None, (ACCELERATOR.match(state) for state in states)), key=lambda match: match[1])
     return accelerators[0][1] if accelerators else "cpu" if states else ""
 
 
 def _n_steps(pair: Pair, run: int) -> int:
-    return max((it.n_steps for it in pair.traces[run]), default=0)
+    return max((trace.n_steps for trace in pair.traces[run]), default=0)
 
 
 def facts_of(experiment: Experiment, pair: Pair) -> Iterator[tuple[str, str]]:
     """Facts of both runs that rounding depends on; where they have other values, both."""
     mine, theirs = (run.environment for run in pair.runs)
     for name in FACTS:
-        values = dict.fromkeys(it[name] for it in (mine, theirs) if name in it)
+        values = dict.fromkeys(facts[name] for facts in (mine, theirs) if name in facts)
         if values:
             yield name, " and ".join(values)
     yield "threads of each run", str(experiment.n_threads or "as the machine has them")

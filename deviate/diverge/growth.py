@@ -29,13 +29,13 @@ def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Gr
 
 def _losses(trace: Trace) -> dict[str, dict[int, float]]:
     records = columns(trace.records)
-    found: dict[str, dict[int, float]] = {}
-    values = [it.get("value") for it in records.mores]
+    distances: dict[str, dict[int, float]] = {}
+    values = [more.get("value") for more in records.mores]
     for index, more in enumerate(records.more):
         value = values[more]
         if isinstance(value, int | float | str) and records.heads[records.head[index]][0] == "loss":
-            found.setdefault(records.heads[records.head[index]][1], {})[records.steps[index]] = float(value)
-    return found
+            distances.setdefault(records.heads[records.head[index]][1], {})[records.steps[index]] = float(value)
+    return distances
 
 
 def _points(series: Series) -> dict[int, float]:
@@ -46,12 +46,12 @@ def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *
     steps = sorted(mine.keys() & theirs.keys())
     form = float_form(*(values[step] for values in (mine, theirs) for step in steps))
     begin = next((at for at, step in enumerate(steps) if not _is_same(mine[step], theirs[step])), None)
-    chosen = [steps[at] for at in thinned(len(steps), begin)]
+    chosen = [steps[at] for at in thin_indices(len(steps), begin)]
     return Growth(
         name=name,
         unit="update" if is_update else "main-loop step",
         steps=tuple(chosen),
-        differences=tuple(_apart(mine[step], theirs[step]) for step in chosen),
+        differences=tuple(_distance(mine[step], theirs[step]) for step in chosen),
         ulps=tuple(value_ulps(mine[step], theirs[step], form) for step in chosen),
         first=tuple(mine[step] for step in chosen),
         second=tuple(theirs[step] for step in chosen),
@@ -59,7 +59,7 @@ def _growth(name: str, mine: Mapping[int, float], theirs: Mapping[int, float], *
     )
 
 
-def thinned(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
+def thin_indices(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
     """At most `most` indices of `n` points: the first, the last, `begin` and the one before it are among them.
 
     Args:
@@ -68,18 +68,18 @@ def thinned(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int]:
     if n <= most:
         return list(range(n))
     start = begin or 0
-    kept = {0, max(0, start - 1), start, n - 1}
+    indices = {0, max(0, start - 1), start, n - 1}
     span = n - 1 - start
-    room = most - len(kept)
-    kept |= {start + round(span ** (at / max(1, room - 1))) for at in range(room)} if span > 0 else set()
-    return sorted(kept)
+    room = most - len(indices)
+    indices |= {start + round(span ** (at / max(1, room - 1))) for at in range(room)} if span > 0 else set()
+    return sorted(indices)
 
 
 def _is_same(one: float, other: float) -> bool:
     return (one == other and math.copysign(1, one) == math.copysign(1, other)) or (one != one and other != other)  # noqa: PLR0124
 
 
-def _apart(one: float, other: float) -> float:
+def _distance(one: float, other: float) -> float:
     """Absolute difference; 0 of two infinities of one sign and of two NaN, infinite where one alone is finite."""
     if one == other or (one != one and other != other):  # noqa: PLR0124  (NaN alone differs from itself)
         return 0.0

@@ -16,12 +16,12 @@ STATE = "state"
 def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
     """The same without records of generators that are idle in both runs, and in another state in each."""
     theirs = {trace.rank: trace for trace in second}
-    idle = {it.rank: _idle(it, theirs[it.rank]) for it in first if it.rank in theirs}
-    mine, others = (
+    idle = {trace.rank: _idle(trace, theirs[trace.rank]) for trace in first if trace.rank in theirs}
+    mine, theirs_by_rank = (
         tuple(_without(trace, names) if (names := idle.get(trace.rank)) else trace for trace in run)
         for run in (first, second)
     )
-    return mine, others
+    return mine, theirs_by_rank
 
 
 def _idle(one: Trace, other: Trace) -> frozenset[str]:
@@ -37,16 +37,16 @@ def _idle(one: Trace, other: Trace) -> frozenset[str]:
 def _states(records: Records) -> dict[str, tuple[set[int], int]]:
     """Generators to the checksums of their states, and the number of records."""
     numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == STATE}
-    found: dict[str, tuple[set[int], int]] = {}
+    states: dict[str, tuple[set[int], int]] = {}
     for index, number in enumerate(records.head):
         if number in numbers:
-            digests, n = found.get(numbers[number], (set(), 0))
+            digests, n = states.get(numbers[number], (set(), 0))
             digests.add(records.digests[index])
-            found[numbers[number]] = digests, n + 1
-    return found
+            states[numbers[number]] = digests, n + 1
+    return states
 
 
 def _without(trace: Trace, names: frozenset[str]) -> Trace:
     records = columns(trace.records)
-    kept = {(kind, name) for kind, name, *_ in records.heads if kind != STATE or name not in names}
-    return replace(trace, records=records.of_names(kept))
+    heads = {(kind, name) for kind, name, *_ in records.heads if kind != STATE or name not in names}
+    return replace(trace, records=records.of_names(heads))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.requests import SHORTEST_S, Asked, CarryOut, Pair, ending, is_cut, run_pair, traced
+from deviate.diverge.requests import SHORTEST_S, DivergeRequest, Execute, Pair, ending, is_cut, run_pair, trace_capture
 from deviate.diverge.windows import AROUND, LONG_BEFORE, MOST_AGAIN, MOST_EQUAL, Window, next_window, window_around
 from deviate.model.divergence import RUNGS, Rung, RungFindings, Trace
 from deviate.records import TAP_FAILED
@@ -53,7 +53,7 @@ def level_of(rung: Rung) -> int:
 
 
 def climb(
-    asked: Asked, first: Pair, found: RungFindings, carry_out: CarryOut, say: Say, *, goal: Rung | None
+    request: DivergeRequest, first: Pair, findings: RungFindings, execute: Execute, say: Say, *, goal: Rung | None
 ) -> Iterator[Climbed]:
     """The rungs beyond the first one.
 
@@ -62,7 +62,7 @@ def climb(
         say: tells a line of progress.
         goal: the last rung, to which it goes though the runs are equal; None as deep as there is a difference.
     """
-    last, difference, pair = found, found.difference, first
+    last, difference, pair = findings, findings.difference, first
     forecasts: dict[int, float | None] = {2: first.costs(2)}
     plain_s = plain_step_s(first)
     for rung in RUNGS[1:]:
@@ -75,14 +75,14 @@ def climb(
             return
         level = level_of(rung)
         forecast = forecasts.get(level)
-        say(announced(rung, forecast))
+        say(announce(rung, forecast))
         window = _first_window(last, first.n_steps)
-        measured = [it for it in range(level + 1, len(RUNGS) + 1) if forecasts.get(it) is None]
+        measured = [rung_level for rung_level in range(level + 1, len(RUNGS) + 1) if forecasts.get(rung_level) is None]
         is_noise = difference is not None
-        climbed = _on_rung(asked, rung, window, measured, carry_out, say, is_noise=is_noise)
+        climbed = _on_rung(request, rung, window, measured, execute, say, is_noise=is_noise)
         if climbed.pair is not None:
             pair = climbed.pair
-            forecasts |= {it: pair.costs(it) for it in measured}
+            forecasts |= {rung_level: pair.costs(rung_level) for rung_level in measured}
             cost = cost_of(pair, climbed.findings, plain_s)
             climbed = dataclasses.replace(
                 climbed, findings=dataclasses.replace(climbed.findings, forecast=forecast, cost=cost)
@@ -101,11 +101,11 @@ def _first_window(last: RungFindings, n_steps: int) -> Window:
 
 
 def _on_rung(
-    asked: Asked,
+    request: DivergeRequest,
     rung: Rung,
     window: Window,
     measured: list[int],
-    carry_out: CarryOut,
+    execute: Execute,
     say: Say,
     *,
     is_noise: bool,
@@ -116,10 +116,10 @@ def _on_rung(
     pair: Pair | None = None
     for number in range(1, MOST_AGAIN + 1):
         again = f"-{number}" if number > 1 else ""
-        wanted = traced(level, window, measured if number == 1 else (), has_sums=bool(asked.tolerance))
-        pair = run_pair(asked, f".{level}{again}", wanted, carry_out)
+        wanted = trace_capture(level, window, measured if number == 1 else (), has_sums=bool(request.tolerance))
+        pair = run_pair(request, f".{level}{again}", wanted, execute)
         n_runs, seconds = n_runs + 2, seconds + pair.wall_time_s
-        findings = compare_traces(*pair.traces, rung, tolerance_ulps=asked.tolerance)
+        findings = compare_traces(*pair.traces, rung, tolerance_ulps=request.tolerance)
         findings = dataclasses.replace(
             findings, first=window.first, until=window.until, n_runs=n_runs, wall_time_s=seconds
         )
@@ -127,30 +127,30 @@ def _on_rung(
         is_found = findings.difference is not None and following is None and not is_cut(findings.difference, pair)
         if pair.failed and not is_found:
             run = pair.failed[0]
-            return _ended(findings, f"its run {run.replicate} {ending(run)}", pair)
+            return _end_climb(findings, f"its run {run.replicate} {ending(run)}", pair)
         if pair.kinds.isdisjoint(OF_RUNG[rung]):
             why = next((why for deepest, why in ends_of(pair).values() if deepest < level), "")
             why = why or fault_of(pair) or WHY_NONE
-            return _ended(findings, f"no records of it: {why}", pair)
+            return _end_climb(findings, f"no records of it: {why}", pair)
         if following is None or (findings.difference is None and not is_noise):
             return Climbed(findings, pair)
         if number < MOST_AGAIN:
             moved = "did not part" if findings.difference is None else f"parted at update {findings.difference.step}"
-            say(f"         this pair {moved}: another one{_told(following)}")
+            say(f"         this pair {moved}: another one{_window_text(following)}")
         window = following
     why = f"the rung before parted, and of {MOST_AGAIN} further pairs none where it was looked at: noise comes and goes"
-    return _ended(findings, why, pair)
+    return _end_climb(findings, why, pair)
 
 
-def _ended(findings: RungFindings, why: str, pair: Pair | None) -> Climbed:
+def _end_climb(findings: RungFindings, why: str, pair: Pair | None) -> Climbed:
     return Climbed(dataclasses.replace(findings, difference=None, by_rank=(), why_not=why), pair)
 
 
-def _told(window: Window) -> str:
+def _window_text(window: Window) -> str:
     return ", to the end" if window.until is None else f", updates {window.first} to {window.until - 1}"
 
 
-def announced(rung: Rung, forecast: float | None) -> str:
+def announce(rung: Rung, forecast: float | None) -> str:
     """`Rung 4, operations: operation by operation; each step takes 2.1 times as long`."""
     dear = f"; each step takes {forecast:.1f} times as long" if forecast is not None and forecast > DEAR else ""
     return f"Rung {level_of(rung)}, {rung}: {SENTENCE[rung]}{dear}"
@@ -170,22 +170,24 @@ def why_no_further(pair: Pair, rung: Rung) -> str:
 
 def fault_of(pair: Pair) -> str:
     """What failed of deviate itself in the runs; empty where nothing did."""
-    told = [it for run in pair.runs for it in run.warnings if it.startswith(TAP_FAILED)]
-    return f"deviate itself failed in the run{told[0].removeprefix(TAP_FAILED)}" if told else ""
+    failures = [warning for run in pair.runs for warning in run.warnings if warning.startswith(TAP_FAILED)]
+    return f"deviate itself failed in the run{failures[0].removeprefix(TAP_FAILED)}" if failures else ""
 
 
 def ends_of(pair: Pair) -> dict[str, tuple[int, str]]:
     """Frameworks to the last level of which any process of a pair shows something, and why nothing beyond."""
-    found: dict[str, tuple[int, str]] = {}
-    for trace in (it for side in pair.traces for it in side):
-        for name, told in trace.ends.items():
-            found[name] = max(found.get(name, told), told)
-    return found
+    ends: dict[str, tuple[int, str]] = {}
+    for trace in (side_trace for side in pair.traces for side_trace in side):
+        for name, end in trace.ends.items():
+            ends[name] = max(ends.get(name, end), end)
+    return ends
 
 
 def plain_step_s(pair: Pair) -> float | None:
     """The time of an update at the first rung, seconds; None where too few were like each other."""
-    return _quickest([it for trace in _first_ranks(pair) for it in _durations(trace, Window(PROBED.until or 0))])
+    return _quickest(
+        [duration for trace in _first_ranks(pair) for duration in _durations(trace, Window(PROBED.until or 0))]
+    )
 
 
 def cost_of(pair: Pair, findings: RungFindings, plain_s: float | None) -> float | None:
@@ -194,7 +196,7 @@ def cost_of(pair: Pair, findings: RungFindings, plain_s: float | None) -> float 
     None where it cannot be: the machine was busier with others in the first pair.
     """
     window = Window(max(WARM_UP, findings.first), findings.until)
-    traced_s = _quickest([it for trace in _first_ranks(pair) for it in _durations(trace, window)])
+    traced_s = _quickest([duration for trace in _first_ranks(pair) for duration in _durations(trace, window)])
     cost = traced_s / plain_s if traced_s and plain_s else 0.0
     return cost if cost >= 1 else None
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.ladder import Climbed, level_of
-from deviate.diverge.requests import Asked, CarryOut, Pair, run_pair, traced
+from deviate.diverge.requests import DivergeRequest, Execute, Pair, run_pair, trace_capture
 from deviate.diverge.ulps import float_form, ulps
 from deviate.diverge.windows import Window
 from deviate.model.divergence import Difference, Ulps
@@ -18,15 +18,15 @@ MOST_SIZED = 2
 """Pairs, at most: noise may show in another record first."""
 
 
-def of_values(found: Difference) -> Difference:
+def of_values(difference: Difference) -> Difference:
     """A difference of a value with its size."""
-    if found.values is None or found.ulps is not None:
-        return found
-    one, other = (np.asarray(it, dtype=float_form(*found.values)) for it in found.values)
-    return dataclasses.replace(found, ulps=ulps(one, other))
+    if difference.values is None or difference.ulps is not None:
+        return difference
+    one, other = (np.asarray(side_values, dtype=float_form(*difference.values)) for side_values in difference.values)
+    return dataclasses.replace(difference, ulps=ulps(one, other))
 
 
-def sized(asked: Asked, climbed: Climbed, carry_out: CarryOut) -> tuple[Difference | None, str]:
+def measure_size(request: DivergeRequest, climbed: Climbed, execute: Execute) -> tuple[Difference | None, str]:
     """The first difference of a rung with its size, and why it has none; empty where it has.
 
     Args:
@@ -35,39 +35,50 @@ def sized(asked: Asked, climbed: Climbed, carry_out: CarryOut) -> tuple[Differen
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as `run_pair`.
     """
-    found = climbed.findings.difference
-    if found is None or found.kind in WITHOUT_SIZE or found.only_in is not None or found.phase == "order":
-        return found, ""
+    climbed_difference = climbed.findings.difference
+    if (
+        climbed_difference is None
+        or climbed_difference.kind in WITHOUT_SIZE
+        or climbed_difference.only_in is not None
+        or climbed_difference.phase == "order"
+    ):
+        return climbed_difference, ""
     window = Window(climbed.findings.first, climbed.findings.until)
-    wanted = found
+    wanted = climbed_difference
     for number in range(1, MOST_SIZED + 1):
-        kept = f"{wanted.kind}|{wanted.name}|{wanted.ordinal}"
-        level = level_of(found.rung)
+        head = f"{wanted.kind}|{wanted.name}|{wanted.ordinal}"
+        level = level_of(climbed_difference.rung)
         suffix = ".size" + (f"-{number}" if number > 1 else "")
-        recorded = traced(level, window, (), has_sums=bool(asked.tolerance), kept=kept)
-        pair = run_pair(asked, suffix, recorded, carry_out)
-        own = compare_traces(*pair.traces, found.rung, tolerance_ulps=asked.tolerance).difference
-        if own is None or own.step is None:
+        recorded = trace_capture(level, window, (), has_sums=bool(request.tolerance), kept_record=head)
+        pair = run_pair(request, suffix, recorded, execute)
+        pair_difference = compare_traces(
+            *pair.traces, climbed_difference.rung, tolerance_ulps=request.tolerance
+        ).difference
+        if pair_difference is None or pair_difference.step is None:
             continue
-        if (own.kind, own.name, own.ordinal) == (wanted.kind, wanted.name, wanted.ordinal):
-            size = size_of(own, pair)
+        if (pair_difference.kind, pair_difference.name, pair_difference.ordinal) == (
+            wanted.kind,
+            wanted.name,
+            wanted.ordinal,
+        ):
+            size = size_of(pair_difference, pair)
             if size is not None:
-                told = found if wanted is found else own
-                return dataclasses.replace(told, ulps=size), ""
-            return found, "the numbers of what differs first could not be kept"
-        if own.kind in WITHOUT_SIZE or own.only_in is not None:
+                difference = climbed_difference if wanted is climbed_difference else pair_difference
+                return dataclasses.replace(difference, ulps=size), ""
+            return climbed_difference, "the numbers of what differs first could not be kept"
+        if pair_difference.kind in WITHOUT_SIZE or pair_difference.only_in is not None:
             continue
-        wanted = own
-    return found, "its size was not measured: further pairs parted elsewhere first, or not at all"
+        wanted = pair_difference
+    return climbed_difference, "its size was not measured: further pairs parted elsewhere first, or not at all"
 
 
-def size_of(found: Difference, pair: Pair) -> Ulps | None:
+def size_of(difference: Difference, pair: Pair) -> Ulps | None:
     """The size of a difference whose numbers both runs have kept; None where one of them has not."""
-    key = (found.rank, found.step or 0)
+    key = (difference.rank, difference.step or 0)
     mine, theirs = (kept_arrays(run.folder).get(key) for run in pair.runs)
     if mine is None or theirs is None:
         return None
     try:
-        return ulps(mine, theirs, found.form)
+        return ulps(mine, theirs, difference.form)
     except ValueError:  # of another type or shape
         return None

@@ -59,7 +59,7 @@ def phase_of(records: Records, index: int) -> Phase:
     return "forward"
 
 
-def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], here: int, rows: tuple[Rows, Rows]) -> Phase:
+def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], row: int, rows: tuple[Rows, Rows]) -> Phase:
     """The phase of a record that differs, or that one run alone has.
 
     Operations before the batches of their step make data, weights or random numbers, maybe for later steps: they are of
@@ -69,7 +69,7 @@ def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], here: 
     Args:
         places: index of the record in each run, or of what that one did instead. here: the run to look at.
     """
-    records, index = pair[here], places[here]
+    records, index = pair[row], places[row]
     record = records[index]
     if record.kind == "operation":
         outcome = _outcome(pair, places)
@@ -77,10 +77,10 @@ def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], here: 
         if outcome is not None and (is_early or _is_ahead(record, outcome[0])):
             one, other = outcome
             return data_or_order(one, other, rows) if one.kind == "batch" else OF_KIND.get(one.kind, "forward")
-    if record.kind == "batch" and places[1 - here] < len(pair[1 - here]):
-        other = pair[1 - here][places[1 - here]]
+    if record.kind == "batch" and places[1 - row] < len(pair[1 - row]):
+        other = pair[1 - row][places[1 - row]]
         if (record.kind, record.name) == (other.kind, other.name):
-            return data_or_order(*((record, other) if here == 0 else (other, record)), rows)
+            return data_or_order(*((record, other) if row == 0 else (other, record)), rows)
     return phase_of(records, index)
 
 
@@ -92,12 +92,12 @@ def _outcome(pair: tuple[Records, Records], places: tuple[int, int]) -> tuple[Tr
     """The first record from there on that is no operation, and differs in both runs."""
     first, second = pair
     theirs = dict(_outcomes(second, places[1]))
-    for what, index in _outcomes(first, places[0]):
-        if what not in theirs:
+    for outcome, index in _outcomes(first, places[0]):
+        if outcome not in theirs:
             continue
-        digests = first.digests[index], second.digests[theirs[what]]
+        digests = first.digests[index], second.digests[theirs[outcome]]
         if digests[0] != digests[1] and NO_DIGEST not in digests:
-            return first[index], second[theirs[what]]
+            return first[index], second[theirs[outcome]]
     return None
 
 
@@ -122,13 +122,13 @@ def _kind_near(records: Records, index: int, places: range) -> str:
 
 def rows_of(traces: Sequence[Trace]) -> Rows:
     """The rows of all batches that the processes of a run traced."""
-    found: dict[str, Counter[int]] = {}
+    counts: dict[str, Counter[int]] = {}
     for trace in traces:
         records = columns(trace.records)
         for head, more in zip(records.head, records.more, strict=True):
             if more and "rows" in records.mores[more]:
-                found.setdefault(records.heads[head][1], Counter()).update(_rows(records.mores[more]))
-    return found
+                counts.setdefault(records.heads[head][1], Counter()).update(_rows(records.mores[more]))
+    return counts
 
 
 def data_or_order(record: TraceRecord, other: TraceRecord, rows: tuple[Rows, Rows]) -> Phase:
@@ -137,10 +137,10 @@ def data_or_order(record: TraceRecord, other: TraceRecord, rows: tuple[Rows, Row
     An example that another one has taken the place of stands elsewhere in the window that was traced, in both runs;
     one that was changed stands nowhere in the other run.
     """
-    here, there = _rows(record.more), _rows(other.more)
-    if here == there or record.form != other.form:  # rows beyond those that have a checksum, or no rows at all
+    own_rows, other_rows = _rows(record.more), _rows(other.more)
+    if own_rows == other_rows or record.form != other.form:  # rows beyond those that have a checksum, or no rows at all
         return "data"
-    mine, theirs = Counter(here), Counter(there)
+    mine, theirs = Counter(own_rows), Counter(other_rows)
     if mine == theirs:
         return "order"
     name, none = record.name, Counter[int]()

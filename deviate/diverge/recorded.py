@@ -32,12 +32,12 @@ def is_of_records(folder: Path, words: Sequence[str]) -> bool:
     Raises:
         InputError: it names one.
     """
-    named = [word for word in words if ":" in word and not Path(word).exists()]
-    known = {plan.name for plan in records.list_experiments(folder)}
-    if len(words) == 1 and named and words[0].partition(":")[0] in known:
+    references = [word for word in words if ":" in word and not Path(word).exists()]
+    names = {plan.name for plan in records.list_experiments(folder)}
+    if len(words) == 1 and references and words[0].partition(":")[0] in names:
         name = words[0].rpartition(":")[0]
         raise InputError(f"{words[0]} is one run", f"name two: {name}:0 {name}:1")
-    return len(words) == 2 and len(named) == 2
+    return len(words) == 2 and len(references) == 2
 
 
 def compare_recorded(
@@ -56,14 +56,14 @@ def compare_recorded(
     pair = Pair((mine.name, theirs.name), (one, other), without_idle(*traces))
     ends = compare_ends(pair, quality(mine), tolerance=tolerance)
     rungs = [dataclasses.replace(ends.findings, n_runs=0, wall_time_s=0.0)]
-    level = min((it.level for side in pair.traces for it in side), default=1) if all(pair.traces) else 1
+    level = min((trace.level for side in pair.traces for trace in side), default=1) if all(pair.traces) else 1
     weights = _first_weights(one, other) if not tolerance else None
     if level > 1:
         rung = RUNGS[level - 1]
         rungs.append(compare_traces(*pair.traces, rung, tolerance_ulps=tolerance))
     elif weights is not None and _is_earlier(weights, rungs[0].difference):
         rungs.append(RungFindings("steps", n_compared=_n_captured(one, other), difference=weights))
-    found = findings_of(
+    findings = findings_of(
         mine,
         pair,
         ends,
@@ -74,19 +74,21 @@ def compare_recorded(
         runs=(words[0], words[1]),
         tolerance=tolerance,
     )
-    notes = tuple(_notes(mine, theirs, pair, level, is_equal=found.is_equal))
-    found = dataclasses.replace(found, notes=notes, flags=tuple(_flags(mine)))
-    if found.first is not None:
+    notes = tuple(_notes(mine, theirs, pair, level, is_equal=findings.is_equal))
+    findings = dataclasses.replace(findings, notes=notes, flags=tuple(_flags(mine)))
+    if findings.first is not None:
         both = Variant(mine.variant, "", mine.varied, mine.held, tuple(one.controls.items()))
         is_one = (mine.variant, mine.varied, mine.held) == (theirs.variant, theirs.varied, theirs.held)
-        evidence = gather_evidence(one, other, variant=both if is_one else None, n_ranks=found.ranks, runs=found.runs)
-        found = dataclasses.replace(found, causes=find_causes(found.first, evidence))
-    return found, (one, other)
+        evidence = gather_evidence(
+            one, other, variant=both if is_one else None, n_ranks=findings.ranks, runs=findings.runs
+        )
+        findings = dataclasses.replace(findings, causes=find_causes(findings.first, evidence))
+    return findings, (one, other)
 
 
 def comparable(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Sequence[Trace], Sequence[Trace]]:
     """The traces of two runs, none where one run has none or they were looked at in other ways: lacks would differ."""
-    ways = {(it.level, it.first, it.until) for it in (*first, *second)}
+    ways = {(trace.level, trace.first, trace.until) for trace in (*first, *second)}
     return (first, second) if first and second and len(ways) == 1 else ((), ())
 
 
@@ -97,25 +99,25 @@ def find_run(folder: Path, word: str) -> tuple[Experiment, Run]:
         InputError: there is none, or several variants have that replicate.
     """
     name, _, text = word.rpartition(":")
-    found = [
+    matches = [
         (experiment, run)
         for experiment in read_variants(folder, name)
         for run in experiment.runs
         if (text.isdecimal() and run.replicate == int(text)) or (len(text) >= SHORTEST_ID and run.id.startswith(text))
     ]
-    if not found:
-        there = ", ".join(
+    if not matches:
+        choices = ", ".join(
             f"{name}:{run.replicate}" for experiment in read_variants(folder, name) for run in experiment.runs
         )
-        raise InputError(f"{name} has no run {text!r}", f"it has: {there or 'none'}")
-    if len(found) > 1:
-        told = ", ".join(f"{name}:{experiment.variant}:{text}" for experiment, _ in found)
-        raise InputError(f"{len(found)} variants have that replicate", f"name one of them: {told}")
-    return found[0]
+        raise InputError(f"{name} has no run {text!r}", f"it has: {choices or 'none'}")
+    if len(matches) > 1:
+        choices = ", ".join(f"{name}:{experiment.variant}:{text}" for experiment, _ in matches)
+        raise InputError(f"{len(matches)} variants have that replicate", f"name one of them: {choices}")
+    return matches[0]
 
 
 def _notes(mine: Experiment, theirs: Experiment, pair: Pair, level: int, *, is_equal: bool | None) -> Iterator[str]:
-    varied = [it for it in dict.fromkeys((*mine.varied, *theirs.varied)) if it in STREAMS]
+    varied = [stream for stream in dict.fromkeys((*mine.varied, *theirs.varied)) if stream in STREAMS]
     if varied and pair.runs[0].seeds != pair.runs[1].seeds:
         yield f"seeds differ by design between these runs: {', '.join(varied)}"
     if mine.streams != theirs.streams:
@@ -143,9 +145,15 @@ def _flags(experiment: Experiment) -> Iterator[str]:
 
 
 def _weights_by_step(run: Run) -> dict[int, Artifact]:
-    own = [it for it in run.artifacts if it.kind == "weights" and it.step is not None and it.path.is_file()]
-    lowest = min((it.rank for it in own if it.rank is not None), default=None)
-    return {it.step: it for it in own if it.step is not None and it.rank in {None, lowest}}
+    weights = [
+        artifact
+        for artifact in run.artifacts
+        if artifact.kind == "weights" and artifact.step is not None and artifact.path.is_file()
+    ]
+    lowest = min((artifact.rank for artifact in weights if artifact.rank is not None), default=None)
+    return {
+        artifact.step: artifact for artifact in weights if artifact.step is not None and artifact.rank in {None, lowest}
+    }
 
 
 def _n_captured(one: Run, other: Run) -> int:
@@ -159,19 +167,23 @@ def _first_weights(one: Run, other: Run) -> Difference | None:
         try:
             names = [name for name in names_in(mine[step].path) if name in set(names_in(theirs[step].path))]
             for name in names:
-                here, there = read_array(mine[step].path, name), read_array(theirs[step].path, name)
-                if here.dtype != there.dtype or here.shape != there.shape or here.tobytes() == there.tobytes():
+                array, other_array = read_array(mine[step].path, name), read_array(theirs[step].path, name)
+                if (
+                    array.dtype != other_array.dtype
+                    or array.shape != other_array.shape
+                    or array.tobytes() == other_array.tobytes()
+                ):
                     continue
-                form = f"{here.dtype}[{','.join(map(str, here.shape))}]"
-                size = ulps(here, there) if np.issubdtype(here.dtype, np.number) else None
+                form = f"{array.dtype}[{','.join(map(str, array.shape))}]"
+                size = ulps(array, other_array) if np.issubdtype(array.dtype, np.number) else None
                 return Difference("steps", "update", None, step, "update", name, form=form, ulps=size)
         except RecordError:
             continue
     return None
 
 
-def _is_earlier(weights: Difference, found: Difference | None) -> bool:
+def _is_earlier(weights: Difference, difference: Difference | None) -> bool:
     """Whether captured weights tell of an earlier moment than reported values; of one step values may come first."""
-    if found is None or found.main_step is None or weights.main_step is None:
+    if difference is None or difference.main_step is None or weights.main_step is None:
         return True
-    return weights.main_step <= found.main_step
+    return weights.main_step <= difference.main_step

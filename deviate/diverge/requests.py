@@ -13,9 +13,9 @@ from deviate.errors import InputError
 from deviate.model import Run, Snapshot, Variant
 from deviate.model.divergence import Difference, Trace
 from deviate.model.traces import columns
-from deviate.project import Prepared
+from deviate.project import PreparedScript
 from deviate.records import read_traces
-from deviate.workflows import Begun, Request, begin, name_of, read
+from deviate.workflows import PreparedExperiment, Request, begin, name_of, read
 
 SUFFIX = "-diverge"
 LONGEST_STEM = 60
@@ -25,7 +25,7 @@ ENDED = frozenset({"completed", "diverged"})
 """How a run ends whose training took its course."""
 
 Pairs = tuple[tuple[str, str], ...]
-CarryOut = Callable[[Sequence[Begun]], object]
+Execute = Callable[[Sequence[PreparedExperiment]], object]
 """Runs what is missing of experiments, before the eyes of the user."""
 
 
@@ -38,13 +38,13 @@ class Side:
         environment: variables for it alone.
     """
 
-    prepared: Prepared
+    prepared: PreparedScript
     label: str = ""
     environment: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DivergeRequest:
     """What the user asks of a ladder.
 
     Attributes:
@@ -96,7 +96,7 @@ class Pair:
     @property
     def n_steps(self) -> int:
         """Updates that both completed."""
-        return min((max((it.n_steps for it in side), default=0) for side in self.traces), default=0)
+        return min((max((trace.n_steps for trace in side), default=0) for side in self.traces), default=0)
 
     @property
     def n_ranks(self) -> int:
@@ -110,35 +110,35 @@ class Pair:
     @property
     def kinds(self) -> frozenset[str]:
         """Kinds of the records of both runs."""
-        traced = [columns(trace.records) for side in self.traces for trace in side]
-        return frozenset(records.heads[number][0] for records in traced for number in set(records.head))
+        tables = [columns(trace.records) for side in self.traces for trace in side]
+        return frozenset(records.heads[number][0] for records in tables for number in set(records.head))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a trace says of operations that tracing itself touches, once each."""
-        found: dict[str, dict[str, None]] = {}
+        notes: dict[str, dict[str, None]] = {}
         for trace in self.traces[0]:
             records = columns(trace.records)
-            told = {number: str(more["note"]) for number, more in enumerate(records.mores) if "note" in more}
-            for head, more in zip(records.head, records.more, strict=True) if told else ():
-                if more in told:
-                    found.setdefault(told[more], {})[records.heads[head][1]] = None
-        return tuple(f"{', '.join(names)}: {note}" for note, names in found.items())
+            note_of = {number: str(more["note"]) for number, more in enumerate(records.mores) if "note" in more}
+            for head, more in zip(records.head, records.more, strict=True) if note_of else ():
+                if more in note_of:
+                    notes.setdefault(note_of[more], {})[records.heads[head][1]] = None
+        return tuple(f"{', '.join(names)}: {note}" for note, names in notes.items())
 
     def costs(self, level: int) -> float | None:
         """Time of a step with a level over that of one without, as measured in its runs; None where it was not.
 
         Of all processes those that were held up the least count, with the level and without.
         """
-        measured = [it.costs[level] for side in self.traces for it in side if level in it.costs]
-        traced_s, plain_s = (min((it[at] for it in measured), default=0.0) for at in (0, 1))
+        measured = [trace.costs[level] for side in self.traces for trace in side if level in trace.costs]
+        traced_s, plain_s = (min((cost[at] for cost in measured), default=0.0) for at in (0, 1))
         return traced_s / plain_s if plain_s >= SHORTEST_S else None
 
 
-def is_cut(found: Difference, pair: Pair) -> bool:
+def is_cut(difference: Difference, pair: Pair) -> bool:
     """Whether a difference is only that a failed run ended before its time, and lacks what the other one has."""
-    lacks = found.phase == "program" and found.is_other_gone
-    return lacks and found.only_in is not None and pair.runs[2 - found.only_in] in pair.failed
+    lacks = difference.phase == "program" and difference.is_other_gone
+    return lacks and difference.only_in is not None and pair.runs[2 - difference.only_in] in pair.failed
 
 
 def ending(run: Run) -> str:
@@ -156,12 +156,12 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
         InputError: the name that the user gave is taken.
     """
     plans, damaged = records.on_record(folder)
-    there = [*(it.name for it in plans), *damaged]
+    names = [*(plan.name for plan in plans), *damaged]
     stem = name or name_of(script)[:LONGEST_STEM] + SUFFIX
 
     def is_taken(base: str) -> bool:
-        own = [_named(base, label) for label in labels]
-        return any(name == it or name.startswith(f"{it}.") for name in there for it in own)
+        side_names = [_experiment_name(base, label) for label in labels]
+        return any(name == side_name or name.startswith(f"{side_name}.") for name in names for side_name in side_names)
 
     if name is not None and is_taken(name):
         raise InputError(
@@ -175,17 +175,19 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
     return base
 
 
-def _named(base: str, label: str) -> str:
+def _experiment_name(base: str, label: str) -> str:
     return f"{base}-{label}" if label else base
 
 
-def traced(level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept: str = "") -> Pairs:
+def trace_capture(
+    level: int, window: Window, measured: Sequence[int], *, has_sums: bool, kept_record: str = ""
+) -> Pairs:
     """What a pair of runs is to record, as in `Spec.capture`.
 
     Args:
         measured: levels whose costs are to be measured.
         has_sums: for two environments, whose checksums cannot agree.
-        kept: the record whose numbers are kept: kind, name and ordinal with "|" between.
+        kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
     """
     wanted = {"trace": str(level)}
     if window.first:
@@ -194,18 +196,18 @@ def traced(level: int, window: Window, measured: Sequence[int], *, has_sums: boo
         wanted["trace-until"] = str(window.until)
     if measured:
         wanted["trace-next"] = ",".join(map(str, measured))
-    if kept:
-        wanted["trace-keep"] = kept
+    if kept_record:
+        wanted["trace-keep"] = kept_record
     if has_sums:
         wanted["trace-sums"] = "on"
     return tuple(wanted.items())
 
 
 def run_pair(
-    asked: Asked,
+    request: DivergeRequest,
     suffix: str,
     wanted: Pairs,
-    carry_out: CarryOut,
+    execute: Execute,
     *,
     variant: Variant | None = None,
     environment: Pairs = (),
@@ -220,25 +222,25 @@ def run_pair(
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
     """
-    chosen = variant or asked.variant
+    chosen = variant or request.variant
     begun = []
-    for side, like in zip_longest(asked.sides, asked.snapshots):
-        variables = {**dict(asked.request.environment), **dict(side.environment), **dict(environment)}
-        request = dataclasses.replace(
-            asked.request,
-            runs=3 - len(asked.sides),
+    for side, like in zip_longest(request.sides, request.snapshots):
+        variables = {**dict(request.request.environment), **dict(side.environment), **dict(environment)}
+        of_side = dataclasses.replace(
+            request.request,
+            runs=3 - len(request.sides),
             variants=(chosen,),
             environment=tuple(variables.items()),
             capture=wanted,
             needs_metrics=False,
         )
-        name = f"{_named(asked.base, side.label)}{suffix}"
-        begun.append(begin(side.prepared, request, asked.folder, name=name, like=like))
-    carry_out(begun)
-    return read_pair(asked.folder, [f"{it.name}:{chosen.name}" for it in begun], begun)
+        name = f"{_experiment_name(request.base, side.label)}{suffix}"
+        begun.append(begin(side.prepared, of_side, request.folder, name=name, like=like))
+    execute(begun)
+    return read_pair(request.folder, [f"{experiment.name}:{chosen.name}" for experiment in begun], begun)
 
 
-def read_pair(folder: Path, names: Sequence[str], begun: Sequence[Begun]) -> Pair:
+def read_pair(folder: Path, names: Sequence[str], begun: Sequence[PreparedExperiment]) -> Pair:
     """Both runs as they are on record.
 
     Raises:
@@ -247,7 +249,7 @@ def read_pair(folder: Path, names: Sequence[str], begun: Sequence[Begun]) -> Pai
     runs = [run for experiment in read(folder, names) for run in experiment.runs]
     if len(runs) < 2:
         raise InputError(f"{len(runs)} of 2 runs of {names[0]} are on record", "run it again")
-    snapshots = tuple(it.snapshot for it in begun)
+    snapshots = tuple(experiment.snapshot for experiment in begun)
     first, second = runs[0], runs[1]
     traces = without_idle(read_traces(first.folder), read_traces(second.folder))
     return Pair(tuple(names), (first, second), traces, snapshots)
@@ -258,7 +260,7 @@ def with_levels(variant: Variant, levels: Sequence[tuple[str, str]]) -> Variant:
     return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
 
 
-def find_variant(name: str, asked: Asked, *, is_warning_only: bool) -> Variant:
+def find_variant(name: str, request: DivergeRequest, *, is_warning_only: bool) -> Variant:
     """The variant of a name, built in or the user's own."""
-    found = replay.choose_variants([name], asked.sides[0].prepared.variants, is_warning_only=is_warning_only)
-    return dataclasses.replace(found[0], are_trackers_offline=asked.variant.are_trackers_offline)
+    variants = replay.choose_variants([name], request.sides[0].prepared.variants, is_warning_only=is_warning_only)
+    return dataclasses.replace(variants[0], are_trackers_offline=request.variant.are_trackers_offline)

@@ -14,7 +14,7 @@ AROUND = 4
 LONGEST_LINE = 400
 
 
-def with_lines_around(found: DivergenceFindings, attempt: Path) -> DivergenceFindings:
+def attach_source_context(findings: DivergenceFindings, attempt: Path) -> DivergenceFindings:
     """The same with the lines around each place, and its text; secrets are covered.
 
     They are read once all is found, for traces name places by the million.
@@ -22,36 +22,36 @@ def with_lines_around(found: DivergenceFindings, attempt: Path) -> DivergenceFin
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
     """
-    return _filled(found, Texts(snapshot_folder(attempt.parent.parent.parent)).lines)
+    return _fill_places(findings, Texts(snapshot_folder(attempt.parent.parent.parent)).lines)
 
 
-def _filled(found: DivergenceFindings, lines_of: Callable[[str], list[str]]) -> DivergenceFindings:
+def _fill_places(findings: DivergenceFindings, lines_of: Callable[[str], list[str]]) -> DivergenceFindings:
     place = functools.partial(_place, lines_of)
 
-    def difference(it: Difference | None) -> Difference | None:
-        if it is None:
+    def difference(item: Difference | None) -> Difference | None:
+        if item is None:
             return None
-        more = {key: place(value) if isinstance(value, Place) else value for key, value in it.more.items()}
-        return replace(it, place=None if it.place is None else place(it.place), more=more)
+        more = {key: place(value) if isinstance(value, Place) else value for key, value in item.more.items()}
+        return replace(item, place=None if item.place is None else place(item.place), more=more)
 
-    def rung(it: RungFindings) -> RungFindings:
-        ranks = tuple(one for one in map(difference, it.by_rank) if one is not None)
-        return replace(it, difference=difference(it.difference), by_rank=ranks)
+    def rung(item: RungFindings) -> RungFindings:
+        ranks = tuple(one for one in map(difference, item.by_rank) if one is not None)
+        return replace(item, difference=difference(item.difference), by_rank=ranks)
 
-    def cause(it: Cause) -> Cause:
-        return replace(it, places=tuple(map(place, it.places)))
+    def cause(item: Cause) -> Cause:
+        return replace(item, places=tuple(map(place, item.places)))
 
-    return replace(found, rungs=tuple(map(rung, found.rungs)), causes=tuple(map(cause, found.causes)))
+    return replace(findings, rungs=tuple(map(rung, findings.rungs)), causes=tuple(map(cause, findings.causes)))
 
 
-def _place(lines_of: Callable[[str], list[str]], it: Place) -> Place:
-    lines = lines_of(it.file)
-    if not 0 < it.line <= len(lines):
-        return it
-    first = max(1, it.line - AROUND)
+def _place(lines_of: Callable[[str], list[str]], place: Place) -> Place:
+    lines = lines_of(place.file)
+    if not 0 < place.line <= len(lines):
+        return place
+    first = max(1, place.line - AROUND)
     # Together, for a secret may go over several lines; as many as there were, or the numbers would be wrong.
-    told = redacted("\n".join(lines[first - 1 : it.line + AROUND])).split("\n")
-    if len(told) != len(lines[first - 1 : it.line + AROUND]):
-        return it
-    around = tuple(line[:LONGEST_LINE] for line in told)
-    return replace(it, text=around[it.line - first].strip(), around=around, from_line=first)
+    lines_shown = redacted("\n".join(lines[first - 1 : place.line + AROUND])).split("\n")
+    if len(lines_shown) != len(lines[first - 1 : place.line + AROUND]):
+        return place
+    around = tuple(line[:LONGEST_LINE] for line in lines_shown)
+    return replace(place, text=around[place.line - first].strip(), around=around, from_line=first)

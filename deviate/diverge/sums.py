@@ -48,7 +48,9 @@ def is_within(first: TraceRecord, second: TraceRecord, tolerance_ulps: int) -> b
     if not isinstance(mine, list | tuple) or not isinstance(theirs, list | tuple):
         return False
     bound = bound_of_sums(first.form, max(float(mine[1]), float(theirs[1])), tolerance_ulps)
-    return all(_is_near(float(here), float(there), bound) for here, there in zip(mine, theirs, strict=True))
+    return all(
+        _is_near(float(value), float(other_value), bound) for value, other_value in zip(mine, theirs, strict=True)
+    )
 
 
 def are_within(one: float, other: float, tolerance_ulps: int, form: str = "float32") -> bool:

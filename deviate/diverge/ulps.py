@@ -50,8 +50,10 @@ def ulps(first: npt.ArrayLike, second: npt.ArrayLike, form: str = "") -> Ulps:
         steps, values = _steps(mine, theirs), (_wide(mine), _wide(theirs))
     elif one.dtype.kind == "c":
         parts = [(mine.real, theirs.real), (mine.imag, theirs.imag)]
-        steps, values = np.concatenate([_steps(*map(np.ascontiguousarray, it)) for it in parts]), (mine, theirs)
-        both = _are_finite_alike(np.concatenate([it[0] for it in parts]), np.concatenate([it[1] for it in parts]))
+        steps, values = np.concatenate([_steps(*map(np.ascontiguousarray, part)) for part in parts]), (mine, theirs)
+        both = _are_finite_alike(
+            np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        )
         return _of_steps(steps, values, both, differ.size, one.size, form)
     else:
         steps, values = _steps(mine, theirs), (mine, theirs)
@@ -101,7 +103,7 @@ def _complex_differ(one: Array, other: Array) -> npt.NDArray[np.intp]:
     return np.flatnonzero((one.view(f"u{half}") != other.view(f"u{half}")).reshape(-1, 2).any(axis=1))
 
 
-def _ordered(array: Array) -> npt.NDArray[np.int64]:
+def _order_bits(array: Array) -> npt.NDArray[np.int64]:
     """Bits as whole numbers that rise with the floats."""
     size = array.dtype.itemsize
     bits = array.view(f"i{size}").astype(np.int64)
@@ -109,7 +111,7 @@ def _ordered(array: Array) -> npt.NDArray[np.int64]:
 
 
 def _steps(one: Array, other: Array) -> npt.NDArray[np.uint64]:
-    mine, theirs = _ordered(one), _ordered(other)
+    mine, theirs = _order_bits(one), _order_bits(other)
     larger, smaller = np.maximum(mine, theirs), np.minimum(mine, theirs)
     return larger.view(np.uint64) - smaller.view(np.uint64)  # up to 2^64 - 2^53, which wraps round to what is right
 

@@ -50,21 +50,21 @@ def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> W
     return Window(max(0, step - before), step + AROUND)
 
 
-def next_window(window: Window, found: Difference | None) -> Window | None:
+def next_window(window: Window, difference: Difference | None) -> Window | None:
     """Where another pair is to be looked at; None where the window has the difference of its own pair.
 
     Args:
         found: the first difference of the pair that was traced there, None where it did not part.
     """
-    if found is None:
+    if difference is None:
         return _further(window)
-    if found.step is None:
+    if difference.step is None:
         return None
-    if found.step < window.first:
-        return _joined(window_around(found.step), window)
-    if found.step not in window:
-        return _joined(window, window_around(found.step))
-    if window.first and found.step == window.first and found.kind in CARRIED:
+    if difference.step < window.first:
+        return _join(window_around(difference.step), window)
+    if difference.step not in window:
+        return _join(window, window_around(difference.step))
+    if window.first and difference.step == window.first and difference.kind in CARRIED:
         return _earlier(window)
     return None
 
@@ -81,6 +81,6 @@ def _earlier(window: Window) -> Window:
     return Window(max(0, window.first - WIDER * width), window.until)
 
 
-def _joined(one: Window, other: Window) -> Window:
+def _join(one: Window, other: Window) -> Window:
     until = None if one.until is None or other.until is None else max(one.until, other.until)
     return Window(min(one.first, other.first), until)

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from deviate.project.command import project_root as project_root
     from deviate.project.command import refuse_unknown_programs as refuse_unknown_programs
     from deviate.project.command import with_interpreter as with_interpreter
-    from deviate.project.config import Keeping as Keeping
+    from deviate.project.config import CaptureConfig as CaptureConfig
     from deviate.project.config import refuse_aggregate as refuse_aggregate
     from deviate.project.entry_scripts import entries_document as entries_document
     from deviate.project.entry_scripts import refuse_folder as refuse_folder
     from deviate.project.entry_scripts import render_entries as render_entries
-    from deviate.project.prepare import Looked as Looked
-    from deviate.project.prepare import Prepared as Prepared
+    from deviate.project.prepare import AnalyzedScript as AnalyzedScript
+    from deviate.project.prepare import PreparedScript as PreparedScript
+    from deviate.project.prepare import analyze_target as analyze_target
+    from deviate.project.prepare import apply_config as apply_config
     from deviate.project.prepare import find_target as find_target
-    from deviate.project.prepare import look as look
-    from deviate.project.prepare import obey as obey
     from deviate.project.prepare import prepare as prepare
     from deviate.project.prepare import review as review
     from deviate.project.prepare import save as save
@@ -35,7 +35,7 @@ load_on_first_use(
             "with_interpreter",
         ),
         "deviate.project.config": (
-            "Keeping",
+            "CaptureConfig",
             "refuse_aggregate",
         ),
         "deviate.project.entry_scripts": (
@@ -44,11 +44,11 @@ load_on_first_use(
             "render_entries",
         ),
         "deviate.project.prepare": (
-            "Looked",
-            "Prepared",
+            "AnalyzedScript",
+            "PreparedScript",
             "find_target",
-            "look",
-            "obey",
+            "analyze_target",
+            "apply_config",
             "prepare",
             "review",
             "save",

@@ -73,16 +73,16 @@ def locate(
         raise InputError(
             f"{script} lies outside the project {root}", "change to the folder of the script's project first"
         )
-    own = python or default or default_python()
-    command = with_interpreter(words, own)
+    interpreter = python or default or default_python()
+    command = with_interpreter(words, interpreter)
     if python is not None and command == tuple(words):
         raise InputError("--python is for a script", "name the interpreter in the command itself")
     following, scripts = [], list(_of_shell_words(words, folder))
-    for others in then:
-        following.append(with_interpreter(others, own))
-        found = next(_scripts(others, folder), None)
-        scripts += [found] if found is not None else []
-    scripts = [found for found in scripts if found.is_relative_to(root) and found != script]
+    for later_words in then:
+        following.append(with_interpreter(later_words, interpreter))
+        later_script = next(_scripts(later_words, folder), None)
+        scripts += [later_script] if later_script is not None else []
+    scripts = [other for other in scripts if other.is_relative_to(root) and other != script]
     cwd = folder.relative_to(root).as_posix()
     return Target(root, cwd, script, command, tuple(following), tuple(dict.fromkeys(scripts)))
 
@@ -99,9 +99,9 @@ def refuse_unknown_programs(target: Target) -> None:
 
 def _script_of(words: Sequence[str], folder: Path, root: Path, train: str | None) -> Path:
     """The Python script of a command: a file among its words, the module after `-m`, or what a shell script runs."""
-    found = next(_scripts(words, folder), None)
-    if found is not None:
-        return found
+    first_script = next(_scripts(words, folder), None)
+    if first_script is not None:
+        return first_script
     if len(words) == 1 and len(words[0].split()) > 1 and not (folder / words[0]).exists():
         raise InputError(f"{words[0]!r} is one word", f"write a command after --: deviate run -- {words[0]}")
     shell = words[1] if len(words) > 1 and Path(words[0]).name in SHELLS else ""
@@ -131,9 +131,9 @@ def _scripts(words: Sequence[str], folder: Path) -> Iterator[Path]:
         if _is_shell_text(words, index):
             yield from _of_shell(word, folder)
         elif word == "-m" and index + 1 < len(words) and index > 0:
-            found = _module(words[index + 1], folder)
-            if found is not None:
-                yield found
+            module_file = _module(words[index + 1], folder)
+            if module_file is not None:
+                yield module_file
         elif word.endswith(".py") and (len(words) > 1 or len(word.split()) == 1 or (folder / word).is_file()):
             path = folder / word
             if not path.is_file():
@@ -187,8 +187,8 @@ def _module(name: str, folder: Path) -> Path | None:
 
 
 def _near(path: Path, pattern: str = "*.py") -> str:
-    there = sorted(found.name for found in path.parent.glob(pattern))[:8] if path.parent.is_dir() else []
-    return f"there are: {', '.join(there)}" if there else "check the path"
+    neighbours = sorted(neighbour.name for neighbour in path.parent.glob(pattern))[:8] if path.parent.is_dir() else []
+    return f"there are: {', '.join(neighbours)}" if neighbours else "check the path"
 
 
 def project_root(folder: Path) -> Path:
@@ -197,10 +197,10 @@ def project_root(folder: Path) -> Path:
     Raises:
         InputError: that would be a home folder, which no run may copy.
     """
-    asked = subprocess.run(
+    query = subprocess.run(
         [*SAFE, "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
     ) if shutil.which("git") else None  # fmt: skip
-    root = Path(asked.stdout.strip()).resolve() if asked and asked.returncode == 0 and asked.stdout.strip() else folder
+    root = Path(query.stdout.strip()).resolve() if query and query.returncode == 0 and query.stdout.strip() else folder
     if root in (Path.home().resolve(), Path("/")):
         raise InputError(f"the project would be {root}", "change to the folder of the project: a run copies it")
     return root

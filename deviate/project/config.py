@@ -24,7 +24,7 @@ WHERE = re.compile(r"(.+):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class MetricConfig:
     """A `[metrics.NAME]` section. None where the user said nothing."""
 
     name: str
@@ -42,11 +42,13 @@ class Wish:
     n_examples: int | None = None
 
 
-METRIC_KEYS = tuple("primary" if field.name == "is_primary" else field.name for field in dataclasses.fields(Wish)[1:])
+METRIC_KEYS = tuple(
+    "primary" if field.name == "is_primary" else field.name for field in dataclasses.fields(MetricConfig)[1:]
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class VariantConfig:
     """A `[variants.NAME]` section: streams and factors by name, and levels of factors. What they mean is not asked."""
 
     name: str
@@ -57,7 +59,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class CaptureConfig:
     """The `[capture]` section, as it is written. None where the user said nothing; what it means is not asked."""
 
     keep: tuple[str, ...] | None = None
@@ -85,10 +87,10 @@ class Config:
     runs: int | None = None
     variants: tuple[str, ...] | None = None
     main_loop: Place | None = None
-    metrics: tuple[Wish, ...] | None = None
-    definitions: tuple[Definition, ...] = ()
+    metrics: tuple[MetricConfig, ...] | None = None
+    definitions: tuple[VariantConfig, ...] = ()
     fresh: tuple[str, ...] = ()
-    capture: Keeping = Keeping()
+    capture: CaptureConfig = CaptureConfig()
     statements: Mapping[Place, str] = dataclasses.field(default_factory=dict)
 
     def is_for(self, script: str) -> bool:
@@ -148,31 +150,35 @@ def parse(text: str, file: str) -> Config:
         runs=experiment.count("runs"),
         variants=experiment.texts("variants"),
         main_loop=None if main_loop is None else _place(main_loop, experiment.title),
-        metrics=_wishes(metrics, file) if "metrics" in content else None,
-        definitions=tuple(_definition(name, _table(variants, name, f"{file} [variants]"), file) for name in variants),
+        metrics=_metric_configs(metrics, file) if "metrics" in content else None,
+        definitions=tuple(
+            _variant_config(name, _table(variants, name, f"{file} [variants]"), file) for name in variants
+        ),
         fresh=snapshot.texts("fresh") or (),
-        capture=Keeping(capture.texts("keep"), capture.count("every"), capture.text("limit"), capture.texts("tta")),
+        capture=CaptureConfig(
+            capture.texts("keep"), capture.count("every"), capture.text("limit"), capture.texts("tta")
+        ),
         statements={_place(key, statements.title): statements.text(key) or "" for key in statements.values},
     )
 
 
-def _wishes(metrics: Mapping[str, object], file: str) -> tuple[Wish, ...]:
-    wishes = tuple(_wish(name, _table(metrics, name, f"{file} [metrics]"), file) for name in metrics)
-    primary = [wish.name for wish in wishes if wish.is_primary]
+def _metric_configs(metrics: Mapping[str, object], file: str) -> tuple[MetricConfig, ...]:
+    configs = tuple(_metric_config(name, _table(metrics, name, f"{file} [metrics]"), file) for name in metrics)
+    primary = [config.name for config in configs if config.is_primary]
     if len(primary) > 1:
         raise InputError(
             f"{file} names {len(primary)} primary metrics: {', '.join(primary)}", "Leave one of them primary."
         )
-    return wishes
+    return configs
 
 
-def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
+def _metric_config(name: str, values: Mapping[str, object], file: str) -> MetricConfig:
     section = _Section(f"{file} [metrics.{name}]", values)
     _refuse_unknown(values, METRIC_KEYS, section.title)
     where, path = section.text("where"), section.texts("path")
     aggregate = section.text("aggregate") or "last"
     refuse_aggregate(aggregate, section.title)
-    return Wish(
+    return MetricConfig(
         name=name,
         where=None if where is None else _place(where, section.title),
         expression=section.text("expression"),
@@ -189,11 +195,11 @@ def _wish(name: str, values: Mapping[str, object], file: str) -> Wish:
     )
 
 
-def _definition(name: str, values: Mapping[str, object], file: str) -> Definition:
+def _variant_config(name: str, values: Mapping[str, object], file: str) -> VariantConfig:
     section = _Section(f"{file} [variants.{name}]", values)
     _refuse_unknown(values, VARIANT_KEYS, section.title)
     levels = _Section(f"{section.title} set", _table(values, "set", section.title))
-    return Definition(
+    return VariantConfig(
         name=name,
         vary=section.texts("vary") or (),
         hold=section.texts("hold") or (),
@@ -283,11 +289,11 @@ def _table(content: Mapping[str, object], key: str, title: str) -> Mapping[str, 
     return value
 
 
-def _refuse_unknown(values: Iterable[str], known: tuple[str, ...], title: str) -> None:
+def _refuse_unknown(values: Iterable[str], allowed: tuple[str, ...], title: str) -> None:
     for key in values:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, 1, 0.5)
-            hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(known)}."
+        if key not in allowed:
+            near = difflib.get_close_matches(key, allowed, 1, 0.5)
+            hint = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(allowed)}."
             raise InputError(f"{title} has the unknown key {key!r}", hint)
 
 

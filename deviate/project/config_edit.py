@@ -1,20 +1,31 @@
-"""`deviate.toml` rewritten: sections changed, added or commented out; all else stays as the user wrote it."""
+"""`deviate.toml` rewritten: sections changed, added or commented out; all else stays as the user wrote it.
 
+tomlkit keeps the form of what it changes, but moves comments and tables about. So the file is cut at its headers into
+pieces that are whole by themselves, and tomlkit sees one piece at a time.
+"""
+
+import re
+import textwrap
+import tomllib
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import tomlkit
-from tomlkit.items import Table
+from tomlkit.items import Item, Table
 
 from deviate.errors import InputError, ToolError
 from deviate.model import Place
-from deviate.project.config import Wish, parse
-from deviate.project.toml_text import LINE, Piece, Value, comment, commented, item, key, pieces_of
+from deviate.project.config import MetricConfig, parse
 
 WIDTH = 116
 OFFERED = "---- Reported too, but not recorded. Take the comment signs away to record one of these."
 REMEMBERED = "# What stood at these places when deviate saved them: by that they are found again when lines move.\n"
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+HEADER = re.compile(r"\s*\[")
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+Value = str | list[str] | float | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +33,13 @@ class Entry:
     """A metric that the file is to list.
 
     Attributes:
-        wish: what its section is to say.
+        section: what its section is to say.
         was: the section as it is in the file; None for a new one.
         reason: comment in a new one.
     """
 
-    wish: Wish
-    was: Wish | None = None
+    section: MetricConfig
+    was: MetricConfig | None = None
     reason: str = ""
 
 
@@ -55,6 +66,38 @@ class Rewriting:
     statements: Mapping[Place, str]
 
 
+@dataclass(slots=True)
+class Piece:
+    """A part of a file from one header to the next. All texts together are the file.
+
+    Attributes:
+        key: the keys of its header; () for what stands before the first one.
+        text: header and keys, ending with a line that holds one.
+        gap: comments and blank lines after it.
+    """
+
+    key: tuple[str, ...]
+    text: str
+    gap: str = ""
+
+    def holds(self, *keys: str) -> bool:
+        """Whether a key, or a table, is given here in whatever form."""
+        table: object = tomllib.loads(self.text)
+        for key in keys:
+            if not isinstance(table, dict) or key not in table:
+                return False
+            table = table[key]
+        return True
+
+    def split_gap(self, *, is_last: bool) -> tuple[str, str]:
+        """The comments that belong to what stands before them, and the rest, which begins with the first blank line."""
+        lines = LINE.findall(self.gap)
+        blank = next((place for place, line in enumerate(lines) if not line.strip()), None)
+        if blank is None:
+            return (self.gap, "") if is_last else ("", self.gap)
+        return "".join(lines[:blank]), "".join(lines[blank:])
+
+
 def rewrite(text: str, wanted: Rewriting) -> str:
     """The text of a valid `deviate.toml` with what is wanted of it.
 
@@ -62,27 +105,27 @@ def rewrite(text: str, wanted: Rewriting) -> str:
         ToolError: the new text would not say what is wanted.
     """
     is_dos = "\r\n" in text and text.count("\r\n") == text.count("\n")
-    made = _rewritten(text.replace("\r\n", "\n") if is_dos else text, wanted)
+    new_text = _rewritten(text.replace("\r\n", "\n") if is_dos else text, wanted)
     try:
-        listed = parse(made, "deviate.toml").metrics or ()
+        listed = parse(new_text, "deviate.toml").metrics or ()
     except InputError:
         listed = ()
-    if {wish.name: wish for wish in listed} != {entry.wish.name: entry.wish for entry in wanted.entries}:
+    if {section.name: section for section in listed} != {entry.section.name: entry.section for entry in wanted.entries}:
         raise ToolError(
             "deviate.toml could not be rewritten in its present form, and is left as it is",
             "Write each metric as a section of its own, [metrics.NAME], and try again.",
         )
-    return made.replace("\n", "\r\n") if is_dos else made
+    return new_text.replace("\n", "\r\n") if is_dos else new_text
 
 
 def _rewritten(text: str, wanted: Rewriting) -> str:
     pieces = pieces_of(text if text.endswith("\n") or not text else f"{text}\n")
     has_metrics = any(piece.holds("metrics") for piece in pieces)
     has_experiment = any(piece.holds("experiment") for piece in pieces)
-    changes = [(_find(pieces, entry.was.name), entry.was, entry.wish) for entry in wanted.entries if entry.was]
+    changes = [(_find(pieces, entry.was.name), entry.was, entry.section) for entry in wanted.entries if entry.was]
     drops = [(_find(pieces, name), name, note) for name, note in wanted.dropped.items()]
-    for piece, was, wish in changes:
-        _change(piece, was, wish)
+    for piece, was, section in changes:
+        _change(piece, was, section)
     for piece, name, note in drops:
         _comment_out(piece, name, note)
     experiment = [] if has_experiment else pieces_of("[experiment]\n")
@@ -91,32 +134,32 @@ def _rewritten(text: str, wanted: Rewriting) -> str:
     added += [piece.text for piece in experiment]
     added += [_section(entry) for entry in wanted.entries if entry.was is None]
     added += [comment(OFFERED)] if wanted.offered else []
-    added += [commented(_section(entry)) for entry in wanted.offered]
+    added += [comment_out(_section(entry)) for entry in wanted.offered]
     _insert(pieces, added)
     _remember(pieces, wanted.statements)
     return "".join(piece.text + piece.gap for piece in pieces)
 
 
-def section_lines(wish: Wish) -> list[str]:
+def section_lines(section: MetricConfig) -> list[str]:
     """The keys of a section, as they are written."""
-    return [f"{key} = {item(value).as_string()}" for key, value in _values(wish).items()]
+    return [f"{key} = {item(value).as_string()}" for key, value in _values(section).items()]
 
 
-def _values(wish: Wish) -> dict[str, Value]:
+def _values(section: MetricConfig) -> dict[str, Value]:
     """What a section says, key by key, without what goes without saying."""
     values: dict[str, Value | None] = {
-        "where": None if wish.where is None else str(wish.where),
-        "expression": wish.expression,
-        "path": None if wish.path is None else [str(place) for place in wish.path],
-        "label": wish.label,
-        "direction": wish.direction,
-        "aggregate": None if wish.aggregate == "last" else wish.aggregate,
-        "unit": wish.unit or None,
-        "role": wish.role,
-        "primary": wish.is_primary or None,
-        "margin": wish.margin,
-        "target": wish.target,
-        "n_examples": wish.n_examples,
+        "where": None if section.where is None else str(section.where),
+        "expression": section.expression,
+        "path": None if section.path is None else [str(place) for place in section.path],
+        "label": section.label,
+        "direction": section.direction,
+        "aggregate": None if section.aggregate == "last" else section.aggregate,
+        "unit": section.unit or None,
+        "role": section.role,
+        "primary": section.is_primary or None,
+        "margin": section.margin,
+        "target": section.target,
+        "n_examples": section.n_examples,
     }
     return {key: value for key, value in values.items() if value is not None}
 
@@ -125,37 +168,37 @@ def _find(pieces: Sequence[Piece], name: str) -> Piece:
     return next(piece for piece in pieces if piece.holds("metrics", name))
 
 
-def _change(piece: Piece, was: Wish, wish: Wish) -> None:
+def _change(piece: Piece, was: MetricConfig, section: MetricConfig) -> None:
     """Bring a section up to date: only keys whose value is another one are touched."""
-    if was == wish:
+    if was == section:
         return
     document = tomlkit.parse(piece.text)
     metrics = cast("MutableMapping[str, MutableMapping[str, object]]", document["metrics"])
-    section, old, new = metrics[was.name], _values(was), _values(wish)
+    table, old, new = metrics[was.name], _values(was), _values(section)
     for gone in old.keys() - new.keys():
-        section.pop(gone, None)
+        table.pop(gone, None)
     for name, value in new.items():
         if old.get(name) != value:
-            section[name] = item(value)
-    if wish.name != was.name and piece.key != ("metrics", was.name):
-        metrics[wish.name] = metrics.pop(was.name)
+            table[name] = item(value)
+    if section.name != was.name and piece.key != ("metrics", was.name):
+        metrics[section.name] = metrics.pop(was.name)
     piece.text = tomlkit.dumps(document)
-    if wish.name != was.name and piece.key == ("metrics", was.name):
-        trivia = cast("Table", section).trivia
+    if section.name != was.name and piece.key == ("metrics", was.name):
+        trivia = cast("Table", table).trivia
         _, _, keys = piece.text.partition("\n")
-        piece.text = f"{trivia.indent}[metrics.{key(wish.name)}]{trivia.comment_ws}{trivia.comment}\n{keys}"
-        piece.key = ("metrics", wish.name)
+        piece.text = f"{trivia.indent}[metrics.{key(section.name)}]{trivia.comment_ws}{trivia.comment}\n{keys}"
+        piece.key = ("metrics", section.name)
 
 
 def _comment_out(piece: Piece, name: str, note: str) -> None:
     if piece.key == ("metrics", name):
         left, text = "", piece.text
     else:
-        document, section = tomlkit.parse(piece.text), tomlkit.document()
+        document, table = tomlkit.parse(piece.text), tomlkit.document()
         metrics = cast("MutableMapping[str, Table]", document["metrics"])
-        section["metrics"] = {name: metrics.pop(name).unwrap()}
-        left, text = tomlkit.dumps(document), tomlkit.dumps(section)
-    piece.text, piece.gap = left, comment(note) + commented(text) + piece.gap
+        table["metrics"] = {name: metrics.pop(name).unwrap()}
+        left, text = tomlkit.dumps(document), tomlkit.dumps(table)
+    piece.text, piece.gap = left, comment(note) + comment_out(text) + piece.gap
 
 
 def _set_experiment(pieces: Sequence[Piece], wanted: Rewriting) -> None:
@@ -178,12 +221,12 @@ def _insert(pieces: list[Piece], added: Sequence[str]) -> None:
     if not added:
         return
     of_metrics = [place for place, piece in enumerate(pieces) if "metrics" in piece.key[:1] or piece.holds("metrics")]
-    others = [place for place, piece in enumerate(pieces) if piece.key != ("statements",)]
+    not_statements = [place for place, piece in enumerate(pieces) if piece.key != ("statements",)]
     after = "\n".join(added)
-    if not of_metrics and not others:
+    if not of_metrics and not not_statements:
         pieces.insert(0, Piece((), after))
         return
-    place = (of_metrics or others)[-1]
+    place = (of_metrics or not_statements)[-1]
     attached, rest = pieces[place].split_gap(is_last=place == len(pieces) - 1)
     pieces[place].gap = attached
     pieces.insert(place + 1, Piece((), "", f"\n{after}{rest}"))
@@ -194,8 +237,8 @@ def _remember(pieces: list[Piece], statements: Mapping[Place, str]) -> None:
     lines = "".join(f"{key(str(place))} = {item(text).as_string()}\n" for place, text in statements.items())
     piece = next((piece for piece in pieces if piece.key == ("statements",)), None)
     if piece is not None:
-        header, *others = LINE.findall(piece.text)
-        piece.text = "".join([header, *(line for line in others if line.lstrip().startswith("#")), lines])
+        header, *body = LINE.findall(piece.text)
+        piece.text = "".join([header, *(line for line in body if line.lstrip().startswith("#")), lines])
     elif statements:
         pieces.append(Piece(("statements",), f"\n{REMEMBERED}[statements]\n{lines}"))
 
@@ -203,5 +246,65 @@ def _remember(pieces: list[Piece], statements: Mapping[Place, str]) -> None:
 def _section(entry: Entry) -> str:
     """A new section with its reason inside, so that the two stay together."""
     reason = comment(entry.reason, WIDTH) if entry.reason else ""
-    keys = "".join(f"{line}\n" for line in section_lines(entry.wish))
-    return f"[metrics.{key(entry.wish.name)}]\n{reason}{keys}"
+    keys = "".join(f"{line}\n" for line in section_lines(entry.section))
+    return f"[metrics.{key(entry.section.name)}]\n{reason}{keys}"
+
+
+def pieces_of(text: str) -> list[Piece]:
+    """The pieces of a valid file. A line that looks like a header begins one where what stands before it is whole."""
+    parts: list[str] = [""]
+    for line in LINE.findall(text):
+        if HEADER.match(line) and _is_whole(parts[-1]):
+            parts.append("")
+        parts[-1] += line
+    return [_piece(part) for part in parts if part]
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+def _piece(part: str) -> Piece:
+    lines = LINE.findall(part)
+    key_lines = [place for place, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
+    end = max(key_lines, default=-1) + 1
+    while end < len(lines) and not _is_whole("".join(lines[:end])):
+        end += 1  # into a value of several lines, the last of which begins with a #
+    text, gap = "".join(lines[:end]), "".join(lines[end:])
+    key: tuple[str, ...] = ()
+    if HEADER.match(lines[0]):
+        table: object = tomllib.loads(lines[0])
+        while isinstance(table, dict) and table:
+            name, table = next(iter(table.items()))
+            key = (*key, name)
+    return Piece(key, text, gap)
+
+
+def item(value: Value) -> Item:
+    """A value as it is written; texts with quotes or backslashes between single quotes where that can be."""
+    if isinstance(value, str):
+        is_literal = "'" not in value and ("\\" in value or '"' in value) and value.isprintable()
+        return tomlkit.string(value, literal=is_literal)
+    return tomlkit.item(value)
+
+
+def key(name: str) -> str:
+    """A key as it is written, in quotes where it needs them."""
+    return name if BARE.fullmatch(name) else tomlkit.string(name).as_string()
+
+
+def comment(text: str, width: int | None = None) -> str:
+    """A text as lines of comment; with a width, its lines are broken so that no line has more columns."""
+    lines = ["".join(sign if sign.isprintable() else " " for sign in line) for line in text.split("\n")]
+    if width is not None:
+        lines = [part for line in lines for part in textwrap.wrap(line, width - 2, break_long_words=False) or [""]]
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines)
+
+
+def comment_out(text: str) -> str:
+    """Lines of TOML with comment signs before them."""
+    return "".join(f"# {line}" if line.strip() else line for line in LINE.findall(text))

@@ -15,7 +15,7 @@ MOST_NAMED = 3
 MARGIN = 5
 
 
-def render_entries(entries: Entries, here: Path, width: int, *, is_whole: bool = False) -> str:
+def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = False) -> str:
     """Plain text of at most `width` columns (from 60), ending in a newline.
 
     Args:
@@ -27,19 +27,19 @@ def render_entries(entries: Entries, here: Path, width: int, *, is_whole: bool =
     """
     if not entries.scripts:
         raise _nothing_found(entries)
-    shown = entries.scripts if is_whole else entries.scripts[:MOST_SHOWN]
+    scripts = entries.scripts if is_whole else entries.scripts[:MOST_SHOWN]
     count = f"{len(entries.scripts)} of {entries.n_files} Python files may be training scripts"
     lines = [f"Folder     {_clean(str(entries.folder))}", f"           {count}", ""]
-    for number, entry in enumerate(shown, start=1):
+    for number, entry in enumerate(scripts, start=1):
         lines.append(f"{number:>3}  {_clean(entry.file)}")
-        lines += _wrapped(_clean("; ".join(entry.reasons)), width, " " * MARGIN, " " * MARGIN)
-    if len(entries.scripts) > len(shown):
-        lines.append(f"     and {len(entries.scripts) - len(shown)} more (--all shows them)")
+        lines += _wrap(_clean("; ".join(entry.reasons)), width, " " * MARGIN, " " * MARGIN)
+    if len(entries.scripts) > len(scripts):
+        lines.append(f"     and {len(entries.scripts) - len(scripts)} more (--all shows them)")
     lines.append("")
     if entries.notebooks:
-        lines += _wrapped(_of_notebooks(entries), width, "Notebooks  ", " " * 11)
+        lines += _wrap(_of_notebooks(entries), width, "Notebooks  ", " " * 11)
     title = "Next" if entries.is_clear else "Try"
-    return "\n".join([*lines, f"{title:<11}{_command('analyze', entries, here)}"]) + "\n"
+    return "\n".join([*lines, f"{title:<11}{_command('analyze', entries, cwd)}"]) + "\n"
 
 
 def entries_document(entries: Entries) -> dict[str, object]:
@@ -54,14 +54,14 @@ def entries_document(entries: Entries) -> dict[str, object]:
     }
 
 
-def refuse_folder(entries: Entries, here: Path, verb: str) -> InputError:
+def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
     """The error of what cannot be done with a folder: which of its scripts could be meant."""
     if not entries.scripts:
         return _nothing_found(entries)
-    shown = "".join(f"\n  {_clean(entry.file)}" for entry in entries.scripts[:MOST_NAMED])
+    listing = "".join(f"\n  {_clean(entry.file)}" for entry in entries.scripts[:MOST_NAMED])
     return InputError(
-        f"{entries.folder} is a folder; its most likely training scripts are:{shown}",
-        f"Name one: {_command(verb, entries, here)} (deviate analyze {shlex.quote(_seen_from(entries.folder, here))}"
+        f"{entries.folder} is a folder; its most likely training scripts are:{listing}",
+        f"Name one: {_command(verb, entries, cwd)} (deviate analyze {shlex.quote(_seen_from(entries.folder, cwd))}"
         " says why).",
     )
 
@@ -76,26 +76,24 @@ def _nothing_found(entries: Entries) -> InputError:
 
 def _of_notebooks(entries: Entries) -> str:
     first, *more = entries.notebooks
-    others = f" and {len(more)} more" if more else ""
-    return _clean(
-        f"not looked into: {first}{others}; to convert one: jupyter nbconvert --to script {shlex.quote(first)}"
-    )
+    rest = f" and {len(more)} more" if more else ""
+    return _clean(f"not looked into: {first}{rest}; to convert one: jupyter nbconvert --to script {shlex.quote(first)}")
 
 
-def _command(verb: str, entries: Entries, here: Path) -> str:
+def _command(verb: str, entries: Entries, cwd: Path) -> str:
     """What to type for the first script; scripts of another project are reached from their own folder."""
     script = entries.scripts[0].file
-    if entries.folder.is_relative_to(here):
-        return f"deviate {verb} {shlex.quote(_seen_from(entries.folder / script, here))}"
-    return f"cd {shlex.quote(_seen_from(entries.folder, here))} && deviate {verb} {shlex.quote(script)}"
+    if entries.folder.is_relative_to(cwd):
+        return f"deviate {verb} {shlex.quote(_seen_from(entries.folder / script, cwd))}"
+    return f"cd {shlex.quote(_seen_from(entries.folder, cwd))} && deviate {verb} {shlex.quote(script)}"
 
 
-def _seen_from(path: Path, here: Path) -> str:
-    return os.path.relpath(path, here)
+def _seen_from(path: Path, cwd: Path) -> str:
+    return os.path.relpath(path, cwd)
 
 
-def _wrapped(text: str, width: int, first: str, others: str) -> list[str]:
-    return textwrap.wrap(text, max(width, 60), initial_indent=first, subsequent_indent=others)
+def _wrap(text: str, width: int, first: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, max(width, 60), initial_indent=first, subsequent_indent=indent)
 
 
 def _clean(text: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedScript:
     """A command whose script is understood: what it reports, and what of it the user wants.
 
     Attributes:
@@ -37,7 +37,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class AnalyzedScript:
     """A script as it was found, and what each section of its `deviate.toml` stands for there.
 
     Attributes:
@@ -89,7 +89,7 @@ def find_target(
     return target
 
 
-def look(target: Target) -> Looked:
+def analyze_target(target: Target) -> AnalyzedScript:
     """Analyse the script and read the user's `deviate.toml`; whether its sections fit is not asked yet.
 
     Raises:
@@ -104,46 +104,54 @@ def _analyze(target: Target) -> Analysis:
     return analysis.analyze_together((target.script, *target.others), target.root, train=train)
 
 
-def _read_config(target: Target, found: Analysis) -> Looked:
+def _read_config(target: Target, script_analysis: Analysis) -> AnalyzedScript:
     settings = config.load(target.root / CONFIG)
-    if not settings.is_for(found.script):
-        return Looked(target, found, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",))
-    found, problem = selection.choose_loop(found, settings)
-    found, matches = selection.match(found, settings)
-    return Looked(target, found, settings, None if settings.metrics is None else matches, problem)
+    if not settings.is_for(script_analysis.script):
+        return AnalyzedScript(
+            target, script_analysis, config.Config(), None, None, (f"{CONFIG} is for {settings.train}: left aside",)
+        )
+    script_analysis, problem = selection.choose_loop(script_analysis, settings)
+    script_analysis, matches = selection.match(script_analysis, settings)
+    return AnalyzedScript(target, script_analysis, settings, None if settings.metrics is None else matches, problem)
 
 
-def prepare(target: Target) -> Prepared:
+def prepare(target: Target) -> PreparedScript:
     """Analyse the script and apply the user's `deviate.toml`.
 
     Raises:
         InputError: the script or the file cannot be used, or nothing is left to record.
     """
-    return obey(look(target))
+    return apply_config(analyze_target(target))
 
 
-def obey(looked: Looked) -> Prepared:
+def apply_config(script: AnalyzedScript) -> PreparedScript:
     """Apply the user's `deviate.toml`.
 
     Raises:
         InputError: a section fits nothing, a variant cannot be made, or nothing is left to record.
     """
-    if looked.problem is not None:
-        raise looked.problem
-    selected = selection.settle(looked.analysis, looked.matches)
-    moved = selection.told_moves(looked.matches or ())
-    notes = (*looked.notes, *([moved] if moved else []))
-    return Prepared(looked.target, looked.analysis, selected, looked.config, notes, _variants(looked.config))
+    if script.problem is not None:
+        raise script.problem
+    selected = selection.select_metrics(script.analysis, script.matches)
+    moved = selection.describe_moves(script.matches or ())
+    notes = (*script.notes, *([moved] if moved else []))
+    return PreparedScript(script.target, script.analysis, selected, script.config, notes, _variants(script.config))
 
 
 def _variants(settings: config.Config) -> tuple[Variant, ...]:
     return tuple(
-        replay.define_variant(it.name, vary=it.vary, hold=it.hold, levels=it.levels, description=it.description)
-        for it in settings.definitions
+        replay.define_variant(
+            definition.name,
+            vary=definition.vary,
+            hold=definition.hold,
+            levels=definition.levels,
+            description=definition.description,
+        )
+        for definition in settings.definitions
     )
 
 
-def save(looked: Looked) -> "tuple[Looked, Saved]":
+def save(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
     """Write what was found to `deviate.toml`, or bring it up to date.
 
     Raises:
@@ -151,15 +159,15 @@ def save(looked: Looked) -> "tuple[Looked, Saved]":
     """
     from deviate.project import saving
 
-    if looked.problem is not None:
-        raise looked.problem
-    settings = config.load(looked.config_path)
-    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
-    saved = saving.save(looked.analysis, looked.config, looked.matches or (), looked.config_path)
-    return _read_config(looked.target, looked.analysis), saved
+    if script.problem is not None:
+        raise script.problem
+    settings = config.load(script.config_path)
+    saving.refuse_other_script(script.analysis, settings, script.config_path)
+    saved = saving.save(script.analysis, script.config, script.matches or (), script.config_path)
+    return _read_config(script.target, script.analysis), saved
 
 
-def review(looked: Looked, screen: "Screen") -> bool:
+def review(script: AnalyzedScript, screen: "Screen") -> bool:
     """Let the user look over what was found, and write the choice to `deviate.toml`; whether there was one.
 
     Raises:
@@ -168,20 +176,13 @@ def review(looked: Looked, screen: "Screen") -> bool:
     from deviate.project import saving
     from deviate.project.review import review as look_over
 
-    settings = config.load(looked.config_path)
-    saving.refuse_other_script(looked.analysis, settings, looked.config_path)
-    has_loop = looked.config.main_loop is not None and looked.problem is None
-    chosen = look_over(looked.analysis, looked.config, looked.matches, screen, has_chosen_loop=has_loop)
+    settings = config.load(script.config_path)
+    saving.refuse_other_script(script.analysis, settings, script.config_path)
+    has_loop = script.config.main_loop is not None and script.problem is None
+    chosen = look_over(script.analysis, script.config, script.matches, screen, has_chosen_loop=has_loop)
     if chosen is None:
         return False
-    if config.load(looked.config_path) != settings:
+    if config.load(script.config_path) != settings:
         raise InputError(f"{CONFIG} was changed during the review, and is left as it is", "Review again.")
-    saving.write_plan(
-        chosen.analysis,
-        looked.config_path,
-        chosen.entries,
-        chosen.dropped,
-        chosen.offered,
-        has_chosen_loop=chosen.has_chosen_loop,
-    )
+    saving.write_listed(chosen, script.config_path)
     return True

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from deviate.analysis import Statements, normalised, read_statements
 from deviate.model import Analysis, Metric, Place, Rejected
-from deviate.project.config import Wish
+from deviate.project.config import MetricConfig
 
 ALIKE, CLEARLY_MORE = 0.5, 0.05
 """Share of its text that a rewritten statement has in common with the old one, and lead before the next candidate."""
@@ -16,7 +16,9 @@ CLEARLY_NEARER = 3
 """By this factor the nearest of several statements is nearer than the next, where nothing is remembered."""
 
 
-def follow(analysis: Analysis, wishes: Sequence[Wish], remembered: Mapping[Place, str]) -> tuple[Wish, ...]:
+def relocate(
+    analysis: Analysis, sections: Sequence[MetricConfig], remembered: Mapping[Place, str]
+) -> tuple[MetricConfig, ...]:
     """The sections with each place where its statement stands now; a place that is not found again stays as it is.
 
     A statement is known by what it says. Where nothing is remembered of a place, or what was there has been rewritten,
@@ -25,35 +27,39 @@ def follow(analysis: Analysis, wishes: Sequence[Wish], remembered: Mapping[Place
     Args:
         remembered: what stood at a place when the file was saved.
     """
-    follower = _Follower(analysis, remembered)
-    same = [None if wish.where is None else follower.same_statement(wish.where) for wish in wishes]
-    taken = {
-        (place, _key(wish)) for wish, place in zip(wishes, same, strict=True) if place is not None and wish.expression
+    relocator = _Relocator(analysis, remembered)
+    same = [None if section.where is None else relocator.same_statement(section.where) for section in sections]
+    occupied = {
+        (place, _key(section))
+        for section, place in zip(sections, same, strict=True)
+        if place is not None and section.expression
     }
-    followed = []
-    for wish, place in zip(wishes, same, strict=True):
-        now = place or follower.same_expression(wish, {there for there, key in taken if key == _key(wish)})
-        path = wish.path and tuple(follower.same_statement(step) or step for step in wish.path)
-        followed.append(dataclasses.replace(wish, where=now, path=path))
-    return tuple(followed)
+    relocated = []
+    for section, place in zip(sections, same, strict=True):
+        now = place or relocator.same_expression(
+            section, {occupied_place for occupied_place, key in occupied if key == _key(section)}
+        )
+        path = section.path and tuple(relocator.same_statement(step) or step for step in section.path)
+        relocated.append(dataclasses.replace(section, where=now, path=path))
+    return tuple(relocated)
 
 
 def place_now(analysis: Analysis, place: Place, remembered: Mapping[Place, str]) -> Place:
     """Where the statement at one place stands now; the place itself when it is not found again."""
-    return _Follower(analysis, remembered).same_statement(place) or place
+    return _Relocator(analysis, remembered).same_statement(place) or place
 
 
 def places_now(analysis: Analysis, remembered: Mapping[Place, str]) -> frozenset[Place]:
     """Where the remembered statements stand now; those that are gone are left out."""
-    follower = _Follower(analysis, remembered)
-    return frozenset(place for place in map(follower.same_statement, remembered) if place is not None)
+    relocator = _Relocator(analysis, remembered)
+    return frozenset(place for place in map(relocator.same_statement, remembered) if place is not None)
 
 
-def _key(wish: Wish) -> str:
-    return normalised(wish.expression or "")
+def _key(section: MetricConfig) -> str:
+    return normalised(section.expression or "")
 
 
-class _Follower:
+class _Relocator:
     """Reads the files that places are in, each once."""
 
     def __init__(self, analysis: Analysis, remembered: Mapping[Place, str]) -> None:
@@ -69,26 +75,28 @@ class _Follower:
         if (line := self._of(place.file).line_of(text)) is not None:
             return Place(place.file, line)
         lines = {file: self._of(file).line_of(text) for file in self.analysis.files if file != place.file}
-        found = [Place(file, line) for file, line in lines.items() if line is not None]
-        return found[0] if len(found) == 1 else None
+        places = [Place(file, line) for file, line in lines.items() if line is not None]
+        return places[0] if len(places) == 1 else None
 
-    def same_expression(self, wish: Wish, taken: set[Place]) -> Place | None:
+    def same_expression(self, section: MetricConfig, occupied: set[Place]) -> Place | None:
         """Where the expression of a section stands now, but for the places taken by other sections."""
-        where = wish.where
-        if where is None or wish.expression is None:
+        where = section.where
+        if where is None or section.expression is None:
             return where
-        wanted, statements = normalised(wish.expression), self._of(where.file)
+        wanted, statements = normalised(section.expression), self._of(where.file)
         values: list[Metric | Rejected] = [*self.analysis.metrics, *self.analysis.rejected]
         reported = [item.line for item in values if item.file == where.file and normalised(item.expression) == wanted]
-        evaluated = statements.lines_with(wish.expression)
+        evaluated = statements.lines_with(section.expression)
         text = self.remembered.get(where)
         if text is None:
-            here = [line for line in (where.line, statements.start(where.line)) if line in {*reported, *evaluated}]
-            if here:
-                return Place(where.file, here[0])
+            at_place = [line for line in (where.line, statements.start(where.line)) if line in {*reported, *evaluated}]
+            if at_place:
+                return Place(where.file, at_place[0])
         lines = dict.fromkeys([*reported, *evaluated] if text else reported or evaluated)
-        left = [line for line in lines if Place(where.file, line) not in taken]
-        line = _nearest(where.line, left) if text is None else self._rewritten(text, wish.expression, left, statements)
+        left = [line for line in lines if Place(where.file, line) not in occupied]
+        line = (
+            _nearest(where.line, left) if text is None else self._rewritten(text, section.expression, left, statements)
+        )
         return where if line is None else Place(where.file, line)
 
     def _rewritten(self, text: str, expression: str, lines: Sequence[int], statements: Statements) -> int | None:
@@ -96,12 +104,12 @@ class _Follower:
 
         It stands in the same function, was not there before, and says much the same around the expression.
         """
-        known = set(self.remembered.values())
+        remembered_texts = set(self.remembered.values())
         said = {line: statements.text_at(line) or "" for line in lines}
         alike = {
             line: _likeness(text.replace(expression, ""), now.replace(expression, ""))
             for line, now in said.items()
-            if now not in known and _scope(now) == _scope(text)
+            if now not in remembered_texts and _scope(now) == _scope(text)
         }
         ranked = sorted(alike, key=lambda line: -alike[line])
         if not ranked or alike[ranked[0]] < ALIKE:

@@ -11,10 +11,10 @@ from pathlib import Path
 from deviate.analysis import read_statements
 from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Place, Rejected
-from deviate.project.config import Config, Wish, read_text
+from deviate.project.config import Config, MetricConfig, read_text
 from deviate.project.config_edit import Entry, Rewriting, rewrite
 from deviate.project.relocate import places_now
-from deviate.project.selection import Match, wish_of
+from deviate.project.selection import Match, section_of
 
 INTRODUCTION = """\
 What deviate records of {script}. {loop}
@@ -42,14 +42,30 @@ class Saved:
     offered: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        told = {
+        names_by_change = {
             "added": self.added,
             "moved with the script": self.moved,
             "gone from the script and commented out": self.gone,
             "left out as before": self.left,
             "found too, written as comments": self.offered,
         }
-        return "; ".join(f"{what}: {', '.join(names)}" for what, names in told.items() if names)
+        return "; ".join(f"{change}: {', '.join(names)}" for change, names in names_by_change.items() if names)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMetrics:
+    """The metrics that the file is to list, after a save or a review.
+
+    Attributes:
+        has_chosen_loop: whether the main loop is the user's choice, which is written down.
+        entries, dropped, offered: as in `Rewriting`.
+    """
+
+    analysis: Analysis
+    entries: Sequence[Entry]
+    dropped: Mapping[str, str]
+    offered: Sequence[Entry] = ()
+    has_chosen_loop: bool = False
 
 
 def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Path) -> Saved:
@@ -63,35 +79,35 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     """
     refuse_other_script(analysis, config, path)
     for match in matches:
-        if isinstance(match.found, InputError) and not match.is_gone:
-            raise match.found
-    kept = [match for match in matches if isinstance(match.found, Metric)]
-    gone = [match for match in matches if match not in kept]
-    found, left = unlisted(analysis, config, matches)
-    new = new_entries(found, [match.wish.name for match in kept])
+        if isinstance(match.outcome, InputError) and not match.is_gone:
+            raise match.outcome
+    present = [match for match in matches if isinstance(match.outcome, Metric)]
+    gone = [match for match in matches if match not in present]
+    unlisted_metrics, left = split_unlisted(analysis, config, matches)
+    new = new_entries(unlisted_metrics, [match.section.name for match in present])
     is_by_hand = bool(config.metrics) and not config.statements  # then it is not added to, only offered more
-    entries = [*(Entry(match.wish, match.written) for match in kept), *([] if is_by_hand else new)]
+    entries = [*(Entry(match.section, match.written) for match in present), *([] if is_by_hand else new)]
     offered = new if is_by_hand else rejected_entries(analysis.rejected, entries) if not config.metrics else []
     dropped = {match.written.name: GONE for match in gone}
-    write_plan(analysis, path, entries, dropped, offered, has_chosen_loop=config.main_loop is not None)
+    write_listed(ListedMetrics(analysis, entries, dropped, offered, config.main_loop is not None), path)
     return Saved(
         added=() if is_by_hand or not config.metrics else _names(new),
-        moved=tuple(match.wish.name for match in kept if match.has_moved),
+        moved=tuple(match.section.name for match in present if match.has_moved),
         gone=tuple(match.written.name for match in gone),
         left=tuple(metric.name for metric in left),
         offered=_names(new) if is_by_hand else (),
     )
 
 
-def unlisted(
+def split_unlisted(
     analysis: Analysis, config: Config, matches: Sequence[Match]
 ) -> tuple[tuple[Metric, ...], tuple[Metric, ...]]:
     """The metrics that the file does not list: those that are new, and those that were there when it was saved."""
-    listed = {match.found.id for match in matches if isinstance(match.found, Metric)}
-    others = [metric for metric in analysis.metrics if metric.id not in listed]
-    known = places_now(analysis, config.statements)
-    left = [metric for metric in others if config.statements and known.issuperset(_places(wish_of(metric)))]
-    return tuple(metric for metric in others if metric not in left), tuple(left)
+    listed = {match.outcome.id for match in matches if isinstance(match.outcome, Metric)}
+    not_listed = [metric for metric in analysis.metrics if metric.id not in listed]
+    remembered = places_now(analysis, config.statements)
+    left = [metric for metric in not_listed if config.statements and remembered.issuperset(_places(section_of(metric)))]
+    return tuple(metric for metric in not_listed if metric not in left), tuple(left)
 
 
 def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
@@ -100,49 +116,41 @@ def refuse_other_script(analysis: Analysis, config: Config, path: Path) -> None:
         raise InputError(f"{path} is for {config.train}, not for {analysis.script}", "Move it away and save again.")
 
 
-def write_plan(
-    analysis: Analysis,
-    path: Path,
-    entries: Sequence[Entry],
-    dropped: Mapping[str, str],
-    offered: Sequence[Entry],
-    *,
-    has_chosen_loop: bool = False,
-) -> None:
+def write_listed(listed: ListedMetrics, path: Path) -> None:
     """Write the file so that it lists exactly these metrics; all else in it stays.
-
-    Args:
-        has_chosen_loop: whether the main loop is the user's choice, which is written down.
 
     Raises:
         InputError: there is nothing to list, or the file cannot be written.
     """
-    if not entries:
+    analysis = listed.analysis
+    if not listed.entries:
         raise InputError(
             f"nothing would be left to record of {analysis.script}",
             "Keep a metric, or name a value in deviate.toml by where and expression.",
         )
     loop = analysis.main_loop
-    chosen = Place(loop.file, loop.line) if loop is not None and has_chosen_loop else None
-    told = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
+    chosen = Place(loop.file, loop.line) if loop is not None and listed.has_chosen_loop else None
+    loop_sentence = "It has no main loop." if loop is None else f"Main loop: {loop.file}:{loop.line}."
     wanted = Rewriting(
         train=analysis.script,
         main_loop=chosen,
-        introduction=INTRODUCTION.format(script=analysis.script, loop=told),
-        entries=entries,
-        dropped=dropped,
-        offered=offered,
-        statements=_statements(analysis, [entry.wish for entry in entries], chosen),
+        introduction=INTRODUCTION.format(script=analysis.script, loop=loop_sentence),
+        entries=listed.entries,
+        dropped=listed.dropped,
+        offered=listed.offered,
+        statements=_statements(analysis, [entry.section for entry in listed.entries], chosen),
     )
     write_text(path, rewrite(read_text(path), wanted))
 
 
-def new_entries(metrics: Iterable[Metric], taken: Iterable[str]) -> list[Entry]:
+def new_entries(metrics: Iterable[Metric], used_names: Iterable[str]) -> list[Entry]:
     """New sections for metrics that were found, under names that are not taken."""
-    names = set(taken)
+    names = set(used_names)
     return [
         Entry(
-            dataclasses.replace(wish_of(metric), name=free_name(metric.name, names)), None, "; ".join(metric.evidence)
+            dataclasses.replace(section_of(metric), name=free_name(metric.name, names)),
+            None,
+            "; ".join(metric.evidence),
         )
         for metric in metrics
     ]
@@ -150,13 +158,13 @@ def new_entries(metrics: Iterable[Metric], taken: Iterable[str]) -> list[Entry]:
 
 def rejected_entries(rejected: Iterable[Rejected], entries: Iterable[Entry]) -> list[Entry]:
     """Sections for values that are reported and can be recorded, but were not taken for metrics, with the reason."""
-    names = {entry.wish.name for entry in entries}
-    return [Entry(wish_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
+    names = {entry.section.name for entry in entries}
+    return [Entry(section_of_rejected(item, names), None, item.reason) for item in rejected if item.site is not None]
 
 
-def wish_of_rejected(item: Rejected, taken: set[str]) -> Wish:
+def section_of_rejected(item: Rejected, used_names: set[str]) -> MetricConfig:
     """The section for a value that was not taken for a metric, under a name that is not taken."""
-    return Wish(free_name(name_from(item.expression), taken), Place(item.file, item.line), item.expression)
+    return MetricConfig(free_name(name_from(item.expression), used_names), Place(item.file, item.line), item.expression)
 
 
 def name_from(expression: str) -> str:
@@ -164,13 +172,13 @@ def name_from(expression: str) -> str:
     return "_".join(re.findall(r"[A-Za-z0-9]+", expression))[:40].strip("_").lower() or "value"
 
 
-def free_name(name: str, taken: set[str]) -> str:
+def free_name(name: str, used_names: set[str]) -> str:
     """The name, with a number where it is taken; it is taken from then on."""
     free, number = name, 1
-    while free in taken:
+    while free in used_names:
         number += 1
         free = f"{name}_{number}"
-    taken.add(free)
+    used_names.add(free)
     return free
 
 
@@ -196,19 +204,19 @@ def write_text(path: Path, text: str) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}", "Check the folder and its permissions.") from None
 
 
-def _statements(analysis: Analysis, wishes: Sequence[Wish], loop: Place | None) -> dict[Place, str]:
+def _statements(analysis: Analysis, sections: Sequence[MetricConfig], loop: Place | None) -> dict[Place, str]:
     """What stands at the loop and at the places of all metrics, listed or not, in order of file and line."""
-    every = {place for wish in (*map(wish_of, analysis.metrics), *wishes) for place in _places(wish)}
+    every = {place for section in (*map(section_of, analysis.metrics), *sections) for place in _places(section)}
     every |= {loop} if loop else set()
     files = {file: read_statements(analysis.root / file) for file in {place.file for place in every}}
-    told = {place: files[place.file].text_at(place.line) for place in every}
-    ordered = sorted(told.items(), key=lambda pair: (pair[0].file, pair[0].line))
+    texts = {place: files[place.file].text_at(place.line) for place in every}
+    ordered = sorted(texts.items(), key=lambda pair: (pair[0].file, pair[0].line))
     return {place: text for place, text in ordered if text}
 
 
-def _places(wish: Wish) -> set[Place]:
-    return {*(wish.path or ()), *([wish.where] if wish.where else [])}
+def _places(section: MetricConfig) -> set[Place]:
+    return {*(section.path or ()), *([section.where] if section.where else [])}
 
 
 def _names(entries: Iterable[Entry]) -> tuple[str, ...]:
-    return tuple(entry.wish.name for entry in entries)
+    return tuple(entry.section.name for entry in entries)

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from deviate.analysis import normalised
 from deviate.errors import InputError
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, SelectedMetric, Selection, Site
-from deviate.project.config import Config, Wish
-from deviate.project.relocate import follow, place_now
+from deviate.project.config import Config, MetricConfig
+from deviate.project.relocate import place_now, relocate
 
 MOST_MOVES = 3
 NAMED = "named in deviate.toml"
@@ -26,25 +26,27 @@ class Match:
 
     Attributes:
         written: the section as it is in the file.
-        wish: the section with the places where its statements stand now.
-        found: its metric, or why there is none.
+        section: the section with the places where its statements stand now.
+        outcome: its metric, or why there is none.
         stood: what stood at its place when the file was saved; empty when nothing is remembered.
     """
 
-    written: Wish
-    wish: Wish
-    found: Metric | InputError
+    written: MetricConfig
+    section: MetricConfig
+    outcome: Metric | InputError
     stood: str = ""
 
     @property
     def is_gone(self) -> bool:
         """Whether the script no longer has what it had when the file was saved."""
-        return bool(self.stood) and isinstance(self.found, InputError) and not isinstance(self.found, AmbiguousError)
+        return (
+            bool(self.stood) and isinstance(self.outcome, InputError) and not isinstance(self.outcome, AmbiguousError)
+        )
 
     @property
     def has_moved(self) -> bool:
         """Whether its statement stands elsewhere than the file says."""
-        return isinstance(self.found, Metric) and self.written.where != self.wish.where
+        return isinstance(self.outcome, Metric) and self.written.where != self.section.where
 
 
 def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputError | None]:
@@ -57,28 +59,28 @@ def choose_loop(analysis: Analysis, config: Config) -> tuple[Analysis, InputErro
     if chosen is not None:
         why = [reason for reason in chosen.evidence if reason != NAMED]
         return with_main_loop(analysis, dataclasses.replace(chosen, evidence=(NAMED, *why))), None
-    shown = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
+    choices = ", ".join(dict.fromkeys(f"{loop.file}:{loop.line}" for loop in loops))
     return analysis, InputError(
         f"deviate.toml [experiment]: {place} is no loop that trains or that reports a metric",
-        f"Name one of {shown}, or take main_loop out." if shown else "Take main_loop out.",
+        f"Name one of {choices}, or take main_loop out." if choices else "Take main_loop out.",
     )
 
 
 def with_main_loop(analysis: Analysis, chosen: Loop) -> Analysis:
     """The analysis with another main loop; the one before becomes an alternative."""
-    known = next((loop for loop in analysis.loops if loop.span == chosen.span and loop.file == chosen.file), None)
-    number = 1 + max((loop.id for loop in analysis.loops), default=-1) if known is None else known.id
+    same_loop = next((loop for loop in analysis.loops if loop.span == chosen.span and loop.file == chosen.file), None)
+    number = 1 + max((loop.id for loop in analysis.loops), default=-1) if same_loop is None else same_loop.id
     main = dataclasses.replace(chosen, id=number, is_main=True)
-    loops = [main if loop is known else dataclasses.replace(loop, is_main=False) for loop in analysis.loops]
-    others = [loop for loop in analysis.alternatives if (loop.file, loop.span) != (main.file, main.span)]
+    loops = [main if loop is same_loop else dataclasses.replace(loop, is_main=False) for loop in analysis.loops]
+    alternatives = [loop for loop in analysis.alternatives if (loop.file, loop.span) != (main.file, main.span)]
     before = analysis.main_loop
     if before is not None and (before.file, before.span) != (main.file, main.span):
-        others.insert(0, dataclasses.replace(before, is_main=False))
+        alternatives.insert(0, dataclasses.replace(before, is_main=False))
     return dataclasses.replace(
         analysis,
         main_loop=main,
-        loops=tuple(loops if known is not None else [*loops, main]),
-        alternatives=tuple(others),
+        loops=tuple(loops if same_loop is not None else [*loops, main]),
+        alternatives=tuple(alternatives),
     )
 
 
@@ -90,7 +92,7 @@ def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ..
     """
     written = config.metrics or ()
     matches: list[Match] = []
-    for old, now in zip(written, follow(analysis, written, config.statements), strict=True):
+    for old, now in zip(written, relocate(analysis, written, config.statements), strict=True):
         stood = config.statements.get(old.where, "") if old.where else ""
         try:
             analysis, metric = resolve(analysis, now)
@@ -100,7 +102,7 @@ def match(analysis: Analysis, config: Config) -> tuple[Analysis, tuple[Match, ..
     return analysis, tuple(matches)
 
 
-def settle(analysis: Analysis, matches: Sequence[Match] | None) -> Selection:
+def select_metrics(analysis: Analysis, matches: Sequence[Match] | None) -> Selection:
     """The metrics that the user wants: all that were found, or exactly those that the file lists.
 
     Args:
@@ -110,28 +112,28 @@ def settle(analysis: Analysis, matches: Sequence[Match] | None) -> Selection:
         InputError: the file names a metric that the script does not report, or one that cannot be told apart.
     """
     if matches is None:
-        return Selection(tuple(_selected(metric, Wish(metric.name)) for metric in analysis.metrics))
+        return Selection(tuple(_select(metric, MetricConfig(metric.name)) for metric in analysis.metrics))
     if not matches:
         raise InputError(
             "the metrics part is empty: nothing is left to record",
             "List a metric in deviate.toml, or delete that part.",
         )
-    errors = [(one, one.found) for one in matches if isinstance(one.found, InputError)]
+    errors = [(one, one.outcome) for one in matches if isinstance(one.outcome, InputError)]
     if errors:
-        raise _explained(analysis, errors)
+        raise _explain(analysis, errors)
     chosen: list[SelectedMetric] = []
-    for one, metric in ((one, one.found) for one in matches if isinstance(one.found, Metric)):
+    for one, metric in ((one, one.outcome) for one in matches if isinstance(one.outcome, Metric)):
         if any(other.metric.id == metric.id for other in chosen):
             raise InputError(
                 f"two sections of deviate.toml name {metric.expression} at {metric.file}:{metric.line}", "Delete one."
             )
-        chosen.append(_selected(metric, one.wish))
+        chosen.append(_select(metric, one.section))
     return Selection(tuple(chosen))
 
 
-def told_moves(matches: Sequence[Match]) -> str:
+def describe_moves(matches: Sequence[Match]) -> str:
     """A sentence on the sections whose statements have moved; empty when none has."""
-    moved = [f"{one.wish.name} from {one.written.where} to {one.wish.where}" for one in matches if one.has_moved]
+    moved = [f"{one.section.name} from {one.written.where} to {one.section.where}" for one in matches if one.has_moved]
     if not moved:
         return ""
     more = f" and {len(moved) - MOST_MOVES} more" if len(moved) > MOST_MOVES else ""
@@ -140,82 +142,85 @@ def told_moves(matches: Sequence[Match]) -> str:
     )
 
 
-def _explained(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> InputError:
+def _explain(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> InputError:
     """One error for all sections that do not fit, and whether it is the script that has changed."""
     has_changed = any(one.stood for one, _ in errors)
     if len(errors) == 1 and not has_changed:
         return errors[0][1]
-    shown = "".join(
-        f"\n  [metrics.{one.wish.name}] {error.message}" + (f"\n    it stood in: {one.stood}" if one.stood else "")
+    sections = "".join(
+        f"\n  [metrics.{one.section.name}] {error.message}" + (f"\n    it stood in: {one.stood}" if one.stood else "")
         for one, error in errors
     )
     if not has_changed:
-        return InputError(f"deviate.toml does not fit {analysis.script}:{shown}", errors[0][1].hint)
+        return InputError(f"deviate.toml does not fit {analysis.script}:{sections}", errors[0][1].hint)
     return InputError(
-        f"{analysis.script} has changed, and deviate.toml no longer fits:{shown}",
+        f"{analysis.script} has changed, and deviate.toml no longer fits:{sections}",
         f"Choose anew with deviate analyze {analysis.script} --review; --save comments out what is gone.",
     )
 
 
-def _selected(metric: Metric, wish: Wish) -> SelectedMetric:
-    direction = metric.direction if wish.direction is None else None if wish.direction == "none" else wish.direction
-    if wish.aggregate == "best" and direction is None:
+def _select(metric: Metric, section: MetricConfig) -> SelectedMetric:
+    direction = (
+        metric.direction if section.direction is None else None if section.direction == "none" else section.direction
+    )
+    if section.aggregate == "best" and direction is None:
         raise InputError(
-            f'metric {wish.name}: the aggregate "best" needs a direction', 'Add direction = "max" or direction = "min".'
+            f'metric {section.name}: the aggregate "best" needs a direction',
+            'Add direction = "max" or direction = "min".',
         )
     return SelectedMetric(
-        name=wish.name,
+        name=section.name,
         metric=metric,
-        role=wish.role or metric.role,
+        role=section.role or metric.role,
         direction=direction,
-        aggregate=wish.aggregate,
-        unit=wish.unit,
-        is_primary=wish.is_primary,
-        margin=wish.margin,
-        target=wish.target,
-        n_examples=wish.n_examples,
+        aggregate=section.aggregate,
+        unit=section.unit,
+        is_primary=section.is_primary,
+        margin=section.margin,
+        target=section.target,
+        n_examples=section.n_examples,
     )
 
 
-def resolve(analysis: Analysis, wish: Wish) -> tuple[Analysis, Metric]:
+def resolve(analysis: Analysis, section: MetricConfig) -> tuple[Analysis, Metric]:
     """The metric that a section stands for, and the analysis with it, should only the user have named it.
 
     Raises:
         InputError: it fits nothing, or several metrics.
     """
-    found = [metric for metric in analysis.metrics if _fits(metric, wish)]
-    if len(found) > 1:
-        found = [metric for metric in found if metric.name == wish.name] or found
-    if len(found) == 1:
-        return analysis, found[0]
-    if found:
-        raise _ambiguous(wish, found)
-    if wish.where is None:
-        raise _unknown_name(analysis, wish)
-    if wish.expression is None:
+    candidates = [metric for metric in analysis.metrics if _fits(metric, section)]
+    if len(candidates) > 1:
+        candidates = [metric for metric in candidates if metric.name == section.name] or candidates
+    if len(candidates) == 1:
+        return analysis, candidates[0]
+    if candidates:
+        raise _ambiguous(section, candidates)
+    if section.where is None:
+        raise _unknown_name(analysis, section)
+    if section.expression is None:
         raise InputError(
-            f"deviate.toml [metrics.{wish.name}]: no metric was found at {wish.where}",
+            f"deviate.toml [metrics.{section.name}]: no metric was found at {section.where}",
             'Add expression = "…" to name the value.',
         )
-    if wish.path is not None or wish.label is not None:
-        told = [
-            metric for metric in analysis.metrics if _fits(metric, dataclasses.replace(wish, path=None, label=None))
+    if section.path is not None or section.label is not None:
+        elsewhere = [
+            metric for metric in analysis.metrics if _fits(metric, dataclasses.replace(section, path=None, label=None))
         ]
-        if told:
-            raise _ambiguous(wish, told)
-    return _added(analysis, wish, wish.where, wish.expression)
+        if elsewhere:
+            raise _ambiguous(section, elsewhere)
+    return _add(analysis, section, section.where, section.expression)
 
 
-def _added(analysis: Analysis, wish: Wish, where: Place, expression: str) -> tuple[Analysis, Metric]:
+def _add(analysis: Analysis, section: MetricConfig, where: Place, expression: str) -> tuple[Analysis, Metric]:
     """The metric for a value that was rejected or not seen at all, with a site of its own where it has none yet."""
-    known = next((item for item in analysis.rejected if _is_at(item, wish)), None)
-    site = next((site for site in analysis.sites if known is not None and site.id == known.site), None)
+    rejected = next((item for item in analysis.rejected if _is_at(item, section)), None)
+    site = next((site for site in analysis.sites if rejected is not None and site.id == rejected.site), None)
     if site is not None:
-        return _with_metric(analysis, site, wish)
+        return _with_metric(analysis, site, section)
     path = PurePosixPath(where.file)
     if path.is_absolute() or ".." in path.parts or not (analysis.root / path).is_file():
         raise InputError(
-            f"deviate.toml [metrics.{wish.name}] names {where}, and the project has no such file",
+            f"deviate.toml [metrics.{section.name}] names {where}, and the project has no such file",
             f"Name files from the folder of the project on, for example {analysis.script}:{where.line}.",
         )
     from deviate.analysis import add_site  # with libcst, which a place that the analysis saw does not need
@@ -223,19 +228,19 @@ def _added(analysis: Analysis, wish: Wish, where: Place, expression: str) -> tup
     extended, site = add_site(analysis, where.file, where.line, expression)
     twins = {other.id for other in analysis.sites if (other.file, other.span) == (site.file, site.span)}
     metric = next((metric for metric in analysis.metrics if metric.site in twins), None)
-    return (analysis, metric) if metric is not None else _with_metric(extended, site, wish)
+    return (analysis, metric) if metric is not None else _with_metric(extended, site, section)
 
 
-def _with_metric(analysis: Analysis, site: Site, wish: Wish) -> tuple[Analysis, Metric]:
+def _with_metric(analysis: Analysis, site: Site, section: MetricConfig) -> tuple[Analysis, Metric]:
     number = 1 + max((metric.id for metric in analysis.metrics), default=-1)
     metric = Metric(
         id=number,
-        name=wish.name,
+        name=section.name,
         expression=site.expression,
         file=site.file,
         line=site.line,
         sink=site.sink,
-        role=wish.role or "quality",
+        role=section.role or "quality",
         direction=None,
         evidence=(NAMED,),
         site=site.id,
@@ -243,44 +248,44 @@ def _with_metric(analysis: Analysis, site: Site, wish: Wish) -> tuple[Analysis, 
     return dataclasses.replace(analysis, metrics=(*analysis.metrics, metric)), metric
 
 
-def _fits(metric: Metric, wish: Wish) -> bool:
-    if wish.where is None and wish.expression is None:
-        return metric.name == wish.name
-    if wish.path is not None and metric.path != wish.path:
+def _fits(metric: Metric, section: MetricConfig) -> bool:
+    if section.where is None and section.expression is None:
+        return metric.name == section.name
+    if section.path is not None and metric.path != section.path:
         return False
-    if wish.label is not None and metric.label != wish.label:
+    if section.label is not None and metric.label != section.label:
         return False
-    return _is_at(metric, wish)
+    return _is_at(metric, section)
 
 
-def _is_at(item: Metric | Rejected, wish: Wish) -> bool:
-    if wish.where is not None and (item.file, item.line) != (wish.where.file, wish.where.line):
+def _is_at(item: Metric | Rejected, section: MetricConfig) -> bool:
+    if section.where is not None and (item.file, item.line) != (section.where.file, section.where.line):
         return False
-    return wish.expression is None or normalised(item.expression) == normalised(wish.expression)
+    return section.expression is None or normalised(item.expression) == normalised(section.expression)
 
 
-def _ambiguous(wish: Wish, found: Sequence[Metric]) -> AmbiguousError:
+def _ambiguous(section: MetricConfig, candidates: Sequence[Metric]) -> AmbiguousError:
     from deviate.project.config_edit import section_lines
 
-    shown = "".join(f"\n  {metric.name}: {', '.join(section_lines(wish_of(metric)))}" for metric in found)
+    listing = "".join(f"\n  {metric.name}: {', '.join(section_lines(section_of(metric)))}" for metric in candidates)
     return AmbiguousError(
-        f"deviate.toml [metrics.{wish.name}] fits several metrics, or none of these exactly:{shown}",
+        f"deviate.toml [metrics.{section.name}] fits several metrics, or none of these exactly:{listing}",
         "Add the expression, path or label of the one you mean.",
     )
 
 
-def _unknown_name(analysis: Analysis, wish: Wish) -> InputError:
+def _unknown_name(analysis: Analysis, section: MetricConfig) -> InputError:
     names = [metric.name for metric in analysis.metrics]
-    near = difflib.get_close_matches(wish.name, names, 3, 0.4) or names[:5]
+    near = difflib.get_close_matches(section.name, names, 3, 0.4) or names[:5]
     return InputError(
-        f"deviate.toml [metrics.{wish.name}]: {analysis.script} reports no metric of that name",
+        f"deviate.toml [metrics.{section.name}]: {analysis.script} reports no metric of that name",
         (f"Found: {', '.join(near)}. " if near else "") + 'Name a value by where = "file:line" and expression = "…".',
     )
 
 
-def wish_of(metric: Metric) -> Wish:
+def section_of(metric: Metric) -> MetricConfig:
     """The section that stands for a metric as it was found."""
-    return Wish(
+    return MetricConfig(
         name=metric.name,
         where=Place(metric.file, metric.line),
         expression=metric.expression,

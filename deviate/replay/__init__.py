@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from deviate.replay.adopt import temporary_of as temporary_of
     from deviate.replay.capture_options import DEFAULT_LIMIT as DEFAULT_LIMIT
     from deviate.replay.capture_options import bytes_of as bytes_of
-    from deviate.replay.capture_options import is_kept as is_kept
+    from deviate.replay.capture_options import capture_pairs as capture_pairs
+    from deviate.replay.capture_options import describe_capture as describe_capture
+    from deviate.replay.capture_options import is_captured as is_captured
     from deviate.replay.capture_options import is_trace as is_trace
-    from deviate.replay.capture_options import keeping as keeping
-    from deviate.replay.capture_options import tell_keeping as tell_keeping
-    from deviate.replay.capture_options import whole_keeping as whole_keeping
+    from deviate.replay.capture_options import with_defaults as with_defaults
     from deviate.replay.containers import SECRETS as SECRETS
     from deviate.replay.definitions import define_variant as define_variant
     from deviate.replay.environment import current_platform as current_platform
     from deviate.replay.execute import Listeners as Listeners
-    from deviate.replay.execute import carry_out as carry_out
     from deviate.replay.execute import execute as execute
+    from deviate.replay.execute import execute_orders as execute_orders
     from deviate.replay.execute import work as work
     from deviate.replay.executors.local import LocalExecutor as LocalExecutor
     from deviate.replay.executors.protocol import Executor as Executor
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from deviate.replay.variants import STREAMS as STREAMS
     from deviate.replay.variants import VARIANTS as VARIANTS
     from deviate.replay.variants import choose_variants as choose_variants
+    from deviate.replay.variants import describe_variant as describe_variant
     from deviate.replay.variants import find_variant as find_variant
-    from deviate.replay.variants import tell as tell
     from deviate.replay.workcopy import remove_work_copy as remove_work_copy
 
 load_on_first_use(
@@ -65,18 +65,18 @@ load_on_first_use(
         "deviate.replay.capture_options": (
             "DEFAULT_LIMIT",
             "bytes_of",
-            "is_kept",
+            "is_captured",
             "is_trace",
-            "keeping",
-            "tell_keeping",
-            "whole_keeping",
+            "capture_pairs",
+            "describe_capture",
+            "with_defaults",
         ),
         "deviate.replay.containers": ("SECRETS",),
         "deviate.replay.definitions": ("define_variant",),
         "deviate.replay.environment": ("current_platform",),
         "deviate.replay.execute": (
             "Listeners",
-            "carry_out",
+            "execute_orders",
             "execute",
             "work",
         ),
@@ -110,7 +110,7 @@ load_on_first_use(
             "VARIANTS",
             "choose_variants",
             "find_variant",
-            "tell",
+            "describe_variant",
         ),
         "deviate.replay.workcopy": ("remove_work_copy",),
     },

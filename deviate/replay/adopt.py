@@ -96,8 +96,8 @@ def refuse_living(
     while True:
         unended = [attempt for attempt in unended if not result_file(attempt).exists()]
         claims = [(attempt, read_claim(attempt)) for attempt in unended]
-        others = [(attempt, claim) for attempt, claim in claims if claim is None or not _is_mine(claim)]
-        living = [(attempt, claim, is_living(attempt, claim)) for attempt, claim in others]
+        foreign = [(attempt, claim) for attempt, claim in claims if claim is None or not _is_mine(claim)]
+        living = [(attempt, claim, is_living(attempt, claim)) for attempt, claim in foreign]
         for attempt, claim, lives in living:
             if lives or (lives is None and not waits):
                 raise _in_use(attempt.parent, _holder(claim))

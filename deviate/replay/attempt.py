@@ -42,7 +42,7 @@ from deviate.records import (
 from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
 from deviate.replay.checkpoints import CheckpointWatch
 from deviate.replay.commands import Ended, Launch
-from deviate.replay.containers import SECRETS, wrapped
+from deviate.replay.containers import SECRETS, wrap_command
 from deviate.replay.machine import is_disk_full
 from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge, signals_to_itself
 from deviate.replay.processes import birth
@@ -144,7 +144,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
         environment["DEVIATE_CONTINUED"] = str(before)
     places = {"run": run_id(spec), "replicate": str(spec.replicate), "variant": spec.variant}
     commands = [
-        command_in_copy(tuple(_filled(word, places) for word in command), frozen.manifest, copy.root)
+        command_in_copy(tuple(_fill_in(word, places) for word in command), frozen.manifest, copy.root)
         for command in (spec.command, *spec.then)
     ]
     launch = Launch(folder, commands, copy.cwd, environment, frozenset(settings.ignored_codes))
@@ -153,7 +153,7 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
     )
 
 
-def started(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> None:
+def start_attempt(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> None:
     """Start the commands in a slot, and write down what leads them.
 
     Raises:
@@ -170,7 +170,7 @@ def started(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> Non
         names |= set(filter(None, environment.get(SECRETS, "").split(",")))
         names |= {name for name in environment if name.startswith("DEVIATE_")}
         inside = [
-            wrapped(
+            wrap_command(
                 attempt.spec.wrap,
                 command,
                 environment,
@@ -187,7 +187,11 @@ def started(attempt: Attempt, slot: Slot, start: Callable[[Launch], int]) -> Non
     attempt.began = attempt.progress.stirred = time.monotonic()
     attempt.leader = start(attempt.launch)
     attempt.claim = dataclasses.replace(
-        attempt.claim, started=began, process=attempt.leader, process_birth=birth(attempt.leader), device=slot.device
+        attempt.claim,
+        started=began,
+        process=attempt.leader,
+        process_birth=birth(attempt.leader),
+        device=slot.device,
     )
     write_claim(attempt.folder, attempt.claim)
 
@@ -233,7 +237,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
     return ending
 
 
-def recorded(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Result, Outcome]:
+def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Result, Outcome]:
     """Write the result, the last file of an attempt, and remove what nobody needs any more.
 
     Raises:
@@ -271,9 +275,9 @@ def recorded(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Resu
     return result, outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
 
 
-def cancelled(attempt: Attempt) -> tuple[Result, Outcome]:
+def cancel_attempt(attempt: Attempt) -> tuple[Result, Outcome]:
     """The result of an attempt that was never started."""
-    return recorded(attempt, CANCELLED, 0.0)
+    return finish_attempt(attempt, CANCELLED, 0.0)
 
 
 def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) -> Outcome:
@@ -292,7 +296,7 @@ def _left_behind(run: Path) -> int | None:
     return None
 
 
-def _filled(word: str, places: dict[str, str]) -> str:
+def _fill_in(word: str, places: dict[str, str]) -> str:
     """A word of the command with {run}, {replicate} and {variant} filled in; other braces stay as they are."""
     for name, value in places.items():
         word = word.replace(f"{{{name}}}", value)

@@ -20,7 +20,7 @@ LEVELS = ("losses", "steps", "modules", "operations")
 Pairs = tuple[tuple[str, str], ...]
 
 
-def keeping(
+def capture_pairs(
     kinds: Sequence[str] = (),
     *,
     every: int | None = None,
@@ -65,7 +65,7 @@ def keeping(
     return tuple(wanted.items())
 
 
-def whole_keeping(pairs: Pairs) -> Pairs:
+def with_defaults(pairs: Pairs) -> Pairs:
     """The same with what was not said at its default, so that a spec tells it all."""
     if not pairs or is_trace(pairs):
         return pairs
@@ -77,20 +77,23 @@ def is_trace(pairs: Pairs) -> bool:
     return TRACE in dict(pairs)
 
 
-def is_kept(asked: Pairs, kept: Pairs) -> bool:
+def is_captured(wanted: Pairs, recorded: Pairs) -> bool:
     """Whether runs that keep so much have all that is asked for. Who asks for nothing has it."""
-    if is_trace(asked) or is_trace(kept):
-        return asked == kept
-    there = dict(kept)
-    names = set(there.get("tta", "").split(","))
-    return all(set(value.split(",")) <= names if name == "tta" else there.get(name) == value for name, value in asked)
+    if is_trace(wanted) or is_trace(recorded):
+        return wanted == recorded
+    recorded_values = dict(recorded)
+    names = set(recorded_values.get("tta", "").split(","))
+    return all(
+        set(value.split(",")) <= names if name == "tta" else recorded_values.get(name) == value
+        for name, value in wanted
+    )
 
 
-def tell_keeping(pairs: Pairs) -> str:
+def describe_capture(pairs: Pairs) -> str:
     """In words, as "predictions and weights, at the end and every 5 steps of the main loop"; "nothing" for nothing."""
     wanted: Mapping[str, str] = dict(pairs)
     if TRACE in wanted:
-        return _tell_trace(wanted)
+        return _describe_trace(wanted)
     kinds = [kind for kind in KINDS if kind in wanted]
     if not kinds:
         return f"a profile of steps {wanted['profile']} of the main loop" if "profile" in wanted else "nothing"
@@ -101,16 +104,16 @@ def tell_keeping(pairs: Pairs) -> str:
     return f"{' and '.join(kinds)}, {when}" + (f", predictions also with {names}" if names else "")
 
 
-def _tell_trace(wanted: Mapping[str, str]) -> str:
+def _describe_trace(wanted: Mapping[str, str]) -> str:
     """`a trace of operations, updates 0 to 9, where the run ends`, for level 4 until 10."""
     first, until = wanted.get("trace-from", "0"), wanted.get("trace-until")
-    what = LEVELS[int(wanted[TRACE]) - 1]
+    level = LEVELS[int(wanted[TRACE]) - 1]
     if until is not None:
         when = f"updates {first} to {int(until) - 1}, after which the run ends"
     else:
         when = "all updates" if first == "0" else f"updates from {first} on"
-    kept = ", and the numbers of one of them" if "trace-keep" in wanted else ""
-    return f"a trace of {what}, {when}{kept}"
+    numbers = ", and the numbers of one of them" if "trace-keep" in wanted else ""
+    return f"a trace of {level}, {when}{numbers}"
 
 
 def bytes_of(text: str) -> int:
@@ -122,9 +125,9 @@ def bytes_of(text: str) -> int:
     Raises:
         InputError: it is none, or zero.
     """
-    found = SIZE.fullmatch(text.strip())
-    base = 1024 if found and found[3] else 1000
-    size = round(float(found[1]) * base ** " kmgt".index(found[2].lower() or " ")) if found else 0
+    match = SIZE.fullmatch(text.strip())
+    base = 1024 if match and match[3] else 1000
+    size = round(float(match[1]) * base ** " kmgt".index(match[2].lower() or " ")) if match else 0
     if size <= 0:
         raise InputError(f"{text} is no size of a file", "write bytes, or a unit: 500MB, 1GB")
     return size

@@ -27,12 +27,12 @@ class CheckpointWatch:
         """
         for path in event_files(self._attempt):
             with contextlib.suppress(OSError):
-                for name, reason in self._told(path):
+                for name, reason in self._describe_file(path):
                     if reason != BY_NAME or not _is_tracked(self._attempt, name):
                         return name, reason
         return None
 
-    def _told(self, path: Path) -> list[tuple[str, str]]:
+    def _describe_file(self, path: Path) -> list[tuple[str, str]]:
         begin = self._read.get(path, 0)
         if path.stat().st_size <= begin:
             return []
@@ -42,13 +42,13 @@ class CheckpointWatch:
         self._read[path] = begin + len(whole) + 1 if whole else begin
         if MARK not in whole:
             return []
-        told = []
+        sentences = []
         for line in whole.split(b"\n"):
             if line.startswith(MARK):
                 with contextlib.suppress(ValueError):
                     _, name, reason = decode(line)
-                    told.append((str(name), str(reason)))
-        return told
+                    sentences.append((str(name), str(reason)))
+        return sentences
 
 
 def checkpoint_error(name: str, reason: str) -> RunError:
@@ -59,10 +59,10 @@ def checkpoint_error(name: str, reason: str) -> RunError:
     if name.startswith("/"):
         cure = "let the script write below its working folder, or delete the file before each experiment"
     meant = "where all runs are meant to begin there: --env DEVIATE_CONTINUED=1"
-    return RunError(f"a run {told(name, reason)}", f"{cure}; {meant}")
+    return RunError(f"a run {describe_stop(name, reason)}", f"{cure}; {meant}")
 
 
-def told(name: str, reason: str) -> str:
+def describe_stop(name: str, reason: str) -> str:
     """What happened, as the reason of a run that was ended for it."""
     return f"started from {name}, which an earlier training left there ({reason})"
 

@@ -16,7 +16,7 @@ SHELLS = {"apptainer": "APPTAINERENV_", "singularity": "SINGULARITYENV_"}
 """Programs that hand the environment in unless asked not to, and the prefix of variables that always go in."""
 
 
-def wrapped(
+def wrap_command(
     wrap: Sequence[str],
     command: Sequence[str],
     environment: Mapping[str, str],
@@ -38,10 +38,10 @@ def wrapped(
     words, variables = list(wrap), dict(environment)
     bare = [os.path.basename(word) for word in words]  # noqa: PTH119  (words of a command, such as `sudo docker`)
     program = next((word for word in bare if word in RUNNERS or word in SHELLS), "")
-    known = [name for name in names if name in environment]
+    set_names = [name for name in names if name in environment]
     if program in RUNNERS and "run" in words:
         options = [word for folder in folders for word in ("-v", f"{folder}:{folder}")]
-        options += ["-w", str(cwd), *(word for name in known for word in ("-e", name))]
+        options += ["-w", str(cwd), *(word for name in set_names for word in ("-e", name))]
         if not any(word in {"-u", "--user"} or word.startswith("--user=") for word in words):
             options += ["-u", _owner(program)]
         at = words.index("run") + 1
@@ -49,7 +49,7 @@ def wrapped(
     elif program in SHELLS:
         at = next((index + 1 for index, word in enumerate(words) if word in {"exec", "run"}), len(words))
         words[at:at] = ["--bind", ",".join(map(str, folders)), "--pwd", str(cwd)]
-        variables |= {f"{SHELLS[program]}{name}": environment[name] for name in known}
+        variables |= {f"{SHELLS[program]}{name}": environment[name] for name in set_names}
     return (*words, *command), variables
 
 

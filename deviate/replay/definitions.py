@@ -54,12 +54,12 @@ def define_variant(
     """
     title = f"[variants.{name}]"
     _refuse_name(name, title)
-    given = levels or {}
-    _refuse_levels(given, title)
+    level_of = levels or {}
+    _refuse_levels(level_of, title)
     varied, held = _streams_and_factors(vary, title), _streams_and_factors(hold, title)
     for both in (word for word in varied if word in held):
         raise InputError(f"{title}: {both} is in both vary and hold", "leave it in one of them")
-    for factor, level in given.items():
+    for factor, level in level_of.items():
         is_free = factor in HELD and level == FREE
         if (factor in varied and not is_free) or (factor in held and is_free):
             side = "vary" if factor in varied else "hold"
@@ -67,14 +67,14 @@ def define_variant(
                 f"{title}: {factor} = {level!r} contradicts {side}, which names {factor} too",
                 f"take it out of {side}, or out of set",
             )
-    free = {factor for factor in given if factor in HELD and given[factor] == FREE}
-    set_ones = [factor for factor in given if factor in GROUPS["config"]]
+    free = {factor for factor in level_of if factor in HELD and level_of[factor] == FREE}
+    set_ones = [factor for factor in level_of if factor in GROUPS["config"]]
     return make_variant(
         name,
         description,
         {*varied, *free},
         also_held=[*held, *set_ones],
-        levels=given.items(),
+        levels=level_of.items(),
     )
 
 
@@ -102,14 +102,14 @@ def _refuse_levels(levels: Mapping[str, str], title: str) -> None:
 
 
 def _streams_and_factors(names: Iterable[str], title: str) -> tuple[str, ...]:
-    known = (*GROUPS, *NAMES)
+    known_names = (*GROUPS, *NAMES)
     for name in names:
-        if name not in known:
-            raise _unknown(name, known, f"{title} names the unknown stream or factor")
+        if name not in known_names:
+            raise _unknown(name, known_names, f"{title} names the unknown stream or factor")
     return spread(names)
 
 
-def _unknown(name: str, known: Sequence[str], what: str) -> InputError:
-    near = nearest(name, known)
+def _unknown(name: str, known_names: Sequence[str], kind: str) -> InputError:
+    near = nearest(name, known_names)
     guess = f"did you mean {near}? " if near else ""
-    return InputError(f"{what} {name!r}", f"{guess}known: {', '.join(known)}")
+    return InputError(f"{kind} {name!r}", f"{guess}known: {', '.join(known_names)}")

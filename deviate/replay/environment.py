@@ -82,7 +82,7 @@ class Environments:
         Raises:
             RecordError: the disk does not take it.
         """
-        executable, frameworks = _told_by_guest(attempt)
+        executable, frameworks = _facts_of_guest(attempt)
         answer = self._answer_for(spec, cwd, environment, executable)
         experiment = attempt.parents[2]
         key = (experiment, id(answer))
@@ -161,8 +161,8 @@ def current_platform(
         cwd: where the command would run: the user's own folder will do.
     """
     interpreter, why = find_interpreter(command, cwd, base, wrap=wrap)
-    told, packages = ask(interpreter, cwd, base) if interpreter else ({"unknown": why}, None)
-    return Platform(told, packages, machine_facts(), shell_variables(base))
+    facts, packages = ask(interpreter, cwd, base) if interpreter else ({"unknown": why}, None)
+    return Platform(facts, packages, machine_facts(), shell_variables(base))
 
 
 def shell_variables(base: Mapping[str, str]) -> dict[str, str]:
@@ -187,7 +187,7 @@ def _in_words(git: Commit | None) -> str:
     return " ".join(parts) + (f", with {' and '.join(changes)}" if changes else "")
 
 
-def _told_by_guest(attempt: Path) -> tuple[str, dict[str, str]]:
+def _facts_of_guest(attempt: Path) -> tuple[str, dict[str, str]]:
     """The interpreter of the first process that reported, and facts about frameworks; later ones hold."""
     executable, facts = "", dict[str, str]()
     for path in itertools.islice(sorted(event_files(attempt), key=_start), MOST_FILES):

@@ -55,11 +55,11 @@ def execute(
         raise ValueError(f"{snapshot.folder} is not the snapshot of {experiment_folder}")
     settings = Settings(jobs=jobs, timeout_s=timeout, retries=retries)
     orders = [Order(experiment_folder, spec) for spec in specs]
-    outcomes = carry_out(orders, LocalExecutor(settings), settings, Listeners(on_update))
+    outcomes = execute_orders(orders, LocalExecutor(settings), settings, Listeners(on_update))
     return tuple(outcomes[order] for order in orders)
 
 
-def carry_out(
+def execute_orders(
     orders: Sequence[Order],
     executor: Executor,
     settings: Settings,
@@ -83,11 +83,11 @@ def carry_out(
         RecordError: the disk is full or read-only, or a record is damaged.
         KeyboardInterrupt: after all runs have ended; what was cancelled will run again.
     """
-    told = listeners or Listeners()
+    callbacks = listeners or Listeners()
     for experiment in dict.fromkeys(order.experiment for order in orders):
         runs = sorted(runs_folder(experiment).glob("*/"))
-        end_orphans(runs, waits=True, on_notice=told.on_notice)  # before anything starts
-    schedule = _Schedule(executor, settings, told, budget_s)
+        end_orphans(runs, waits=True, on_notice=callbacks.on_notice)  # before anything starts
+    schedule = _Schedule(executor, settings, callbacks, budget_s)
     schedule.admit(orders)
     return _run(schedule, drains=drains)
 
@@ -97,7 +97,7 @@ def work(order: Order, settings: Settings) -> Outcome:
 
     Raises:
         InUseError: somebody else runs it now.
-        RunError, RecordError, KeyboardInterrupt: as in `carry_out`.
+        RunError, RecordError, KeyboardInterrupt: as in `execute_orders`.
     """
     end_orphans([order.run], waits=True)
     alone = dataclasses.replace(settings, executor="local", jobs=1, gpus=None, retries=0, max_failures=None)
@@ -141,18 +141,18 @@ class _Schedule:
     def admit(self, orders: Iterable[Order]) -> None:
         """Take up orders: what is on record is an outcome, the rest waits."""
         for order in orders:
-            found = settled_attempt(order.run, order.spec)
-            if found is None:
+            settled = settled_attempt(order.run, order.spec)
+            if settled is None:
                 self.waiting.append(order)
                 continue
-            attempt, result = found
+            attempt, result = settled
             keep_spec(spec_file(order.run), order.spec)
             self.outcomes[order] = outcome_of(order.spec, attempt, result, is_reused=True)
             self.executor.expect_reports(order.experiment)
 
     def run(self) -> None:
         while True:
-            self._obey()
+            self._raise_interrupt()
             self._stop_starting_in_time()
             if self.is_draining and not self.is_closed:
                 self._close("No new runs; those that are running finish. Interrupt again to end them; nothing is lost.")
@@ -168,7 +168,7 @@ class _Schedule:
             for update in self.executor.poll(POLL_S):
                 self._take(update)
 
-    def _obey(self) -> None:
+    def _raise_interrupt(self) -> None:
         """Raise the interrupt that was asked for: here nothing is half done."""
         if self.is_interrupted:
             self.is_interrupted = False
@@ -186,7 +186,7 @@ class _Schedule:
         at_once = False
         while self.running:
             try:
-                self._obey()
+                self._raise_interrupt()
                 for order in self.running.values():
                     self.executor.cancel(order, at_once=at_once)
                 for update in self.executor.poll(POLL_S):
@@ -230,7 +230,7 @@ class _Schedule:
         if self.budget_s is None:
             return
         left = self.budget_s - (time.monotonic() - self.began)
-        times = [it.wall_time_s for it in self.outcomes.values() if it.status == "completed"]
+        times = [outcome.wall_time_s for outcome in self.outcomes.values() if outcome.status == "completed"]
         if not self.is_closed and self.waiting and left < max(times, default=0.0):
             self._close(f"No new runs: {max(left, 0.0):.0f} s of the budget are left, too few for another run.")
         if left < 0:

@@ -33,8 +33,8 @@ def machine_facts(root: Path = ROOT) -> dict[str, str]:
 
 def _cpu(root: Path) -> str:
     text = _read(root / "proc/cpuinfo")
-    found = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(.+)$", text, re.MULTILINE)
-    name = found[1].strip() if found else platform.processor()
+    match = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(.+)$", text, re.MULTILINE)
+    name = match[1].strip() if match else platform.processor()
     return f"{name or 'unnamed'} ({platform.machine()})"
 
 
@@ -54,9 +54,9 @@ def _ranges(numbers: list[int]) -> str:
 
 
 def _memory(root: Path) -> str:
-    found = re.search(r"^MemTotal:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
-    if found:
-        return str(int(found[1]) >> 10)
+    match = re.search(r"^MemTotal:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
+    if match:
+        return str(int(match[1]) >> 10)
     with contextlib.suppress(ValueError, OSError, AttributeError):
         return str(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20)
     return ""
@@ -64,9 +64,9 @@ def _memory(root: Path) -> str:
 
 def _limits(root: Path) -> dict[str, str]:
     """What the control group grants. Source: cgroups(7); Linux kernel, Control Group v2, cpu.max and memory.max."""
-    own = re.search(r"^0::(/.*)$", _read(root / "proc/self/cgroup"), re.MULTILINE)
+    match = re.search(r"^0::(/.*)$", _read(root / "proc/self/cgroup"), re.MULTILINE)
     folder = root / "sys/fs/cgroup"
-    places = [folder / own[1].lstrip("/"), folder] if own else [folder]
+    places = [folder / match[1].lstrip("/"), folder] if match else [folder]
     facts: dict[str, str] = {}
     for place in places:
         quota, _, period = _read(place / "cpu.max").strip().partition(" ")
@@ -95,12 +95,12 @@ def _gpus() -> dict[str, str]:
     program = shutil.which("nvidia-smi")
     if program is None:
         return {}
-    listed = _said(program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").strip()
+    listed = _nvidia_text(program, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader").strip()
     rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
     rows = [row for row in rows if len(row) == 3]
     if not rows:
         return {}
-    cuda = re.search(r"CUDA(?: UMD)? Version\s*:\s*([\d.]+)", _said(program))
+    cuda = re.search(r"CUDA(?: UMD)? Version\s*:\s*([\d.]+)", _nvidia_text(program))
     return {
         "GPU": ", ".join(sorted({name for name, _, _ in rows})),
         "GPUs": "; ".join(f"{number}: {name}, {memory}" for number, (name, _, memory) in enumerate(rows)),
@@ -109,7 +109,7 @@ def _gpus() -> dict[str, str]:
     }
 
 
-def _said(*command: str) -> str:
+def _nvidia_text(*command: str) -> str:
     try:
         return subprocess.run(
             command, capture_output=True, text=True, check=True, timeout=SMI_S, stdin=subprocess.DEVNULL,

@@ -28,7 +28,7 @@ class Heartbeats:
     def look(self, attempt: Path) -> tuple[float, bool]:
         """For how many seconds nothing was written, as far as this process has seen, and whether anything ever was."""
         now = time.monotonic()
-        written = _written(attempt)
+        written = _read_written(attempt)
         before, since, has_changed = self._seen.get(attempt, (written, now, False))
         if before != written:
             since, has_changed = now, True
@@ -79,7 +79,7 @@ def _is_abandoned(attempt: Path, claim: Claim | None) -> bool:
     return time.time() - latest > ABANDONED_S
 
 
-def _written(attempt: Path) -> Written:
+def _read_written(attempt: Path) -> Written:
     claim = b""
     with contextlib.suppress(OSError):
         claim = claim_file(attempt).read_bytes()

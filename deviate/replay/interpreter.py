@@ -83,9 +83,9 @@ def find_interpreter(
             continue
         if PYTHON.fullmatch(name):
             return path, ""
-        found = _python_of_script(path, cwd, environment)
-        if found is not None:
-            return found, ""
+        interpreter = _python_of_script(path, cwd, environment)
+        if interpreter is not None:
+            return interpreter, ""
         if index == 0 and name not in PREFIXES:
             return None, f"`{name}` is no Python, and not known to start one"
     return None, "no word of the command is a Python, or a script of one"
@@ -107,7 +107,7 @@ def ask(interpreter: Path, cwd: Path, environment: Mapping[str, str]) -> tuple[d
     guest = environment.get("DEVIATE_GUEST")
     variables = {name: value for name, value in environment.items() if not name.startswith("DEVIATE_")}
     variables.pop("TMPDIR", None)  # it goes with the run
-    paths = [it for it in variables.pop("PYTHONPATH", "").split(os.pathsep) if it and it != guest]
+    paths = [path for path in variables.pop("PYTHONPATH", "").split(os.pathsep) if path and path != guest]
     if paths:
         variables["PYTHONPATH"] = os.pathsep.join(paths)
     place = Path(os.path.realpath(interpreter.parent), interpreter.name)  # not that of one run's copy
@@ -117,16 +117,16 @@ def ask(interpreter: Path, cwd: Path, environment: Mapping[str, str]) -> tuple[d
             check=False, timeout=PROBE_S, start_new_session=True,
         )  # fmt: skip
         line = answered.stdout.rpartition(b"\n" + MARK.encode())[2]
-        told = json.loads(line)
-        packages = told.pop("packages")
+        answer = json.loads(line)
+        packages = answer.pop("packages")
     except (OSError, subprocess.TimeoutExpired) as error:
         return {"path": str(place), "unknown": f"it cannot be asked: {error}"}, None
     except (ValueError, LookupError, AttributeError):
         said = answered.stderr.decode("utf-8", "replace").strip().splitlines()
         return {"path": str(place), "unknown": f"it did not answer: {said[-1] if said else answered.returncode}"}, None
-    executable = Path(told["path"] or place)
-    told["path"] = str(Path(os.path.realpath(executable.parent), executable.name))
-    return told, packages
+    executable = Path(answer["path"] or place)
+    answer["path"] = str(Path(os.path.realpath(executable.parent), executable.name))
+    return answer, packages
 
 
 def _program(word: str, cwd: Path, environment: Mapping[str, str]) -> Path | None:
@@ -135,8 +135,8 @@ def _program(word: str, cwd: Path, environment: Mapping[str, str]) -> Path | Non
     if os.sep in word:
         path = cwd / word
         return path if path.is_file() and os.access(path, os.X_OK) else None
-    found = shutil.which(word, path=environment.get("PATH", os.defpath))
-    return Path(found) if found else None
+    program = shutil.which(word, path=environment.get("PATH", os.defpath))
+    return Path(program) if program else None
 
 
 def _python_of_script(path: Path, cwd: Path, environment: Mapping[str, str]) -> Path | None:
@@ -146,12 +146,12 @@ def _python_of_script(path: Path, cwd: Path, environment: Mapping[str, str]) -> 
             head = file.read(1024)
     except OSError:
         return None
-    if found := LONG_SHEBANG.match(head):
-        program = os.fsdecode(found[1])
-    elif found := SHEBANG.match(head):
-        program = os.fsdecode(found[1])
-        if os.path.basename(program) == "env" and found[2]:  # noqa: PTH119
-            program = os.fsdecode(found[2])
+    if match := LONG_SHEBANG.match(head):
+        program = os.fsdecode(match[1])
+    elif match := SHEBANG.match(head):
+        program = os.fsdecode(match[1])
+        if os.path.basename(program) == "env" and match[2]:  # noqa: PTH119
+            program = os.fsdecode(match[2])
     else:
         return None
     is_python = PYTHON.fullmatch(os.path.basename(program))  # noqa: PTH119

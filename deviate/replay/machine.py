@@ -56,12 +56,12 @@ def n_killed_for_memory() -> int:
 @functools.cache
 def _own_groups() -> tuple[Path, ...]:
     """The files in which our control groups, old and new, count."""
-    groups, found = Path("/sys/fs/cgroup"), []
+    groups, limits = Path("/sys/fs/cgroup"), []
     with contextlib.suppress(OSError):
         for entry in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, own = entry.split(":", 2)
+            _, controllers, group = entry.split(":", 2)
             if not controllers:
-                found.append(groups / own.lstrip("/") / "memory.events")
+                limits.append(groups / group.lstrip("/") / "memory.events")
             elif "memory" in controllers.split(","):
-                found.append(groups / "memory" / own.lstrip("/") / "memory.oom_control")
-    return tuple(found)
+                limits.append(groups / "memory" / group.lstrip("/") / "memory.oom_control")
+    return tuple(limits)

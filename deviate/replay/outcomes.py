@@ -208,9 +208,13 @@ def exception_line(said: str) -> str:
     for traceback in said.split("Traceback (most recent call last):")[1:]:
         frames_and_error = traceback.lstrip("\n").splitlines()
         errors += [next((line for line in frames_and_error if line and not line[0].isspace()), "")]
-    told = [error for error in errors if error] or USAGE_ERROR.findall(said)[-1:]
-    own = [error for error in told if not error.partition(":")[0].endswith(OF_LAUNCHERS)] or told
-    return textwrap.shorten(UNPRINTABLE.sub("", own[-1]), MOST_CHARACTERS, placeholder=" …") if own else ""
+    messages = [error for error in errors if error] or USAGE_ERROR.findall(said)[-1:]
+    script_messages = [error for error in messages if not error.partition(":")[0].endswith(OF_LAUNCHERS)] or messages
+    return (
+        textwrap.shorten(UNPRINTABLE.sub("", script_messages[-1]), MOST_CHARACTERS, placeholder=" …")
+        if script_messages
+        else ""
+    )
 
 
 def _over_lines(pattern: str) -> re.Pattern[str]:
@@ -259,7 +263,9 @@ def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> Run
 def _cause(command: Sequence[str]) -> str:
     words = [word.rpartition("/")[2] for word in command]
     for index, word in enumerate(words):
-        flags = list(itertools.takewhile(lambda it: it.startswith("-") and it[1:2] not in "-cm", command[index + 1 :]))
+        flags = list(
+            itertools.takewhile(lambda word: word.startswith("-") and word[1:2] not in "-cm", command[index + 1 :])
+        )
         if word.startswith("python") and any(set(flag[1:]) & set("ISE") for flag in flags if flag[1] not in "XW"):
             return f"python is called with {' '.join(flags)}, which shuts PYTHONPATH out: leave -I, -S and -E away"
         if word == "env" and {"-i", "-", "--ignore-environment"} & set(command[index + 1 : index + 3]):

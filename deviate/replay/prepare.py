@@ -11,7 +11,7 @@ from deviate.base import redacted_words
 from deviate.errors import RunError
 from deviate.model import Settings, Snapshot, Spec
 from deviate.records import stderr_tail
-from deviate.replay.attempt import prepare_attempt, read_frozen, recorded, started
+from deviate.replay.attempt import finish_attempt, prepare_attempt, read_frozen, start_attempt
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.outcomes import judge
 from deviate.replay.slots import Slot
@@ -40,23 +40,23 @@ def prepare_tree(
     Raises:
         RunError: one of them cannot be started, or fails.
     """
-    first, *others = (tuple(words) for words in commands)
+    first, *more_commands = (tuple(words) for words in commands)
     spec = Spec(
         snapshot.sources_hash, first, cwd, FOLDER, 0,
-        environment=tuple(environment), then=tuple(others), wrap=tuple(wrap),
+        environment=tuple(environment), then=tuple(more_commands), wrap=tuple(wrap),
     )  # fmt: skip
     order = Order(experiment, spec)
     attempt = prepare_attempt(order, read_frozen(experiment), Settings(), run=experiment / FOLDER)
     running = Commands()
     ended: Ended | None = None
     try:
-        started(attempt, Slot(), running.start)
+        start_attempt(attempt, Slot(), running.start)
         while ended is None:
             ended = running.wait(POLL_S)
     except BaseException:
         running.stop(attempt.folder, at_once=True)
         raise
-    recorded(attempt, judge(ended.code, stopped=None, has_reported=True), ended.wall_time_s)
+    finish_attempt(attempt, judge(ended.code, stopped=None, has_reported=True), ended.wall_time_s)
     if ended.code:
         tail = stderr_tail(attempt.folder / "stderr.log")[-5:]
         said = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""

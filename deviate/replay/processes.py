@@ -26,8 +26,8 @@ def birth(pid: int) -> str:
         except OSError:
             return ""
         return "" if fields[0] in (b"Z", b"X") else fields[19].decode()
-    asked = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return asked.stdout.strip()
+    query = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return query.stdout.strip()
 
 
 def is_alive(pid: int, born: str) -> bool:
@@ -38,17 +38,17 @@ def is_alive(pid: int, born: str) -> bool:
 def processes_of(attempt: Path) -> list[int]:
     """Every process of this attempt that can be seen, found by the variable they inherit. Linux only, else empty."""
     marker = b"\0DEVIATE_RUN_DIR=" + os.fsencode(attempt.absolute()) + b"\0"
-    found: list[int] = []
+    numbers: list[int] = []
     for name in os.listdir(PROC) if PROC.is_dir() else ():  # noqa: PTH208  (asked often: Path takes ten times as long)
         if name.isdecimal():
             with contextlib.suppress(OSError):  # it has ended, or is somebody else's
                 file = os.open(f"{PROC}/{name}/environ", os.O_RDONLY)
                 try:
                     if marker in b"\0" + _whole(file):
-                        found.append(int(name))
+                        numbers.append(int(name))
                 finally:
                     os.close(file)
-    return found
+    return numbers
 
 
 def _whole(file: int) -> bytes:
@@ -76,11 +76,11 @@ def end_group(leader: int, *, grace_s: float = GRACE_S) -> None:
 def end_processes(pids: Callable[[], Iterable[int]], *, grace_s: float = GRACE_S) -> None:
     """Ask processes to end, and kill those that do not. They are looked up again, for they may start others."""
     for number, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, grace_s)):
-        found = list(pids())
-        for pid in found:
+        remaining = list(pids())
+        for pid in remaining:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
-        if not found:
+        if not remaining:
             return
         if _wait(lambda: not any(birth(pid) for pid in pids()), patience):
             return

@@ -84,9 +84,9 @@ def find_gpus(base: Mapping[str, str] = os.environ) -> tuple[str, ...]:
             return tuple(visible[:end])  # CUDA ignores what follows a number that is none
     if shutil.which("nvidia-smi"):
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-        found = [line for line in listed.stdout.splitlines() if line.startswith("GPU ")]
-        if listed.returncode == 0 and found:
-            return tuple(map(str, range(len(found))))
+        lines = [line for line in listed.stdout.splitlines() if line.startswith("GPU ")]
+        if listed.returncode == 0 and lines:
+            return tuple(map(str, range(len(lines))))
     return tuple(map(str, range(_n_nvidia() or _n_rocm() or _n_tpu())))
 
 
@@ -99,14 +99,14 @@ def choose_gpus(text: str | None) -> tuple[str, ...] | None:
     if text is None or text == "none":
         return None
     if text == "auto":
-        found = find_gpus()
-        if not found:
+        devices = find_gpus()
+        if not devices:
             raise InputError("--gpus auto found no GPU", "leave --gpus away, or name devices: --gpus 0,1")
-        return found
-    named = tuple(device.strip() for device in text.split(","))
-    if not all(named) or len(set(named)) < len(named):
+        return devices
+    wanted = tuple(device.strip() for device in text.split(","))
+    if not all(wanted) or len(set(wanted)) < len(wanted):
         raise InputError(f"--gpus {text} does not name each device once", "write numbers with commas: --gpus 0,1")
-    return named
+    return wanted
 
 
 def default_jobs() -> int:

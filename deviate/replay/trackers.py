@@ -66,17 +66,17 @@ def tracker_variables(spec: Spec, experiment_name: str, base_environment: Mappin
     Args:
         base_environment: the variables with which deviate was started.
     """
-    given = dict(spec.environment)
-    named = tracker_environment(experiment_name, spec.variant, spec.replicate)
-    theirs = {**base_environment, **given}
+    user_variables = dict(spec.environment)
+    tracker_names = tracker_environment(experiment_name, spec.variant, spec.replicate)
+    theirs = {**base_environment, **user_variables}
     if "MLFLOW_EXPERIMENT_ID" in theirs or theirs.get("MLFLOW_TRACKING_URI", "").startswith("databricks"):
-        del named["MLFLOW_EXPERIMENT_NAME"]  # it would contradict the id; Databricks takes absolute paths alone
-    variables = {key: value for key, value in named.items() if key not in base_environment}
+        del tracker_names["MLFLOW_EXPERIMENT_NAME"]  # it would contradict the id; Databricks takes absolute paths alone
+    variables = {key: value for key, value in tracker_names.items() if key not in base_environment}
     if is_offline(spec):
         variables |= MORE_OFFLINE
         if base_environment.get("MLFLOW_TRACKING_URI", "").startswith(SERVERS):
             variables["MLFLOW_TRACKING_URI"] = ""  # MLflow: an empty address is `mlruns` in the working folder
-    return {key: value for key, value in variables.items() if key not in given}
+    return {key: value for key, value in variables.items() if key not in user_variables}
 
 
 def is_offline(spec: Spec) -> bool:

@@ -71,7 +71,9 @@ def make_variant(
         varied=tuple(word for word in NAMES if word in free),
         held=tuple(word for word in NAMES if word in held),
         controls=tuple(sorted({**follow, **dict(levels)}.items())),
-        perturbations=tuple(it for it in PERTURBATIONS if free.issuperset(dict(it))) if is_perturbed else (),
+        perturbations=tuple(perturbation for perturbation in PERTURBATIONS if free.issuperset(dict(perturbation)))
+        if is_perturbed
+        else (),
     )
 
 
@@ -105,11 +107,11 @@ def choose_variants(
     Raises:
         InputError: there is no such variant, or none is named.
     """
-    own = tuple(defined)
-    found = [find_variant(name.strip(), own) for name in names if name.strip()]
-    if not found:
+    user_variants = tuple(defined)
+    variants = [find_variant(name.strip(), user_variants) for name in names if name.strip()]
+    if not variants:
         raise InputError("no variant is named", f"name one of {', '.join(VARIANTS)}; several with commas")
-    chosen = {variant.name: _warning_only(variant) if is_warning_only else variant for variant in found}
+    chosen = {variant.name: _warning_only(variant) if is_warning_only else variant for variant in variants}
     return tuple(chosen.values())
 
 
@@ -121,18 +123,18 @@ def find_variant(name: str, defined: Iterable[Variant] = ()) -> Variant:
     Raises:
         InputError: there is none; the hint names the nearest, and lists all.
     """
-    known = {**VARIANTS, **{variant.name: variant for variant in defined}}
-    if name in known:
-        return known[name]
+    variant_of = {**VARIANTS, **{variant.name: variant for variant in defined}}
+    if name in variant_of:
+        return variant_of[name]
     if (later := LATER_BIT.fullmatch(name)) and int(later[1]):
         return _later_bit(int(later[1]))
     parts = name.split("+")
     if set(parts) <= set(PARTS):
         ordered = "+".join(part for part in PARTS if part in parts)
-        return known.get(ordered) or make_variant(ordered, "", spread(parts))
+        return variant_of.get(ordered) or make_variant(ordered, "", spread(parts))
     likely = [part if part in PARTS else nearest(part, PARTS) for part in parts] if "+" in name else []
-    guess = "+".join(part for part in likely if part) if likely and all(likely) else nearest(name, known)
-    listed = f"known variants: {', '.join(known)}; one-bit@K; combinations as init+shuffle, of {', '.join(PARTS)}"
+    guess = "+".join(part for part in likely if part) if likely and all(likely) else nearest(name, variant_of)
+    listed = f"known variants: {', '.join(variant_of)}; one-bit@K; combinations as init+shuffle, of {', '.join(PARTS)}"
     raise InputError(f"no variant named {name!r}", f"did you mean {guess}? {listed}" if guess else listed)
 
 
@@ -156,30 +158,30 @@ def spread(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for name in names for word in GROUPS.get(name, (name,))))
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, known_names: Iterable[str]) -> str | None:
     """The known name that was probably meant; None when nothing is near."""
-    return next(iter(difflib.get_close_matches(name, list(known), 1, 0.6)), None)
+    return next(iter(difflib.get_close_matches(name, list(known_names), 1, 0.6)), None)
 
 
-def tell(variant: Variant) -> str:
+def describe_variant(variant: Variant) -> str:
     """What varies and what is held, on one line."""
     if not variant.varied and not variant.held:
         return variant.description
-    others = "the other streams" if set(STREAMS) & set(variant.varied) else "all streams"
+    rest = "the other streams" if set(STREAMS) & set(variant.varied) else "all streams"
     levels = {name: level for name, level in variant.controls if level not in {FREE, HELD.get(name)}}
     flipped = ["one bit of one weight"] if levels.pop(ONE_BIT, None) else []
     if ONE_BIT_STEP in levels:
         flipped = [f"{flipped[0]} before step {levels.pop(ONE_BIT_STEP)}"]
     parts = [
         f"varies {', '.join([*variant.varied, *flipped]) or 'nothing'}",
-        f"holds {', '.join(_shortened(variant.held, others)) or 'nothing'}",
+        f"holds {', '.join(_shorten(variant.held, rest)) or 'nothing'}",
         *(f"{name} {level}" for name, level in levels.items()),
     ]
     is_own = variant.name not in VARIANTS and bool(variant.description)
     return "; ".join(parts) + (f" ({variant.description})" if is_own else "")
 
 
-def _shortened(names: Sequence[str], streams: str) -> list[str]:
+def _shorten(names: Sequence[str], streams: str) -> list[str]:
     """The names, with a word for the streams where there are several; of one, it is the seed that is held."""
     among = [name for name in names if name in STREAMS]
     held = [f"the seed of {name}" for name in among] if len(among) < 2 else [streams]

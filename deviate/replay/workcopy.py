@@ -113,9 +113,9 @@ def _without_determinism(base: Mapping[str, str], spec: Spec) -> dict[str, str]:
     """The user's variables; where kernels are free, without those of a shell that makes them deterministic."""
     if dict(spec.controls).get("kernels") != "default":
         return dict(base)
-    kept = {name: value for name, value in base.items() if name not in DETERMINISTIC}
-    flags = [flag for flag in kept.pop("XLA_FLAGS", "").split() if not flag.startswith(DETERMINISTIC_XLA)]
-    return {**kept, "XLA_FLAGS": " ".join(flags)} if flags else kept
+    inherited = {name: value for name, value in base.items() if name not in DETERMINISTIC}
+    flags = [flag for flag in inherited.pop("XLA_FLAGS", "").split() if not flag.startswith(DETERMINISTIC_XLA)]
+    return {**inherited, "XLA_FLAGS": " ".join(flags)} if flags else inherited
 
 
 def to_copy(path: str, manifest: Manifest, root: Path) -> str:
@@ -147,8 +147,8 @@ def command_in_copy(command: tuple[str, ...], manifest: Manifest, root: Path) ->
 def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
     """Sentences about linked files and folders that are not what was frozen: a run, or somebody else, wrote there."""
     tree = os.fspath(snapshot.folder / "tree")
-    shared = _told(_changed(tree, manifest.shared))
-    linked = _told([*_changed(tree, manifest.hard_links), *_changed(tree, manifest.pointed)])
+    shared = _list_few(_list_changed(tree, manifest.shared))
+    linked = _list_few([*_list_changed(tree, manifest.hard_links), *_list_changed(tree, manifest.pointed)])
     return (
         *(
             f"{names} was changed in place by a run: your own file is as it was, but runs from now on see the change"
@@ -162,7 +162,7 @@ def verify_links(snapshot: Snapshot, manifest: Manifest) -> tuple[str, ...]:
     )
 
 
-def _changed(tree: str, links: Mapping[str, LinkedFile]) -> list[str]:
+def _list_changed(tree: str, links: Mapping[str, LinkedFile]) -> list[str]:
     return [name for name, frozen in links.items() if not _is_unchanged(f"{tree}/{name}", frozen)]
 
 
@@ -174,7 +174,7 @@ def _is_unchanged(path: str, frozen: LinkedFile) -> bool:
     return facts.st_mtime_ns == frozen.mtime_ns and frozen.size in (None, facts.st_size)
 
 
-def _told(names: Sequence[str]) -> list[str]:
+def _list_few(names: Sequence[str]) -> list[str]:
     """Each by itself, as long as they are few."""
     more = len(names) - MOST_TOLD
     return list(names) if more <= 0 else [*names[: MOST_TOLD - 1], f"{names[MOST_TOLD - 1]} and {more} others"]
@@ -218,12 +218,12 @@ def _copy_file(source: str, target: str) -> None:
 
     Source: copy_file_range(2), which clones extents on Btrfs, XFS and others; elsewhere it copies in the kernel.
     """
-    if not _cloned(source, target):
+    if not _clone(source, target):
         shutil.copyfile(source, target)
     shutil.copystat(source, target)
 
 
-def _cloned(source: str, target: str) -> bool:
+def _clone(source: str, target: str) -> bool:
     if not hasattr(os, "copy_file_range"):
         return False
     with contextlib.suppress(OSError), open(source, "rb", 0) as reader, open(target, "wb", 0) as writer:

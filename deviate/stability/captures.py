@@ -28,18 +28,20 @@ def stability(
     from deviate import stats
     from deviate.stability.groups import read_groups, refuse_unknown, with_groups
 
-    asked = read_groups(groups)
-    captured = [captured_of(it) for it in experiments]
-    if groups and not any(it.sets for it in captured):
-        reasons = [reason for it in captured for reason in it.reasons]
+    group_tables = read_groups(groups)
+    captured = [captured_of(experiment) for experiment in experiments]
+    if groups and not any(capture.sets for capture in captured):
+        reasons = [reason for capture in captured for reason in capture.reasons]
         raise InputError(
             f"--groups {groups[0]}: no predictions are on record that could be grouped",
             reasons[0] if reasons else "run with --capture predictions, under another --name",
         )
-    labels = [f"{it.name}:{it.variant}" for it in experiments]
-    captured = [with_groups(it, asked, label) for it, label in zip(captured, labels, strict=True)]
-    refuse_unknown(captured, asked)
-    columns = [*asked.logged, *(name for table in asked.tables for name in table.columns)] if groups else None
+    labels = [f"{experiment.name}:{experiment.variant}" for experiment in experiments]
+    captured = [with_groups(capture, group_tables, label) for capture, label in zip(captured, labels, strict=True)]
+    refuse_unknown(captured, group_tables)
+    columns = (
+        [*group_tables.logged, *(name for table in group_tables.tables for name in table.columns)] if groups else None
+    )
     return stats.stability(
         captured,
         experiments,

@@ -60,12 +60,12 @@ def read_groups(texts: Sequence[str]) -> Groups:
     """
     tables, logged = [], []
     for text in texts:
-        found = FORM.fullmatch(text)
-        if found is None:
+        match = FORM.fullmatch(text)
+        if match is None:
             logged += [name.strip() for name in text.split(",") if name.strip()]
         else:
-            wanted = [name.strip() for name in (found["columns"] or "").split(",") if name.strip()]
-            tables.append(_table(Path(found["file"]), found["set"], wanted))
+            wanted = [name.strip() for name in (match["columns"] or "").split(",") if name.strip()]
+            tables.append(_table(Path(match["file"]), match["set"], wanted))
     return Groups(tuple(tables), tuple(logged))
 
 
@@ -86,13 +86,13 @@ def with_groups(captured: Captured, groups: Groups, label: str) -> Captured:
 
 def refuse_unknown(captured: Sequence[Captured], groups: Groups) -> None:
     """Raise InputError for a column that no script has logged."""
-    there = sorted({name for it in captured for found in it.sets for name in found.columns})
+    names = sorted({name for capture in captured for captured_set in capture.sets for name in captured_set.columns})
     for name in groups.logged:
-        if name not in there:
-            known = f"columns on record: {', '.join(there)}" if there else "no columns are on record"
+        if name not in names:
+            hint = f"columns on record: {', '.join(names)}" if names else "no columns are on record"
             raise InputError(
                 f"--groups {name}: no run has logged a column of that name",
-                f"{known}; log it with deviate.log_groups, or name a file: --groups groups.csv:{name}",
+                f"{hint}; log it with deviate.log_groups, or name a file: --groups groups.csv:{name}",
             )
 
 
@@ -115,8 +115,8 @@ def _table(path: Path, set_name: str | None, wanted: Sequence[str]) -> Table:
         if name not in head:
             raise InputError(f"--groups {path} has no column {name!r}", f"it has: {', '.join(head)}")
     columns = {name: np.array([row[at].strip() for row in body]) for at, name in enumerate(head)}
-    named = next((name for name in head if name.lower() in IDS and name not in wanted), None)
-    ids = None if named is None else _ids(path, named, columns.pop(named))
+    id_column = next((name for name in head if name.lower() in IDS and name not in wanted), None)
+    ids = None if id_column is None else _ids(path, id_column, columns.pop(id_column))
     chosen = {name: columns[name] for name in wanted or columns}
     if not chosen:
         raise InputError(f"--groups {path} has ids alone", "add a column that tells the group of each example")
@@ -139,52 +139,52 @@ def _ids(path: Path, name: str, column: Column) -> npt.NDArray[np.int64]:
 def _with_table(captured: Captured, table: Table, label: str) -> Captured:
     if not captured.sets:
         return captured
-    bases = [it for it in captured.sets if "+" not in it.name]
+    bases = [captured_set for captured_set in captured.sets if "+" not in captured_set.name]
     if table.set_name is not None:
-        bases = [it for it in bases if it.name == table.set_name]
+        bases = [base for base in bases if base.name == table.set_name]
         if not bases:
-            there = ", ".join(it.name for it in captured.sets)
-            raise InputError(f"--groups: {label} has no set {table.set_name!r}", f"it has: {there}")
-    fitting = {it.name: columns for it in bases if (columns := _columns(it, table)) is not None}
+            names = ", ".join(captured_set.name for captured_set in captured.sets)
+            raise InputError(f"--groups: {label} has no set {table.set_name!r}", f"it has: {names}")
+    fitting = {base.name: columns for base in bases if (columns := _columns(base, table)) is not None}
     if not fitting:
-        sizes = ", ".join(f"{it.name} {_size(it)}" for it in bases)
+        sizes = ", ".join(f"{base.name} {_size(base)}" for base in bases)
         raise InputError(
             f"--groups {table.file} has {table.n_rows} rows, and no set of {label} has so many examples: {sizes}",
             "give a row per example, in the order of the set, or a column id with the number of the example from 0",
         )
-    if all(it.alignment == "input" for it in bases if it.name in fitting):
+    if all(base.alignment == "input" for base in bases if base.name in fitting):
         raise InputError(
             f"--groups {table.file}: {label} goes through its examples in another order in each run, so that rows of a "
             "file fit none of them",
             "log the groups with the examples: deviate.log_predictions(…, group=…)",
         )
     sets = tuple(
-        dataclasses.replace(it, columns={**it.columns, **fitting[it.name]})
-        if it.name in fitting and it.alignment == "position"
-        else it
-        for it in captured.sets
+        dataclasses.replace(captured_set, columns={**captured_set.columns, **fitting[captured_set.name]})
+        if captured_set.name in fitting and captured_set.alignment == "position"
+        else captured_set
+        for captured_set in captured.sets
     )
     return dataclasses.replace(captured, sets=sets)
 
 
-def _size(found: CapturedSet) -> int:
+def _size(captured_set: CapturedSet) -> int:
     """Examples of the set, as far as is known: those of the first run, at least up to the last that is left."""
-    if found.n_seen is not None:
-        return found.n_seen
-    return int(found.positions.max()) + 1 if len(found.positions) else 0
+    if captured_set.n_seen is not None:
+        return captured_set.n_seen
+    return int(captured_set.positions.max()) + 1 if len(captured_set.positions) else 0
 
 
-def _columns(found: CapturedSet, table: Table) -> dict[str, Column] | None:
+def _columns(captured_set: CapturedSet, table: Table) -> dict[str, Column] | None:
     """Columns of a table for the examples of a set; None where its rows are not theirs."""
-    size = _size(found)
+    size = _size(captured_set)
     if table.ids is None:
         if table.n_rows != size:
             return None
-        return {name: column[found.positions] for name, column in table.columns.items()}
+        return {name: column[captured_set.positions] for name, column in table.columns.items()}
     if table.ids.max() >= size:
         return None
     place = np.full(size, -1)
     place[table.ids] = np.arange(table.n_rows)
-    if (place[found.positions] < 0).any():
+    if (place[captured_set.positions] < 0).any():
         return None
-    return {name: column[place[found.positions]] for name, column in table.columns.items()}
+    return {name: column[place[captured_set.positions]] for name, column in table.columns.items()}

@@ -14,30 +14,29 @@ if TYPE_CHECKING:
     from deviate.workflows.check import Gate as Gate
     from deviate.workflows.check import asked_metrics as asked_metrics
     from deviate.workflows.check import check as check
-    from deviate.workflows.check import foresee_check as foresee_check
     from deviate.workflows.check import margins_of as margins_of
-    from deviate.workflows.cleanup import Tidied as Tidied
+    from deviate.workflows.check import warn_of_few_runs as warn_of_few_runs
+    from deviate.workflows.cleanup import Cleanup as Cleanup
+    from deviate.workflows.cleanup import clean_up as clean_up
+    from deviate.workflows.cleanup import clean_up_cache as clean_up_cache
     from deviate.workflows.cleanup import size as size
-    from deviate.workflows.cleanup import tidy as tidy
-    from deviate.workflows.cleanup import tidy_cache as tidy_cache
-    from deviate.workflows.columns_apart import columns_apart as columns_apart
-    from deviate.workflows.execute import carry_out as carry_out
+    from deviate.workflows.execute import execute_experiments as execute_experiments
     from deviate.workflows.execute import fair_order as fair_order
     from deviate.workflows.execute import find as find
     from deviate.workflows.execute import interpreter_labels as interpreter_labels
     from deviate.workflows.execute import open_experiment as open_experiment
+    from deviate.workflows.execute import record_comparison as record_comparison
+    from deviate.workflows.execute import record_report as record_report
     from deviate.workflows.execute import specs_of as specs_of
-    from deviate.workflows.execute import tell_compared as tell_compared
-    from deviate.workflows.execute import tell_reported as tell_reported
     from deviate.workflows.execute import work as work
-    from deviate.workflows.judge import Judging as Judging
+    from deviate.workflows.judge import AnalysisOptions as AnalysisOptions
     from deviate.workflows.judge import describe as describe
-    from deviate.workflows.judge import foresee as foresee
     from deviate.workflows.judge import judge as judge
+    from deviate.workflows.judge import validate_request as validate_request
     from deviate.workflows.judge import write as write
+    from deviate.workflows.live_estimates import ExperimentScores as ExperimentScores
+    from deviate.workflows.live_estimates import LiveEstimates as LiveEstimates
     from deviate.workflows.live_estimates import Mean as Mean
-    from deviate.workflows.live_estimates import Scores as Scores
-    from deviate.workflows.live_estimates import Standing as Standing
     from deviate.workflows.overhead import find_cost as find_cost
     from deviate.workflows.overhead import modes_of as modes_of
     from deviate.workflows.overhead import profiled_name as profiled_name
@@ -51,9 +50,9 @@ if TYPE_CHECKING:
     from deviate.workflows.refs import find_reference as find_reference
     from deviate.workflows.refs import prepare_at as prepare_at
     from deviate.workflows.report_files import write_tables as write_tables
-    from deviate.workflows.request import Begun as Begun
-    from deviate.workflows.request import Growth as Growth
+    from deviate.workflows.request import PreparedExperiment as PreparedExperiment
     from deviate.workflows.request import Request as Request
+    from deviate.workflows.request import SampleSizeRule as SampleSizeRule
     from deviate.workflows.same_data import SameData as SameData
     from deviate.workflows.sources import published_table as published_table
     from deviate.workflows.sources import read as read
@@ -63,17 +62,18 @@ if TYPE_CHECKING:
     from deviate.workflows.sources import records_folder as records_folder
     from deviate.workflows.sources import report_folder as report_folder
     from deviate.workflows.sources import report_path as report_path
+    from deviate.workflows.split_columns import split_columns as split_columns
     from deviate.workflows.states import AttemptState as AttemptState
     from deviate.workflows.states import Expected as Expected
     from deviate.workflows.states import RunState as RunState
     from deviate.workflows.states import attempt_states as attempt_states
-    from deviate.workflows.states import expected as expected
+    from deviate.workflows.states import expected_runs as expected_runs
     from deviate.workflows.states import in_use as in_use
     from deviate.workflows.states import n_steps_of as n_steps_of
     from deviate.workflows.states import run_states as run_states
     from deviate.workflows.states import rung_of as rung_of
     from deviate.workflows.states import runs_on_record as runs_on_record
-    from deviate.workflows.stopping_rule import Further as Further
+    from deviate.workflows.stopping_rule import StoppingRule as StoppingRule
     from deviate.workflows.stopping_rule import declare as declare
     from deviate.workflows.sweep import has_sweep as has_sweep
     from deviate.workflows.sweep import judge_sweep as judge_sweep
@@ -96,38 +96,38 @@ load_on_first_use(
             "Gate",
             "asked_metrics",
             "check",
-            "foresee_check",
+            "warn_of_few_runs",
             "margins_of",
         ),
         "deviate.workflows.cleanup": (
-            "Tidied",
+            "Cleanup",
             "size",
-            "tidy",
-            "tidy_cache",
+            "clean_up",
+            "clean_up_cache",
         ),
-        "deviate.workflows.columns_apart": ("columns_apart",),
+        "deviate.workflows.split_columns": ("split_columns",),
         "deviate.workflows.execute": (
-            "carry_out",
+            "execute_experiments",
             "fair_order",
             "find",
             "interpreter_labels",
             "open_experiment",
             "specs_of",
-            "tell_compared",
-            "tell_reported",
+            "record_comparison",
+            "record_report",
             "work",
         ),
         "deviate.workflows.judge": (
-            "Judging",
+            "AnalysisOptions",
             "describe",
-            "foresee",
+            "validate_request",
             "judge",
             "write",
         ),
         "deviate.workflows.live_estimates": (
             "Mean",
-            "Scores",
-            "Standing",
+            "ExperimentScores",
+            "LiveEstimates",
         ),
         "deviate.workflows.overhead": (
             "find_cost",
@@ -151,8 +151,8 @@ load_on_first_use(
         ),
         "deviate.workflows.report_files": ("write_tables",),
         "deviate.workflows.request": (
-            "Begun",
-            "Growth",
+            "PreparedExperiment",
+            "SampleSizeRule",
             "Request",
         ),
         "deviate.workflows.same_data": ("SameData",),
@@ -171,7 +171,7 @@ load_on_first_use(
             "Expected",
             "RunState",
             "attempt_states",
-            "expected",
+            "expected_runs",
             "in_use",
             "n_steps_of",
             "run_states",
@@ -179,7 +179,7 @@ load_on_first_use(
             "runs_on_record",
         ),
         "deviate.workflows.stopping_rule": (
-            "Further",
+            "StoppingRule",
             "declare",
         ),
         "deviate.workflows.sweep": (

@@ -19,7 +19,7 @@ from deviate.records import (
     baseline_text,
     read_manifest,
 )
-from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.judge import AnalysisOptions, judge_scores
 
 FORM = "baseline"
 """The sink of metrics that come from a committed baseline."""
@@ -31,20 +31,20 @@ ABSENT = "absent"
 
 
 def baseline_of(
-    experiment: Experiment, judging: Judging, *, metrics: Sequence[str] = (), margins: Mapping[str, float]
+    experiment: Experiment, options: AnalysisOptions, *, metrics: Sequence[str] = (), margins: Mapping[str, float]
 ) -> str:
     """The file to commit, as text.
 
     Args:
-        judging: how scores are read; its metric is the primary one.
+        options: how scores are read; its metric is the primary one.
         metrics: names of those that are kept; by default every quality metric.
         margins: metric to margin, where it departs from what is on record; "" for the primary or only one.
 
     Raises:
         InputError: runs are missing, a name is none of its metrics, or there is nothing to keep.
     """
-    described = judge_scores([experiment], judging, compares=False)
-    found = {it.metric.name: it for it in described.experiments[0].descriptions}
+    described = judge_scores([experiment], options, compares=False)
+    descriptions = {description.metric.name: description for description in described.experiments[0].descriptions}
     missing = [run.replicate for run in experiment.runs if run.status in {"lost", "cancelled", "silent"}]
     n_missing = len(missing) + max(0, experiment.n_planned - len(experiment.runs))
     if n_missing and not experiment.imported:
@@ -53,19 +53,25 @@ def baseline_of(
             f"carry them out first: deviate resume {experiment.name}",
         )
     for name in (*metrics, *filter(None, margins)):
-        if name not in found:
-            raise InputError(f"{experiment.name} has no metric {name}", f"it has: {', '.join(found)}")
-    kept = [it for it in found.values() if it.metric.name in metrics or (not metrics and it.metric.role == "quality")]
-    kept = [it for it in kept if it.n]
-    if not kept:
+        if name not in descriptions:
+            raise InputError(f"{experiment.name} has no metric {name}", f"it has: {', '.join(descriptions)}")
+    saved = [
+        description
+        for description in descriptions.values()
+        if description.metric.name in metrics or (not metrics and description.metric.role == "quality")
+    ]
+    saved = [description for description in saved if description.n]
+    if not saved:
         raise InputError(f"{experiment.name} has no scores to keep", "name metrics that its runs report with --metric")
-    own = described.primary if len(kept) > 1 else kept[0].metric.name
-    given = {name or own: margin for name, margin in margins.items()}
-    if None in given:
+    primary = described.primary if len(saved) > 1 else saved[0].metric.name
+    margin_of = {name or primary: margin for name, margin in margins.items()}
+    if None in margin_of:
         raise InputError(
-            "--margin: which metric is meant cannot be told", f"write it as --margin {next(iter(found))}=…"
+            "--margin: which metric is meant cannot be told", f"write it as --margin {next(iter(descriptions))}=…"
         )
-    values = {it.metric.name: {score.replicate: score.value for score in it.scores} for it in kept}
+    values = {
+        description.metric.name: {score.replicate: score.value for score in description.scores} for description in saved
+    }
     git = None if experiment.folder is None or experiment.imported else _commit(experiment.folder)
     return baseline_text(
         Baseline(
@@ -79,11 +85,11 @@ def baseline_of(
             environment=common(facts_of(experiment)),
             metrics=tuple(
                 dataclasses.replace(
-                    it.metric,
-                    is_primary=it.metric.name == own,
-                    margin=given.get(it.metric.name, it.metric.margin),
+                    description.metric,
+                    is_primary=description.metric.name == primary,
+                    margin=margin_of.get(description.metric.name, description.metric.margin),
                 )
-                for it in kept
+                for description in saved
             ),
             runs=tuple(
                 BaselineRun(
@@ -116,7 +122,7 @@ def facts_of(experiment: Experiment) -> Facts:
         levels[THREADS] = {str(experiment.n_threads): None}
     elif experiment.folder is not None and not experiment.imported:
         levels[THREADS] = {"not limited": None}
-    return {name: tuple(found) for name, found in levels.items()}
+    return {name: tuple(values) for name, values in levels.items()}
 
 
 def common(facts: Facts) -> dict[str, str]:
@@ -126,7 +132,7 @@ def common(facts: Facts) -> dict[str, str]:
 
 def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
     """Facts that both sides tell, and tell otherwise; a variable that is not told was not set."""
-    told: list[str] = []
+    differences: list[str] = []
     for name in sorted({*baseline, *candidate}, key=str.casefold):
         if name.startswith(VARIABLE) and not (ALWAYS_TOLD in baseline and ALWAYS_TOLD in candidate):
             continue
@@ -134,9 +140,9 @@ def not_alike(baseline: Facts, candidate: Facts) -> list[str]:
             continue
         before, after = baseline.get(name, (ABSENT,)), candidate.get(name, (ABSENT,))
         if set(before) != set(after):
-            told.append(f"{name}: {' or '.join(before)}, then {' or '.join(after)}")
-    more = [f"and {len(told) - MOST_APART} more"] if len(told) > MOST_APART else []
-    return [*told[:MOST_APART], *more]
+            differences.append(f"{name}: {' or '.join(before)}, then {' or '.join(after)}")
+    more = [f"and {len(differences) - MOST_APART} more"] if len(differences) > MOST_APART else []
+    return [*differences[:MOST_APART], *more]
 
 
 def _commit(place: Path) -> tuple[str, bool] | None:

@@ -14,18 +14,18 @@ from deviate.base import redacted_words
 from deviate.errors import InputError
 from deviate.model import Settings, Snapshot, Variant
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER
-from deviate.project import Prepared
+from deviate.project import PreparedScript
 from deviate.records import Plan, VariantPlan
 from deviate.workflows.execute import specs_of
-from deviate.workflows.request import Begun, Request
+from deviate.workflows.request import PreparedExperiment, Request
 
 LONGEST_NAME = 80
 """Characters of a name made from a script's: an experiment of the same one gets a number after it."""
 
 
 def begin(
-    prepared: Prepared, request: Request, folder: Path, *, name: str | None = None, like: Snapshot | None = None
-) -> Begun:
+    prepared: PreparedScript, request: Request, folder: Path, *, name: str | None = None, like: Snapshot | None = None
+) -> PreparedExperiment:
     """Freeze the project into a new experiment, or go on with one that has the same code and command.
 
     Args:
@@ -40,19 +40,19 @@ def begin(
     """
     if request.needs_metrics and not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
-    known = {plan.name: plan for plan in records.list_experiments(folder)}
-    asked = name or request.name
+    plans = {plan.name: plan for plan in records.list_experiments(folder)}
+    wanted_name = name or request.name
     stem = name_of(Path(prepared.analysis.script))
-    name = asked or stem
-    if name in known:
+    name = wanted_name or stem
+    if name in plans:
         with _frozen_now(prepared, folder) as now:
             number = 1
-            while name in known:
-                misfit = _misfit(known[name], prepared, request, folder, now)
+            while name in plans:
+                misfit = _misfit(plans[name], prepared, request, folder, now)
                 if not misfit:
-                    return _go_on(known[name], prepared, request, folder)
-                if asked is not None:
-                    raise _taken(name, misfit)
+                    return _go_on(plans[name], prepared, request, folder)
+                if wanted_name is not None:
+                    raise _name_is_taken(name, misfit)
                 number += 1
                 name = f"{stem}-{number}"
     place = records.place_of(folder, name)
@@ -60,28 +60,30 @@ def begin(
         if not records.experiment_file(place).exists():
             return _make(prepared, request, folder, name, like)
     records.read_plan(place)  # which says so where it is damaged
-    return begin(prepared, request, folder, name=asked, like=like)  # somebody made it since we looked
+    return begin(prepared, request, folder, name=wanted_name, like=like)  # somebody made it since we looked
 
 
-def refuse_misfit(prepared: Prepared, request: Request, folder: Path, name: str) -> None:
+def refuse_misfit(prepared: PreparedScript, request: Request, folder: Path, name: str) -> None:
     """Raise InputError where an experiment cannot begin under this name, before any other one has begun."""
     if request.needs_metrics and not prepared.selection.metrics:
         raise analysis.explain_nothing_found(prepared.analysis)
-    known = {plan.name: plan for plan in records.list_experiments(folder)}
-    if name in known:
+    plans = {plan.name: plan for plan in records.list_experiments(folder)}
+    if name in plans:
         with _frozen_now(prepared, folder) as now:
-            if misfit := _misfit(known[name], prepared, request, folder, now):
-                raise _taken(name, misfit)
+            if misfit := _misfit(plans[name], prepared, request, folder, now):
+                raise _name_is_taken(name, misfit)
 
 
-def _taken(name: str, misfit: str) -> InputError:
+def _name_is_taken(name: str, misfit: str) -> InputError:
     return InputError(
         f"an experiment named {name} exists already, with {misfit}",
         f"choose another name with --name; deviate resume {name} goes on with the files of then",
     )
 
 
-def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: Snapshot | None) -> Begun:
+def _make(
+    prepared: PreparedScript, request: Request, folder: Path, name: str, like: Snapshot | None
+) -> PreparedExperiment:
     """Freeze the project into a new experiment. Its plan is written last: without it there is no experiment."""
     place = records.new_experiment_folder(folder, name)
     target = prepared.target
@@ -108,19 +110,19 @@ def _make(prepared: Prepared, request: Request, folder: Path, name: str, like: S
         wrap=request.wrap,
         n_threads=request.n_threads,
         settings=request.settings,
-        looks=request.growth.looks,
-        spending=request.growth.spending,
-        precision=request.growth.precision,
-        capture=replay.whole_keeping(request.capture),
+        looks=request.sample_size.looks,
+        spending=request.sample_size.spending,
+        precision=request.sample_size.precision,
+        capture=replay.with_defaults(request.capture),
         sweep=request.sweep,
         streams=streams,
         scores=SCORES_NUMBER,
     )
     records.create_experiment(place, plan)
-    return Begun(name, place, snapshot, plan)
+    return PreparedExperiment(name, place, snapshot, plan)
 
 
-def _frozen(prepared: Prepared, request: Request, place: Path) -> Snapshot:
+def _frozen(prepared: PreparedScript, request: Request, place: Path) -> Snapshot:
     """The project as it stands, after the commands that prepare it."""
     target = prepared.target
     snapshot = instrument.freeze(
@@ -140,13 +142,17 @@ def _frozen(prepared: Prepared, request: Request, place: Path) -> Snapshot:
 
 def name_of(script: Path) -> str:
     """The script's own name as far as it can name an experiment: letters lose their accents, other signs become `_`."""
-    plain = (it for it in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(it))
-    name = "".join(it if it.isascii() and (it.isalnum() or it in "_.-") else "_" for it in plain)
+    plain = (
+        character for character in unicodedata.normalize("NFKD", script.stem) if not unicodedata.combining(character)
+    )
+    name = "".join(
+        character if character.isascii() and (character.isalnum() or character in "_.-") else "_" for character in plain
+    )
     return name.lstrip(".-")[:LONGEST_NAME] or "experiment"
 
 
 @contextmanager
-def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
+def _frozen_now(prepared: PreparedScript, folder: Path) -> Iterator[Path]:
     """The project as it stands, frozen for a moment, to tell whether an experiment on record has the same."""
     staged = folder / "cache" / f"staged-{time.time_ns()}"
     try:
@@ -163,7 +169,7 @@ def _frozen_now(prepared: Prepared, folder: Path) -> Iterator[Path]:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now: Path) -> str:
+def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path, now: Path) -> str:
     """What keeps these runs from being more of that experiment; empty when nothing does."""
     if plan.imported:
         return "runs that were imported"
@@ -175,7 +181,7 @@ def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now:
         ("--wrap", (plan.wrap,), (request.wrap,)),
     ):
         if was != wanted:
-            return f"another {kind}: {_told(was)}"
+            return f"another {kind}: {_command_text(was)}"
     if plan.cwd != target.cwd:
         return f"another working folder: {plan.cwd}"
     if plan.environment != request.environment:
@@ -184,14 +190,14 @@ def _misfit(plan: Plan, prepared: Prepared, request: Request, folder: Path, now:
         return f"another experiment seed: {plan.seed}"
     if request.sweep is not None and plan.sweep != request.sweep:
         return "runs of another sweep" if plan.sweep else "runs that belong to no sweep"
-    if not replay.is_kept(request.capture, plan.capture):
-        return f"another --capture: its runs keep {replay.tell_keeping(plan.capture)}"
+    if not replay.is_captured(request.capture, plan.capture):
+        return f"another --capture: its runs keep {replay.describe_capture(plan.capture)}"
     recorded = {variant.name: variant.definition for variant in plan.variants}
     for variant in request.variants:
         if variant.name in recorded and not _is_same(recorded[variant.name], variant):
             definition = recorded[variant.name]
-            told = replay.tell(definition) if definition else "that of an older deviate"
-            return f"another definition of variant {variant.name}: {told}"
+            recorded_text = replay.describe_variant(definition) if definition else "that of an older deviate"
+            return f"another definition of variant {variant.name}: {recorded_text}"
     changed = instrument.changed_files(records.snapshot_folder(records.find_experiment(folder, plan.name)), now)
     if changed:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
@@ -205,11 +211,11 @@ def _is_same(recorded: Variant | None, now: Variant) -> bool:
     return dataclasses.replace(recorded, description=now.description) == now
 
 
-def _told(commands: Sequence[Sequence[str]]) -> str:
+def _command_text(commands: Sequence[Sequence[str]]) -> str:
     return "; ".join(shlex.join(redacted_words(words)) for words in commands if words) or "none"
 
 
-def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Begun:
+def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> PreparedExperiment:
     """More runs, or other variants, of an experiment on record; the limit of threads stays, for it is part of them."""
     place = records.find_experiment(folder, plan.name)
     planned = {variant.name: variant for variant in plan.variants}
@@ -226,15 +232,19 @@ def _go_on(plan: Plan, prepared: Prepared, request: Request, folder: Path) -> Be
         variants=tuple(planned.values()),
         jobs=request.settings.jobs,
         settings=request.settings,
-        **({"precision": request.growth.precision} if request.growth.precision and not _is_compared(plan) else {}),
+        **(
+            {"precision": request.sample_size.precision}
+            if request.sample_size.precision and not _is_compared(plan)
+            else {}
+        ),
     )
     notes += [*_rule_notes(plan), *_selection_notes(plan, prepared), *_looks_notes(plan, request)]
     notes += _capture_notes(plan, request)
     snapshot = Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash)
-    return Begun(plan.name, place, snapshot, changed, tuple(notes))
+    return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes))
 
 
-def resume_notes(begun: Begun) -> tuple[str, ...]:
+def resume_notes(begun: PreparedExperiment) -> tuple[str, ...]:
     """What the user has to know before the runs that an experiment lacks are carried out."""
     plan = begun.plan
     orders = [replay.Order(begun.folder, spec) for spec in specs_of(plan, begun.snapshot)]
@@ -246,7 +256,7 @@ def resume_notes(begun: Begun) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def keep_settings(begun: Begun, settings: Settings) -> None:
+def keep_settings(begun: PreparedExperiment, settings: Settings) -> None:
     """Write down how runs are carried out from now on: workers read it."""
     records.change_experiment(begun.folder, time=time.time(), settings=settings)
 
@@ -266,7 +276,7 @@ def _rule_notes(plan: Plan) -> Iterator[str]:
             yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
 
 
-def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:
+def _selection_notes(plan: Plan, prepared: PreparedScript) -> Iterator[str]:
     """Another choice of metrics needs no new runs: it is said, and holds from now on."""
     was = {metric.name: metric for metric in plan.selection.metrics}
     now = {metric.name: metric for metric in prepared.selection.metrics}
@@ -281,21 +291,21 @@ def _selection_notes(plan: Plan, prepared: Prepared) -> Iterator[str]:
 
 def _capture_notes(plan: Plan, request: Request) -> Iterator[str]:
     """Runs of one experiment keep the same, so that what is not asked for this time is kept all the same."""
-    if replay.tell_keeping(plan.capture) != replay.tell_keeping(request.capture):
-        yield f"runs go on keeping {replay.tell_keeping(plan.capture)}, as those on record"
+    if replay.describe_capture(plan.capture) != replay.describe_capture(request.capture):
+        yield f"runs go on keeping {replay.describe_capture(plan.capture)}, as those on record"
 
 
 def _is_compared(plan: Plan) -> bool:
     """Whether its runs have been compared with others: what decides their number can no longer be declared before."""
-    return any(it.is_comparison for it in plan.reported)
+    return any(showing.is_comparison for showing in plan.reported)
 
 
 def _looks_notes(plan: Plan, request: Request) -> Iterator[str]:
-    if request.growth.looks and request.growth.looks != plan.looks:
+    if request.sample_size.looks and request.sample_size.looks != plan.looks:
         declared = ", ".join(map(str, plan.looks)) or "none"
         yield f"looks are declared before the first run: those of this experiment stay ({declared})"
     n_before = min((variant.n_runs for variant in plan.variants), default=0)
-    grows = request.runs > n_before or request.growth.precision
+    grows = request.runs > n_before or request.sample_size.precision
     if _is_compared(plan) and grows and not plan.looks and not plan.precision:
         yield (
             f"runs are added after {n_before} were compared: an unplanned look, so that comparisons give no verdict; "

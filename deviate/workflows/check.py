@@ -13,7 +13,7 @@ from deviate.model import Direction, Experiment, ExperimentFindings, Findings, S
 from deviate.model.check import CheckFindings, ControlCheck, RecordsCheck
 from deviate.model.minimum import PAIRED_ALONE_RUNS, VERDICT_RUNS
 from deviate.workflows.baseline import FORM, facts_of, not_alike
-from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read, read_variants
 
 CONTROL = "control"
@@ -49,12 +49,12 @@ class Gate:
                 )
 
 
-def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: Judging) -> CheckFindings:
+def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: AnalysisOptions) -> CheckFindings:
     """Judge a baseline and its candidates.
 
     Args:
         folder: the `.deviate/` folder.
-        judging: without a metric and a margin, which the gate has.
+        options: without a metric and a margin, which the gate has.
 
     Raises:
         InputError: a metric is not there, has no direction, or was read otherwise on one side; or whose margin is
@@ -63,24 +63,24 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, judging: 
     # Half a second of scipy, which no verb but those that judge should wait for.
     from deviate.stats import check_completion, check_control, check_metrics
 
-    declared = _declared(experiments, judging.matches)
-    names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", judging.directions)
+    declared = _declared_metrics(experiments, options.matches)
+    names = asked_metrics(declared, gate, f"experiment {experiments[0].name}", options.directions)
     margined = _with_margins(experiments, margins_of(names, gate.margins))
-    _refuse_other_aggregates(margined, names, judging)
-    sides = _without_unkept(margined, judging.matches) if _is_baseline_file(experiments[0]) else margined
-    findings = judge_scores(sides, dataclasses.replace(judging, metric=names[0], margin=None))
+    _refuse_other_aggregates(margined, names, options)
+    sides = _without_unkept(margined, options.matches) if _is_baseline_file(experiments[0]) else margined
+    findings = judge_scores(sides, dataclasses.replace(options, metric=names[0], margin=None))
     _refuse_unasked(findings, names)
     controls: list[ControlCheck] = [
-        check_control(name, it) for name, it in _controls(folder, experiments, gate.controls)
+        check_control(name, runs) for name, runs in _controls(folder, experiments, gate.controls)
     ]
     return CheckFindings(
         metrics=check_metrics(
-            findings.pairs, names, confidence=judging.confidence, partners=_partners(experiments, _labels(findings))
+            findings.pairs, names, confidence=options.confidence, partners=_partners(experiments, _labels(findings))
         ),
-        completions=check_completion(findings.pairs, confidence=judging.confidence),
+        completions=check_completion(findings.pairs, confidence=options.confidence),
         controls=tuple(controls),
         records=tuple(
-            _records(it, label, names) for it, label in zip(findings.experiments, _labels(findings), strict=True)
+            _records(item, label, names) for item, label in zip(findings.experiments, _labels(findings), strict=True)
         ),
         warnings=tuple(_warnings(experiments, _labels(findings))),
         findings=findings,
@@ -102,39 +102,41 @@ def asked_metrics(
     """
     from deviate.stats import find_primary, require_metric
 
-    known = [it.name for it in metrics]
+    known_names = [metric.name for metric in metrics]
     for name in (*gate.metrics, *filter(None, gate.margins)):
-        require_metric(name, known, where)
+        require_metric(name, known_names, where)
     if gate.metrics:
         return list(gate.metrics)
-    found, _ = find_primary(
-        [dataclasses.replace(it, direction=directions.get(it.name, it.direction)) for it in metrics]
+    primary, _ = find_primary(
+        [dataclasses.replace(metric, direction=directions.get(metric.name, metric.direction)) for metric in metrics]
     )
-    if found is None:
-        quality = [it.name for it in metrics if it.role == "quality"] or known
+    if primary is None:
+        quality = [metric.name for metric in metrics if metric.role == "quality"] or known_names
         raise InputError(
             f"which metric of {where} decides cannot be told",
             f"name it with --metric, once or several times: {', '.join(quality)}",
         )
-    return [found]
+    return [primary]
 
 
-def foresee_check(runs: int, *, is_paired: bool) -> str:
+def warn_of_few_runs(runs: int, *, is_paired: bool) -> str:
     """Why so many runs can decide nothing, before the first of them; empty where they can."""
     needed = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
     if runs >= needed:
         return ""
-    what = f"{needed} pairs" if is_paired else f"{needed} runs of each side"
-    return f"{runs} run{'s' * (runs > 1)} decide nothing: below {what} a check is always undecided"
+    minimum = f"{needed} pairs" if is_paired else f"{needed} runs of each side"
+    return f"{runs} run{'s' * (runs > 1)} decide nothing: below {minimum} a check is always undecided"
 
 
-def _declared(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> tuple[SelectedMetric, ...]:
+def _declared_metrics(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> tuple[SelectedMetric, ...]:
     """The baseline's metrics; where it declares no primary one, a declaration of a candidate counts."""
-    own = experiments[0].metrics
-    if any(it.is_primary for it in own):
-        return own
-    declared = {it.name for candidate in experiments[1:] for it in candidate.metrics if it.is_primary}
-    return tuple(dataclasses.replace(it, is_primary=matches.get(it.name, it.name) in declared) for it in own)
+    metrics = experiments[0].metrics
+    if any(metric.is_primary for metric in metrics):
+        return metrics
+    declared = {metric.name for candidate in experiments[1:] for metric in candidate.metrics if metric.is_primary}
+    return tuple(
+        dataclasses.replace(metric, is_primary=matches.get(metric.name, metric.name) in declared) for metric in metrics
+    )
 
 
 def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, float]:
@@ -148,42 +150,46 @@ def margins_of(names: Sequence[str], margins: Mapping[str, float]) -> dict[str, 
             f"--margin {margins['']:g} could be that of {' or '.join(names)}",
             f"name it: --margin {names[0]}={margins['']:g}",
         )
-    found: dict[str, float] = {}
-    for given, margin in margins.items():
-        name = given or names[0]
+    margin_of: dict[str, float] = {}
+    for key, margin in margins.items():
+        name = key or names[0]
         if name not in names:
             raise InputError(f"--margin {name}={margin:g}: {name} is not checked", f"add --metric {name}")
-        if name in found:
-            raise InputError(f"{name} has two margins, {found[name]:g} and {margin:g}", "give each metric one")
-        found[name] = margin
-    return found
+        if name in margin_of:
+            raise InputError(f"{name} has two margins, {margin_of[name]:g} and {margin:g}", "give each metric one")
+        margin_of[name] = margin
+    return margin_of
 
 
 def _with_margins(experiments: Sequence[Experiment], margins: Mapping[str, float]) -> list[Experiment]:
     """The baseline with its margins as they were asked for; those on record stand where none was."""
-    metrics = tuple(dataclasses.replace(it, margin=margins.get(it.name, it.margin)) for it in experiments[0].metrics)
+    metrics = tuple(
+        dataclasses.replace(metric, margin=margins.get(metric.name, metric.margin)) for metric in experiments[0].metrics
+    )
     return [dataclasses.replace(experiments[0], metrics=metrics), *experiments[1:]]
 
 
 def _without_unkept(experiments: Sequence[Experiment], matches: Mapping[str, str]) -> list[Experiment]:
     """Candidates without the metrics that a committed baseline was not to keep: nobody means to compare those."""
-    kept = {matches.get(it.name, it.name) for it in experiments[0].metrics}
+    stored_names = {matches.get(metric.name, metric.name) for metric in experiments[0].metrics}
     candidates = [
-        dataclasses.replace(it, metrics=tuple(metric for metric in it.metrics if metric.name in kept))
-        for it in experiments[1:]
+        dataclasses.replace(
+            experiment, metrics=tuple(metric for metric in experiment.metrics if metric.name in stored_names)
+        )
+        for experiment in experiments[1:]
     ]
     return [experiments[0], *candidates]
 
 
-def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], judging: Judging) -> None:
+def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[str], options: AnalysisOptions) -> None:
     """A committed baseline holds scores: how they were made cannot be changed any more."""
-    stored = [it for it in experiments if _is_baseline_file(it)]
+    stored = [experiment for experiment in experiments if _is_baseline_file(experiment)]
     for fixed in stored:
-        its = {it.name: it.aggregate for it in fixed.metrics if it.name in names}
-        for other in (it for it in experiments if it is not fixed):
+        its = {metric.name: metric.aggregate for metric in fixed.metrics if metric.name in names}
+        for other in (experiment for experiment in experiments if experiment is not fixed):
             for metric in other.metrics:
-                name = next((ours for ours, theirs in judging.matches.items() if theirs == metric.name), metric.name)
-                wanted = judging.aggregate or metric.aggregate
+                name = next((ours for ours, theirs in options.matches.items() if theirs == metric.name), metric.name)
+                wanted = options.aggregate or metric.aggregate
                 if name in its and its[name] != wanted:
                     raise InputError(
                         f"{fixed.name} holds the scores {its[name]} of {name}, and {other.name} is read by {wanted}",
@@ -192,19 +198,19 @@ def _refuse_other_aggregates(experiments: Sequence[Experiment], names: Sequence[
 
 
 def _is_baseline_file(experiment: Experiment) -> bool:
-    return any(it.metric.sink == FORM for it in experiment.metrics)
+    return any(metric.metric.sink == FORM for metric in experiment.metrics)
 
 
 def _refuse_unasked(findings: Findings, names: Sequence[str]) -> None:
     """Raise InputError for a metric that a candidate does not have, or that has no direction."""
     for pair in findings.pairs:
-        compared = {it.metric.name: it for it in pair.comparisons}
+        compared = {comparison.metric.name: comparison for comparison in pair.comparisons}
         for name in names:
             if name not in compared:
-                there = ", ".join(pair.unmatched_candidate) or "none"
+                unmatched = ", ".join(pair.unmatched_candidate) or "none"
                 raise InputError(
                     f"{pair.candidate} has no metric {name}",
-                    f"match it with --match {name}=NAME; of its own it has: {there}",
+                    f"match it with --match {name}=NAME; of its own it has: {unmatched}",
                 )
             if compared[name].metric.direction is None:
                 raise InputError(
@@ -214,24 +220,24 @@ def _refuse_unasked(findings: Findings, names: Sequence[str]) -> None:
 
 
 def _controls(
-    folder: Path, experiments: Sequence[Experiment], named: Sequence[str]
+    folder: Path, experiments: Sequence[Experiment], controls: Sequence[str]
 ) -> Iterator[tuple[str, Experiment | None]]:
     """The control variants of what deviate ran, and of what was named: `NAME`, or `NAME:VARIANT`."""
     seen: set[str] = set()
     for experiment in experiments:
         if experiment.folder is not None and not experiment.imported and experiment.name not in seen:
             seen.add(experiment.name)
-            has_control = any(it.name == CONTROL for it in records.read_plan(experiment.folder).variants)
+            has_control = any(variant.name == CONTROL for variant in records.read_plan(experiment.folder).variants)
             variants = records.read_experiment(experiment.folder) if has_control else ()
-            yield experiment.name, next((it for it in variants if it.variant == CONTROL), None)
-    for name in named:
+            yield experiment.name, next((runs for runs in variants if runs.variant == CONTROL), None)
+    for name in controls:
         if name not in seen:
             seen.add(name)
             found = read(folder, [name]) if ":" in name else read_variants(folder, name)
-            chosen = found if ":" in name else [it for it in found if it.variant == CONTROL]
+            chosen = found if ":" in name else [variant for variant in found if variant.variant == CONTROL]
             if not chosen:
-                there = ", ".join(it.variant for it in found)
-                raise InputError(f"--control {name}: it has no variant {CONTROL}", f"it has: {there}")
+                names = ", ".join(variant.variant for variant in found)
+                raise InputError(f"--control {name}: it has no variant {CONTROL}", f"it has: {names}")
             yield name, chosen[0]
 
 
@@ -239,7 +245,7 @@ def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> Reco
     experiment = item.experiment
     outcomes = Counter(run.status for run in experiment.runs)
     ended = {run.replicate for run in experiment.runs if run.status in {"completed", *FAILURES}}
-    missing = tuple(it for it in range(experiment.n_planned) if it not in ended)
+    missing = tuple(replicate for replicate in range(experiment.n_planned) if replicate not in ended)
     is_ours = experiment.folder is not None and not experiment.imported
     if experiment.imported:  # their numbers are those of their partners, not of a plan
         missing = tuple(run.replicate for run in experiment.runs if run.replicate not in ended)
@@ -248,7 +254,11 @@ def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> Reco
         reason = f"{len(missing)} of {experiment.n_planned} runs missing"
     elif not outcomes["completed"]:
         reason = f"none of {len(experiment.runs)} runs completed"
-    elif silent := [it.metric.name for it in item.descriptions if it.metric.name in names and not it.n]:
+    elif silent := [
+        description.metric.name
+        for description in item.descriptions
+        if description.metric.name in names and not description.n
+    ]:
         reason = f"no run has a score of {', '.join(silent)}"
     return RecordsCheck(
         label=label,
@@ -256,7 +266,9 @@ def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> Reco
         n_planned=experiment.n_planned,
         n_runs=len(ended),
         n_completed=outcomes["completed"],
-        failed=tuple((it, outcomes[it]) for it in get_args(Status) if it in FAILURES and outcomes[it]),
+        failed=tuple(
+            (status, outcomes[status]) for status in get_args(Status) if status in FAILURES and outcomes[status]
+        ),
         missing=missing,
         reason=reason,
     )
@@ -264,8 +276,12 @@ def _records(item: ExperimentFindings, label: str, names: Sequence[str]) -> Reco
 
 def _partners(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Candidates whose runs had the seeds of the baseline's runs of the same replicate."""
-    seeds, *others = ({run.replicate: run.seeds for run in it.runs} for it in experiments)
-    return [label for it, label in zip(others, labels[1:], strict=True) if it == seeds and all(seeds.values())]
+    seeds, *candidate_seeds = ({run.replicate: run.seeds for run in experiment.runs} for experiment in experiments)
+    return [
+        label
+        for own_seeds, label in zip(candidate_seeds, labels[1:], strict=True)
+        if own_seeds == seeds and all(seeds.values())
+    ]
 
 
 def _labels(findings: Findings) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Literal
 from deviate.errors import InUseError
 from deviate.records import artifacts_folder, attempts, find_experiment, runs_folder
 from deviate.replay import LEFT_OVER_S, MAKING, refuse_living, remove_work_copy, temporary_of
-from deviate.workflows.live_estimates import Scores
+from deviate.workflows.live_estimates import ExperimentScores
 from deviate.workflows.states import attempt_states, in_use
 
 CACHE_S = 3600.0
@@ -21,7 +21,7 @@ CACHE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Tidied:
+class Cleanup:
     """What was removed of one experiment, or of the cache, or would be.
 
     Attributes:
@@ -41,7 +41,7 @@ class Tidied:
     n_captured: int = 0
 
 
-def tidy(
+def clean_up(
     folder: Path,
     names: Sequence[str],
     keep: Literal["none", "best"] = "none",
@@ -51,7 +51,7 @@ def tidy(
     spares_failed: bool = False,
     takes_captured: bool = False,
     is_dry: bool = False,
-) -> tuple[Tidied, ...]:
+) -> tuple[Cleanup, ...]:
     """Remove the work copies of experiments, but not of one that is being run; gives what became of each.
 
     Args:
@@ -67,7 +67,7 @@ def tidy(
         RecordError: a file that everything hangs on is damaged.
     """
 
-    def tidied(name: str) -> Tidied:
+    def cleanup(name: str) -> Cleanup:
         place = find_experiment(folder, name)
         return _tidy(
             place,
@@ -80,20 +80,20 @@ def tidy(
             is_dry=is_dry,
         )
 
-    return tuple(tidied(name) for name in names)
+    return tuple(cleanup(name) for name in names)
 
 
-def tidy_cache(folder: Path, *, is_dry: bool = False) -> Tidied:
+def clean_up_cache(folder: Path, *, is_dry: bool = False) -> Cleanup:
     """Remove what lies under `.deviate/cache/` but for what somebody may be using."""
     cache = folder / "cache"
     if cache.is_symlink():  # whoever made the project may have made it lead anywhere
-        return Tidied("cache", problem=f"{cache} is a link: nothing behind it was removed")
-    old = [path for path in cache.glob("*") if time.time() - _touched(path) > CACHE_S]
+        return Cleanup("cache", problem=f"{cache} is a link: nothing behind it was removed")
+    old = [path for path in cache.glob("*") if time.time() - _last_change(path) > CACHE_S]
     n_bytes = sum(disk_space(path) for path in old)
     if not is_dry:
         for path in old:
             _remove(path)
-    return Tidied("cache", n_others=len(old), n_bytes=n_bytes)
+    return Cleanup("cache", n_others=len(old), n_bytes=n_bytes)
 
 
 def disk_space(path: Path) -> int:
@@ -101,13 +101,13 @@ def disk_space(path: Path) -> int:
 
     A file with several names counts nothing: the others keep it.
     """
-    return sum(it.st_blocks * 512 for it in _facts(path) if it.st_nlink == 1 or stat.S_ISDIR(it.st_mode))
+    return sum(facts.st_blocks * 512 for facts in _facts(path) if facts.st_nlink == 1 or stat.S_ISDIR(facts.st_mode))
 
 
 def size(path: Path) -> int:
     """Bytes on disk that a folder takes; a file with several names in it counts once, and links are not followed."""
-    found = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
-    return sum(found.values())
+    blocks = {(facts.st_dev, facts.st_ino): facts.st_blocks * 512 for facts in _facts(path)}
+    return sum(blocks.values())
 
 
 def _tidy(
@@ -120,27 +120,27 @@ def _tidy(
     spares_failed: bool,
     takes_captured: bool,
     is_dry: bool,
-) -> Tidied:
+) -> Cleanup:
     if links := _links(experiment):
-        return Tidied(name, problem=f"has a link where a folder belongs, {links[0]}: nothing of it was removed")
+        return Cleanup(name, problem=f"has a link where a folder belongs, {links[0]}: nothing of it was removed")
     if by := in_use(experiment):
-        return Tidied(name, problem=f"is being run by {by}: nothing of it was removed")
+        return Cleanup(name, problem=f"is being run by {by}: nothing of it was removed")
     try:
         refuse_living(runs_folder(experiment).glob("*/"), waits=not is_dry)
     except InUseError as error:
-        return Tidied(name, problem=f"is being run: {error.message}; nothing of it was removed")
-    kept: set[str] = set()
+        return Cleanup(name, problem=f"is being run: {error.message}; nothing of it was removed")
+    spared: set[str] = set()
     if keep == "best":
-        scores = Scores(experiment, metric, aggregate)
+        scores = ExperimentScores(experiment, metric, aggregate)
         scores.read()
         if scores.runs and scores.primary() is None:
-            return Tidied(
+            return Cleanup(
                 name, problem="has no primary metric to tell the best run by: nothing of it was removed; use --metric"
             )
-        kept = _best_and_worst(scores)
+        spared = _best_and_worst(scores)
     copies = list(_work_copies(experiment, spares_failed=spares_failed))
-    going = [attempt for attempt, has_completed in copies if not (has_completed and attempt.parent.name in kept)]
-    others = list(_others(experiment))
+    going = [attempt for attempt, has_completed in copies if not (has_completed and attempt.parent.name in spared)]
+    other_folders = list(_others(experiment))
     n_bytes, problem = 0, ""
     for attempt in going:
         space = disk_space(attempt / "work")
@@ -148,12 +148,12 @@ def _tidy(
             n_bytes += space
         else:
             problem = f"something of {attempt / 'work'} could not be removed: check its owner and permissions"
-    captured = list(_captured(experiment)) if takes_captured else []
-    for path in (*others, *captured):
+    captured = list(_captured_folders(experiment)) if takes_captured else []
+    for path in (*other_folders, *captured):
         n_bytes += disk_space(path)
         if not is_dry:
             _remove(path)
-    return Tidied(name, len(going), len(copies) - len(going), len(others), n_bytes, problem, len(captured))
+    return Cleanup(name, len(going), len(copies) - len(going), len(other_folders), n_bytes, problem, len(captured))
 
 
 def _links(experiment: Path) -> list[Path]:
@@ -181,16 +181,16 @@ def _others(experiment: Path) -> Iterator[Path]:
             temporary = None if claim is None else temporary_of(attempt.folder, claim)
             if temporary is not None:
                 yield temporary
-        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _touched(left) > LEFT_OVER_S)
+        yield from (left for left in run.glob(f"{MAKING}*") if time.time() - _last_change(left) > LEFT_OVER_S)
 
 
-def _captured(experiment: Path) -> Iterator[Path]:
+def _captured_folders(experiment: Path) -> Iterator[Path]:
     """Folders of captured outputs and weights, of all attempts."""
     for run in sorted(runs_folder(experiment).glob("*/")):
-        yield from (it for attempt in attempts(run) if (it := artifacts_folder(attempt)).is_dir())
+        yield from (folder for attempt in attempts(run) if (folder := artifacts_folder(attempt)).is_dir())
 
 
-def _best_and_worst(scores: Scores) -> set[str]:
+def _best_and_worst(scores: ExperimentScores) -> set[str]:
     """Names of the folders of the completed runs with the highest and the lowest score of each variant.
 
     Which of the two is the best depends on the direction of the metric; both are kept, so it need not be known. A
@@ -198,9 +198,9 @@ def _best_and_worst(scores: Scores) -> set[str]:
     """
     primary = scores.primary()
     by_variant: dict[str, list[tuple[float, int, str]]] = {}
-    for run, it in scores.runs.items():
-        if primary in it.scores:
-            by_variant.setdefault(it.variant, []).append((it.scores[primary], it.replicate, run))
+    for run, score in scores.runs.items():
+        if primary in score.scores:
+            by_variant.setdefault(score.variant, []).append((score.scores[primary], score.replicate, run))
     return {ends[2] for those in by_variant.values() for ends in (min(those), max(those))}
 
 
@@ -211,7 +211,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _touched(path: Path) -> float:
+def _last_change(path: Path) -> float:
     """When a path was modified last; now for one that has gone meanwhile."""
     try:
         return path.lstat().st_mtime

@@ -12,11 +12,11 @@ from deviate.errors import InputError, RecordError
 from deviate.model import Comparison, Experiment, Findings, PastComparison, Settings, Snapshot, Spec, Test
 from deviate.records import Plan
 from deviate.replay import Executor, Listeners, Order, Outcome
-from deviate.workflows.request import Begun
+from deviate.workflows.request import PreparedExperiment
 
 
-def carry_out(
-    begun: Sequence[Begun],
+def execute_experiments(
+    begun: Sequence[PreparedExperiment],
     settings: Settings,
     listeners: Listeners,
     *,
@@ -31,25 +31,27 @@ def carry_out(
         runs: how many of each; all that are planned when it is None.
 
     Raises:
-        InputError, RunError, RecordError, KeyboardInterrupt: as in `replay.carry_out`.
+        InputError, RunError, RecordError, KeyboardInterrupt: as in `replay.execute_orders`.
     """
     executor = make_executor(settings)
-    return replay.carry_out(
+    return replay.execute_orders(
         fair_order(begun, variants, runs), executor, settings, listeners, budget_s=budget_s, drains=True
     )
 
 
-def fair_order(begun: Sequence[Begun], variants: Sequence[str] = (), runs: int | None = None) -> list[Order]:
+def fair_order(
+    begun: Sequence[PreparedExperiment], variants: Sequence[str] = (), runs: int | None = None
+) -> list[Order]:
     """All orders, replicate by replicate, so that what drifts with time hits all alike.
 
     Within a replicate the order is random, drawn from the experiment seed, so that no variant and no experiment always
     goes first or always gets the same device.
     """
     blocks: dict[int, list[Order]] = {}
-    for it in begun:
-        for spec in specs_of(it.plan, it.snapshot):
+    for experiment in begun:
+        for spec in specs_of(experiment.plan, experiment.snapshot):
             if (not variants or spec.variant in variants) and (runs is None or spec.replicate < runs):
-                blocks.setdefault(spec.replicate, []).append(Order(it.folder, spec))
+                blocks.setdefault(spec.replicate, []).append(Order(experiment.folder, spec))
     orders: list[Order] = []
     for replicate in sorted(blocks):
         random.Random(f"order {begun[0].plan.seed} {replicate}").shuffle(blocks[replicate])
@@ -89,13 +91,13 @@ def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
     return specs
 
 
-def find(folder: Path, name: str) -> Begun:
+def find(folder: Path, name: str) -> PreparedExperiment:
     """An experiment on record, ready to go on. Raises InputError when none of that name was run here."""
     place = records.find_experiment(folder, name)
     return open_experiment(place)
 
 
-def open_experiment(place: Path) -> Begun:
+def open_experiment(place: Path) -> PreparedExperiment:
     """The experiment in a folder, ready to go on.
 
     Raises:
@@ -105,7 +107,9 @@ def open_experiment(place: Path) -> Begun:
     plan = records.read_plan(place)
     if plan.imported:
         raise InputError(f"{plan.name} was imported: there is nothing to run", "import again under another --name")
-    return Begun(plan.name, place, Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash), plan)
+    return PreparedExperiment(
+        plan.name, place, Snapshot(records.snapshot_folder(place), plan.root, plan.sources_hash), plan
+    )
 
 
 def work(place: Path, *, index: int | None = None, run: str | None = None) -> Outcome:
@@ -126,8 +130,8 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
     else:
         chosen = orders[index : index + 1] if index is not None and index >= 0 else []
     if not chosen:
-        asked = f"run {run}" if run is not None else f"index {index}"
-        raise InputError(f"experiment {begun.name} has no {asked}", f"it has {len(orders)} runs, from index 0")
+        wanted = f"run {run}" if run is not None else f"index {index}"
+        raise InputError(f"experiment {begun.name} has no {wanted}", f"it has {len(orders)} runs, from index 0")
     return replay.work(chosen[0], begun.plan.settings)
 
 
@@ -150,19 +154,21 @@ def make_executor(settings: Settings) -> Executor:
     raise InputError(f"there is no executor {settings.executor!r}", "there are: local, slurm, ray")
 
 
-def tell_reported(places: Sequence[Path], *, is_comparison: bool) -> None:
+def record_report(places: Sequence[Path], *, is_comparison: bool) -> None:
     """Write down that results of these experiments were shown; where nothing can be written, only the reader knows."""
     for place in dict.fromkeys(places):
         with contextlib.suppress(RecordError):
             records.tell_reported(place, time=time.time(), is_comparison=is_comparison)
 
 
-def tell_compared(findings: Findings) -> None:
+def record_comparison(findings: Findings) -> None:
     """Write down that a comparison was shown; its baseline keeps with what it was compared, and the p of it."""
     baseline = findings.experiments[0].experiment
-    candidates = [it.experiment for it in findings.experiments[1:]]
-    compared = [_past_comparison(it, pair.headline) for it, pair in zip(candidates, findings.pairs, strict=True)]
-    for place in dict.fromkeys(it.folder for it in (baseline, *candidates) if it.folder):
+    candidates = [item.experiment for item in findings.experiments[1:]]
+    compared = [
+        _past_comparison(candidate, pair.headline) for candidate, pair in zip(candidates, findings.pairs, strict=True)
+    ]
+    for place in dict.fromkeys(candidate.folder for candidate in (baseline, *candidates) if candidate.folder):
         with contextlib.suppress(RecordError):
             now = time.time()
             records.tell_reported(
@@ -185,7 +191,7 @@ def interpreter_labels(pythons: Sequence[str]) -> list[str]:
     """A short name for each of several interpreters: the part of its path in which it differs from the others."""
     parts = [Path(python).parts for python in pythons]
     for at in range(1, max(map(len, parts)) + 1):
-        labels = [it[-at] if at <= len(it) else it[0] for it in parts]
+        labels = [names[-at] if at <= len(names) else names[0] for names in parts]
         if len(set(labels)) == len(labels):
             return [re.sub(r"[^A-Za-z0-9._+-]", "_", label).lstrip(".") or "python" for label in labels]
     return [f"python{number}" for number in range(1, len(parts) + 1)]

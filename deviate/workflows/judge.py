@@ -13,17 +13,17 @@ from deviate.model import Analysis, Direction, Experiment, Findings, Metric
 from deviate.project import CONFIG
 from deviate.records import CONTAINERS
 from deviate.stability import stability
-from deviate.workflows.request import Growth
+from deviate.workflows.request import SampleSizeRule
 
 if TYPE_CHECKING:
-    from deviate.project import Prepared
+    from deviate.project import PreparedScript
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
 """Names of containers that are names of single values far more often."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class AnalysisOptions:
     """How scores are read and compared, where the user departs from what is on record.
 
     Attributes:
@@ -52,7 +52,9 @@ class Judging:
     weak_below: tuple[str, float] | None = None
 
 
-def foresee(prepared: "Prepared", judging: Judging, growth: Growth) -> tuple[str, ...]:
+def validate_request(
+    prepared: "PreparedScript", options: AnalysisOptions, sample_size: SampleSizeRule
+) -> tuple[str, ...]:
     """Whether what is asked of the runs can be answered, before the first of them.
 
     Returns: warnings, where only the runs can tell whether there is such a metric.
@@ -60,16 +62,16 @@ def foresee(prepared: "Prepared", judging: Judging, growth: Growth) -> tuple[str
     Raises:
         InputError: no run can report such a metric, or there is no such aggregate.
     """
-    if judging.aggregate is not None:
-        project.refuse_aggregate(judging.aggregate, "--aggregate")
-    asked = {"--metric": judging.metric}
-    if growth.precision:
+    if options.aggregate is not None:
+        project.refuse_aggregate(options.aggregate, "--aggregate")
+    metric_of_flag = {"--metric": options.metric}
+    if sample_size.precision:
         from deviate import stats
 
-        asked["--until"] = stats.parse_target(growth.precision).metric
+        metric_of_flag["--until"] = stats.parse_target(sample_size.precision).metric
     names = [item.name for item in prepared.selection.metrics]
     may_be_more = any(_may_hold_more(item.metric, prepared.analysis) for item in prepared.selection.metrics)
-    missing = {flag: name for flag, name in asked.items() if name is not None and name not in names}
+    missing = {flag: name for flag, name in metric_of_flag.items() if name is not None and name not in names}
     for flag, name in missing.items():
         if not may_be_more:
             raise InputError(
@@ -82,65 +84,68 @@ def foresee(prepared: "Prepared", judging: Judging, growth: Growth) -> tuple[str
     )
 
 
-def _may_hold_more(metric: Metric, found: Analysis) -> bool:
+def _may_hold_more(metric: Metric, script_analysis: Analysis) -> bool:
     """Whether runs may show metrics of other names at a metric's site: items, labels, keys of a history."""
-    site = next((site for site in found.sites if site.id == metric.site), None)
+    site = next((site for site in script_analysis.sites if site.id == metric.site), None)
     if site is None or site.form == "call" or (site.label is not None and metric.label is None):
         return True
-    named = set(re.findall(r"[a-z]+", metric.expression.lower()))
-    return "{" in metric.expression or not named.isdisjoint(CONTAINERS - SINGLE)
+    identifier_words = set(re.findall(r"[a-z]+", metric.expression.lower()))
+    return "{" in metric.expression or not identifier_words.isdisjoint(CONTAINERS - SINGLE)
 
 
-def judge(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
+def judge(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
     """The findings of one experiment, or of a baseline and its candidates, with those on stability."""
-    findings = judge_scores(_with_siblings(experiments) if compares else experiments, judging, compares=compares)
-    found = stability(
-        [it.experiment for it in findings.experiments],
-        confidence=judging.confidence,
-        analysis_seed=judging.analysis_seed,
-        groups=judging.groups,
-        weak=judging.weak_below,
-        metric=judging.metric,
+    findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
+    stability_findings = stability(
+        [item.experiment for item in findings.experiments],
+        confidence=options.confidence,
+        analysis_seed=options.analysis_seed,
+        groups=options.groups,
+        weak=options.weak_below,
+        metric=options.metric,
     )
-    return dataclasses.replace(findings, stability=found)
+    return dataclasses.replace(findings, stability=stability_findings)
 
 
-def judge_scores(experiments: Sequence[Experiment], judging: Judging, *, compares: bool = True) -> Findings:
+def judge_scores(experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True) -> Findings:
     """The findings without those on stability, for whom scores decide."""
     from deviate import stats  # half a second of scipy, which no verb but those that judge should wait for
 
     return stats.judge(
         experiments,
-        confidence=judging.confidence,
-        primary=judging.metric,
-        aggregate=judging.aggregate,
-        matches=judging.matches,
-        margin=judging.margin,
-        analysis_seed=judging.analysis_seed,
+        confidence=options.confidence,
+        primary=options.metric,
+        aggregate=options.aggregate,
+        matches=options.matches,
+        margin=options.margin,
+        analysis_seed=options.analysis_seed,
         compares=compares,
-        is_paired=judging.is_paired,
-        spread_ratio=judging.spread_ratio,
-        targets=judging.targets,
-        directions=judging.directions,
-        tasks=None if judging.tasks is None else [it for it in judging.tasks.split(",") if it],
+        is_paired=options.is_paired,
+        spread_ratio=options.spread_ratio,
+        targets=options.targets,
+        directions=options.directions,
+        tasks=None if options.tasks is None else [task for task in options.tasks.split(",") if task],
     )
 
 
 def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
     """Each with the experiments beside it on record that try the same thing; what came from files has none."""
-    folders = {it.folder.parent.parent for it in experiments if it.folder}
+    folders = {experiment.folder.parent.parent for experiment in experiments if experiment.folder}
     plans = {folder: records.on_record(folder)[0] for folder in folders}
     return [
-        dataclasses.replace(it, siblings=records.siblings(plans[it.folder.parent.parent], it.name, it.variant))
-        if it.folder
-        else it
-        for it in experiments
+        dataclasses.replace(
+            experiment,
+            siblings=records.siblings(plans[experiment.folder.parent.parent], experiment.name, experiment.variant),
+        )
+        if experiment.folder
+        else experiment
+        for experiment in experiments
     ]
 
 
-def describe(experiments: Sequence[Experiment], judging: Judging) -> Findings:
+def describe(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
     """The findings of variants of one experiment: not which is better, but where the spread comes from."""
-    return judge(experiments, judging, compares=False)
+    return judge(experiments, options, compares=False)
 
 
 def write(text: str, target: Path, stdout: TextIO) -> None:

@@ -60,7 +60,7 @@ class RunScores:
 
 
 @dataclass(slots=True)
-class Scores:
+class ExperimentScores:
     """The scores of one experiment.
 
     Attributes:
@@ -113,9 +113,9 @@ class Scores:
         """The metrics of quality, the primary one first."""
         from deviate.stats import find_primary
 
-        metrics = [it for it in self._catalog.metrics if it.role == "quality"]
+        metrics = [metric for metric in self._catalog.metrics if metric.role == "quality"]
         primary = self.metric or find_primary(self._catalog.metrics)[0]
-        return sorted(metrics, key=lambda it: it.name != primary)
+        return sorted(metrics, key=lambda metric: metric.name != primary)
 
     def primary(self) -> str | None:
         """Name of the metric that decides; None where nobody has said which of several it is."""
@@ -129,17 +129,19 @@ class Scores:
         Args:
             has_intervals: whether to compute half-widths, which takes scipy.
         """
-        told = []
+        means = []
         for variant in self.plan.variants:
-            scored = [it for it in self.runs.values() if it.variant == variant.name and it.replicate < variant.n_runs]
-            given = [it for it in self.quality() if any(it.name in run.scores for run in scored)]
-            for metric in given[:most]:
+            scored = [
+                run for run in self.runs.values() if run.variant == variant.name and run.replicate < variant.n_runs
+            ]
+            reported = [metric for metric in self.quality() if any(metric.name in run.scores for run in scored)]
+            for metric in reported[:most]:
                 values = [run.scores[metric.name] for run in scored if metric.name in run.scores]
                 mean = _mean(self.plan.name, variant.name, metric, values, confidence)
-                told.append(
+                means.append(
                     dataclasses.replace(mean, half_width=_half_width(values, confidence)) if has_intervals else mean
                 )
-        return tuple(told)
+        return tuple(means)
 
     def _unread(self) -> list[tuple[Path, Spec]]:
         folder = self.experiment
@@ -158,18 +160,22 @@ class Scores:
         files = [path for part in continued(attempt) for path in event_files(part)]
         logs = [read_events(path, self._manifest.main_loop, self._catalog.name) for path in files]
         series = measure(logs)
-        metrics = {it.name: it for it in self._catalog.metrics if it.role == "quality" and it.name in series}
+        metrics = {
+            metric.name: metric
+            for metric in self._catalog.metrics
+            if metric.role == "quality" and metric.name in series
+        }
         is_diverged = any(not math.isfinite(series[name].values[-1]) for name in metrics)
         scores = {
-            name: aggregate_series(series[name], self.aggregate or it.aggregate, it.direction)
-            for name, it in metrics.items()
+            name: aggregate_series(series[name], self.aggregate or metric.aggregate, metric.direction)
+            for name, metric in metrics.items()
             if not is_diverged
         }
-        known = {name: score for name, score in scores.items() if not isinstance(score, Unavailable)}
-        return RunScores(attempt, spec.variant, spec.replicate, known, is_diverged)
+        available = {name: score for name, score in scores.items() if not isinstance(score, Unavailable)}
+        return RunScores(attempt, spec.variant, spec.replicate, available, is_diverged)
 
 
-class Standing:
+class LiveEstimates:
     """Tells where experiments stand, as often as it is called.
 
     A call reads what has completed since the last one, and for about `patience_s` at most: it may be called beside
@@ -188,12 +194,12 @@ class Standing:
         self._asked = tuple(experiments)
         self._metric, self._aggregate, self._confidence = metric, aggregate, confidence
         self._patience_s = patience_s
-        self._scores: list[Scores] = []
+        self._scores: list[ExperimentScores] = []
 
     def __call__(self) -> tuple[Mean, ...]:
         """Raises RecordError when a file that everything hangs on is damaged."""
         if not self._scores:
-            self._scores = [Scores(it, self._metric, self._aggregate) for it in self._asked]
+            self._scores = [ExperimentScores(folder, self._metric, self._aggregate) for folder in self._asked]
         for scores in self._scores:
             scores.read(self._patience_s)
         return tuple(mean for scores in self._scores for mean in scores.means(self._confidence))

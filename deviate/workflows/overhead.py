@@ -35,12 +35,12 @@ def modes_of(variants: Sequence[Variant]) -> Modes:
     Raises:
         InputError: they are not one of each.
     """
-    free = [it for it in variants if "kernels" in it.varied]
-    held = [it for it in variants if "kernels" in it.held]
+    free = [variant for variant in variants if "kernels" in variant.varied]
+    held = [variant for variant in variants if "kernels" in variant.held]
     if len(variants) != 2 or len(free) != 1 or len(held) != 1:
-        named = ", ".join(it.name for it in variants)
+        names = ", ".join(variant.name for variant in variants)
         raise InputError(
-            f"--variants {named}: the cost of determinism needs a variant with free kernels and one that holds them",
+            f"--variants {names}: the cost of determinism needs a variant with free kernels and one that holds them",
             "write it as --variants impl,control, or --variants algo+impl,algo",
         )
     return Modes(free[0], held[0])
@@ -57,9 +57,13 @@ def window_for(timed: Sequence[Experiment]) -> str:
     A tenth of the steps, ten at most, warm up; a hundred at most are profiled.
     """
     runs = _all(timed)
-    n_steps = max((it.n_steps for it in _paces(runs).values()), default=0)
+    n_steps = max((pace.n_steps for pace in _paces(runs).values()), default=0)
     if n_steps < 2:
-        return "0:1" if any(step is not None for run in runs for it in run.series.values() for step in it.steps) else ""
+        return (
+            "0:1"
+            if any(step is not None for run in runs for series in run.series.values() for step in series.steps)
+            else ""
+        )
     start = max(1, min(MOST_SKIPPED, n_steps // 10))
     return f"{start}:{min(n_steps, start + MOST_STEPS)}"
 
@@ -69,7 +73,7 @@ def why_no_profiler(timed: Sequence[Experiment]) -> str:
     completed = [run for run in _all(timed) if run.status == "completed"]
     if not completed:
         return "no run completed"
-    if not any(it in completed[0].environment for it in PROFILERS):
+    if not any(framework in completed[0].environment for framework in PROFILERS):
         return "the script uses no framework with a profiler that deviate knows (PyTorch, TensorFlow)"
     return ""
 
@@ -111,7 +115,7 @@ def _why_nothing_seen(profiled: tuple[Experiment, Experiment]) -> str:
 
 
 def _sides(experiments: Sequence[Experiment], modes: Modes) -> tuple[Experiment, Experiment]:
-    by_variant = {it.variant: it for it in experiments}
+    by_variant = {experiment.variant: experiment for experiment in experiments}
     return by_variant[modes.free.name], by_variant[modes.held.name]
 
 
@@ -120,8 +124,8 @@ def _all(experiments: Sequence[Experiment]) -> list[Run]:
 
 
 def _paces(runs: Sequence[Run]) -> dict[str, Pace]:
-    found = ((run.id, pace_of(run.folder, _main_loop(run))) for run in runs if run.status == "completed")
-    return {run_id: pace for run_id, pace in found if pace is not None}
+    paces = ((run.id, pace_of(run.folder, _main_loop(run))) for run in runs if run.status == "completed")
+    return {run_id: pace for run_id, pace in paces if pace is not None}
 
 
 def _main_loop(run: Run) -> int | None:
@@ -138,7 +142,7 @@ def _profiles(runs: Sequence[Run]) -> Iterator[tuple[str, Profile]]:
 
 
 def _facts(experiment: Experiment) -> Iterator[tuple[str, str]]:
-    run = next((it for it in experiment.runs if it.status == "completed"), None)
+    run = next((candidate for candidate in experiment.runs if candidate.status == "completed"), None)
     if run is None:
         return
     yield from ((name, run.environment[name]) for name in FACTS if name in run.environment)

@@ -7,15 +7,15 @@ from pathlib import Path
 from deviate.errors import InputError, RecordError
 
 
-def refuse_paper_folder(folder: Path, what: str = "a paper") -> None:
+def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
     """Raise InputError, before anything is run, where no folder can be made or written into, for what it is to hold."""
-    there = next(it for it in (folder, *folder.absolute().parents) if it.exists() or it.is_symlink())
-    if not there.is_dir():
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
+    if not existing.is_dir():
         raise InputError(
-            f"{folder} cannot hold {what}: {there} is no folder", "name another folder, or one that is to be made"
+            f"{folder} cannot hold {content}: {existing} is no folder", "name another folder, or one that is to be made"
         )
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"{folder} cannot hold {what}: {there} may not be written into", "name another folder")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"{folder} cannot hold {content}: {existing} may not be written into", "name another folder")
 
 
 def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deviate.errors import InputError
 from deviate.model import Design, Pilot, Question, Unavailable
-from deviate.workflows.judge import Judging, judge_scores
+from deviate.workflows.judge import AnalysisOptions, judge_scores
 from deviate.workflows.sources import read_any
 
 
@@ -16,14 +16,18 @@ def pilot(folder: Path, name: str, metric: str | None, *, confidence: float = 0.
     Raises:
         InputError: there are several experiments, no metric can be told to be meant, or its runs show no spread.
     """
-    (experiment, *others) = read_any(folder, [name])
-    if others:
-        there = ", ".join(it.name for it in (experiment, *others))
-        raise InputError(f"{name} holds several experiments: {there}", f"name one of them: {name}:{experiment.name}")
-    findings = judge_scores([experiment], Judging(confidence=confidence, metric=metric), compares=False)
-    described = [it for it in findings.experiments[0].descriptions if it.metric.name == findings.primary]
+    (experiment, *more_experiments) = read_any(folder, [name])
+    if more_experiments:
+        choices = ", ".join(choice.name for choice in (experiment, *more_experiments))
+        raise InputError(f"{name} holds several experiments: {choices}", f"name one of them: {name}:{experiment.name}")
+    findings = judge_scores([experiment], AnalysisOptions(confidence=confidence, metric=metric), compares=False)
+    described = [
+        description
+        for description in findings.experiments[0].descriptions
+        if description.metric.name == findings.primary
+    ]
     if not described:
-        names = ", ".join(it.metric.name for it in findings.experiments[0].descriptions)
+        names = ", ".join(description.metric.name for description in findings.experiments[0].descriptions)
         raise InputError(f"which metric of {name} is meant cannot be told", f"name it with --metric: {names}")
     chosen = described[0]
     if isinstance(chosen.sd, Unavailable) or chosen.sd == 0:

@@ -18,7 +18,7 @@ from deviate import project, records
 from deviate.base import only_there
 from deviate.errors import InputError, RecordError
 from deviate.instrument import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
-from deviate.project import CONFIG, Prepared, default_python, with_interpreter
+from deviate.project import CONFIG, PreparedScript, default_python, with_interpreter
 
 QUIETLY = ("git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false")
 MOST_LETTERS = 40
@@ -38,7 +38,10 @@ class Reference:
 
     def experiment(self, stem: str) -> str:
         """The name of the experiment that runs a script at this commit: `train@main-1a2b3c4d5e`."""
-        letters = "".join(it if it.isascii() and (it.isalnum() or it in "._+=-") else "-" for it in self.name)
+        letters = "".join(
+            character if character.isascii() and (character.isalnum() or character in "._+=-") else "-"
+            for character in self.name
+        )
         label = "" if self.commit.startswith(letters) else f"{letters[:MOST_LETTERS]}-"
         return f"{stem}@{label}{self.commit[:10]}"
 
@@ -66,12 +69,12 @@ def find_reference(root: Path, ref: str) -> Reference:
     if not (root / ".git").exists():
         raise InputError(f"--ref {ref}: {root} is in no git repository", "compare two commands: deviate run --versus")
     for name in (ref, f"origin/{ref}"):
-        asked = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        if asked.returncode == 0:
-            return Reference(name, asked.stdout.strip())
-        if "ownership" in asked.stderr:
+        query = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if query.returncode == 0:
+            return Reference(name, query.stdout.strip())
+        if "ownership" in query.stderr:
             raise InputError(
-                f"--ref {ref}: {asked.stderr.strip().splitlines()[0]}", "git config safe.directory says how"
+                f"--ref {ref}: {query.stderr.strip().splitlines()[0]}", "git config safe.directory says how"
             )
     raise InputError(
         f"--ref {ref}: there is no such branch, tag or commit here",
@@ -99,10 +102,10 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
             f"making {place.parent}: {error.strerror or error}", "check free space and permissions"
         ) from (error)
     try:
-        made = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
-        if made.returncode:
+        creation = _git(root, "worktree", "add", "--quiet", "--detach", "--force", str(place), reference.commit)
+        if creation.returncode:
             raise InputError(
-                f"--ref {reference.name}: git cannot lay out {reference.commit[:10]}: {made.stderr.strip()[-500:]}",
+                f"--ref {reference.name}: git cannot lay out {reference.commit[:10]}: {creation.stderr.strip()[-500:]}",
                 "check that the clone holds its files: git fetch --unshallow, git lfs fetch",
             )
         _mend_links(root, place)
@@ -114,8 +117,8 @@ def checked_out(root: Path, reference: Reference, deviate: Path) -> Iterator[Che
 
 
 def prepare_at(
-    checkout: Checkout, words: Sequence[str], here: Path, python: str | None, then: Sequence[Sequence[str]] = ()
-) -> Prepared:
+    checkout: Checkout, words: Sequence[str], cwd: Path, python: str | None, then: Sequence[Sequence[str]] = ()
+) -> PreparedScript:
     """What a command means at that commit, read by the `deviate.toml` of the working tree.
 
     It counts as a state of the project at its own root, where runs come to be after the checkout is gone.
@@ -125,24 +128,28 @@ def prepare_at(
     """
     root, place = checkout.root, checkout.place
     at = f"at {checkout.reference.name} ({checkout.reference.commit[:10]})"
-    folder = place / here.relative_to(root)
+    folder = place / cwd.relative_to(root)
     if not folder.is_dir():
-        raise InputError(f"{at}: there is no folder {here.relative_to(root)}", "name a commit that has it")
-    there = [str(place / Path(it).relative_to(root)) if Path(it).is_relative_to(root) else it for it in words]
+        raise InputError(f"{at}: there is no folder {cwd.relative_to(root)}", "name a commit that has it")
+    words_in_checkout = [
+        str(place / Path(word).relative_to(root)) if Path(word).is_relative_to(root) else word for word in words
+    ]
     try:
-        found = project.prepare(project.find_target(there, folder, python, default=default_python(), then=then))
+        prepared = project.prepare(
+            project.find_target(words_in_checkout, folder, python, default=default_python(), then=then)
+        )
     except InputError as error:
         raise InputError(f"{at}: {error.message.replace(str(place), str(root))}", error.hint) from error
-    own = python or default_python()
+    interpreter = python or default_python()
     target = dataclasses.replace(
-        found.target,
+        prepared.target,
         root=root,
-        script=root / found.target.script.relative_to(place),
-        others=tuple(root / it.relative_to(place) for it in found.target.others),
-        command=with_interpreter(words, own) if words else found.target.command,
+        script=root / prepared.target.script.relative_to(place),
+        others=tuple(root / script.relative_to(place) for script in prepared.target.others),
+        command=with_interpreter(words, interpreter) if words else prepared.target.command,
     )
-    analysis = dataclasses.replace(found.analysis, root=root)
-    return dataclasses.replace(found, target=target, analysis=analysis, sources=place)
+    analysis = dataclasses.replace(prepared.analysis, root=root)
+    return dataclasses.replace(prepared, target=target, analysis=analysis, sources=place)
 
 
 def _mend_links(root: Path, place: Path) -> None:
@@ -151,7 +158,7 @@ def _mend_links(root: Path, place: Path) -> None:
     names = [entry.partition("\t")[2] for entry in tracked if entry.startswith("120000 ")]
     mended = [name for name in names if _mend(root, place, name)]
     if mended:
-        _git(place, "update-index", "--assume-unchanged", "-z", "--stdin", text="".join(f"{it}\0" for it in mended))
+        _git(place, "update-index", "--assume-unchanged", "-z", "--stdin", text="".join(f"{path}\0" for path in mended))
 
 
 def _mend(root: Path, place: Path, name: str) -> bool:
@@ -178,8 +185,8 @@ def _take_config(root: Path, place: Path) -> None:
 
 def _link_ignored(root: Path, place: Path) -> None:
     """Files that git ignores, as far as a snapshot of the working tree would take them."""
-    asked = _git(root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-    names = [name.rstrip("/") for name in asked.stdout.split("\0") if name]
+    query = _git(root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    names = [name.rstrip("/") for name in query.stdout.split("\0") if name]
     names = [name for name in names if name != CONFIG and LEFT_OUT.isdisjoint(PurePosixPath(name).parts)]
     if not names:
         return

@@ -9,7 +9,7 @@ from deviate.records import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class SampleSizeRule:
     """What decides whether runs are added to the first ones, as declared before.
 
     Attributes:
@@ -41,7 +41,7 @@ class Request:
         prepare: commands that run once in the frozen project before all runs.
         wrap: the beginning of a command that starts a container.
         n_threads: to how many threads each run is limited, None for no limit.
-        growth: what decides whether runs are added.
+        sample_size: what decides whether runs are added.
         budget_s: seconds for all runs of this call, None for no limit.
         is_strict: add no runs in another environment than that of those on record.
         capture: what the runs are to keep beside their metrics, as in `Spec.capture`, as far as it was said.
@@ -58,7 +58,7 @@ class Request:
     prepare: tuple[tuple[str, ...], ...] = ()
     wrap: tuple[str, ...] = ()
     n_threads: int | None = None
-    growth: Growth = field(default_factory=Growth)
+    sample_size: SampleSizeRule = field(default_factory=SampleSizeRule)
     budget_s: float | None = None
     is_strict: bool = False
     capture: tuple[tuple[str, str], ...] = ()
@@ -67,7 +67,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class PreparedExperiment:
     """An experiment ready to run. `notes` are for the user: what differs from the last time."""
 
     name: str

@@ -8,7 +8,7 @@ from deviate import records
 from deviate.errors import DeviateError
 from deviate.model import DrawEvent, EvaluationData, Variant
 from deviate.replay import RunUpdate
-from deviate.workflows.request import Begun
+from deviate.workflows.request import PreparedExperiment
 
 ENOUGH = 2
 """Runs of a variant that are looked at."""
@@ -21,7 +21,7 @@ class SameData:
     What is not shown to be examples is passed over; so are variants that vary the split.
     """
 
-    begun: Sequence[Begun]
+    begun: Sequence[PreparedExperiment]
     _seen: dict[tuple[str, str], list[tuple[EvaluationData, ...]]] = field(default_factory=dict)
     _drawn: dict[tuple[str, str], list[DrawEvent]] = field(default_factory=dict)
 
@@ -44,8 +44,8 @@ class SameData:
         return _sentence(variant, seen, events) if len(seen) == ENOUGH else None
 
     def _variant(self, update: RunUpdate) -> Variant | None:
-        plans = [it.plan for it in self.begun if update.experiment == it.folder.name]
-        variants = (it.definition for plan in plans for it in plan.variants if it.name == update.variant)
+        plans = [experiment.plan for experiment in self.begun if update.experiment == experiment.folder.name]
+        variants = (variant.definition for plan in plans for variant in plan.variants if variant.name == update.variant)
         return next(variants, None)
 
 
@@ -56,7 +56,7 @@ def _sentence(
 
     if agreement(evaluations) != "differ":
         return None
-    hashed = hash_words([it for run in evaluations for it in run])
+    hashed = hash_words([word for run in evaluations for word in run])
     held = ", although the seed of split is held" if "split" in variant.held else ""
     sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}{held}"
     return f"{sentence}. {cure(variant.varied, drawn)}"

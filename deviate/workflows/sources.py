@@ -39,31 +39,33 @@ def read_any(
     Raises:
         InputError: neither on record nor a file, or a file that cannot be read.
     """
-    found: list[tuple[str, Experiment]] = []
+    sources: list[tuple[str, Experiment]] = []
     for name in names:
         paths, part = _files(folder, name)
         experiments: Sequence[Experiment]
         if paths:
-            experiments = _imported(paths, part, name, form)
+            experiments = _import_files(paths, part, name, form)
         else:
             experiments = read_variants(folder, name) if has_all_variants else read(folder, [name])
-        found += [(name if paths else "", experiment) for experiment in experiments]
-    return _told_apart(found)
+        sources += [(name if paths else "", experiment) for experiment in experiments]
+    return _with_distinct_names(sources)
 
 
 def read(folder: Path, names: Sequence[str]) -> tuple[Experiment, ...]:
     """Experiments by name from the `.deviate/` folder; `NAME:VARIANT` names one variant, by default the first."""
     experiments: list[Experiment] = []
-    known: dict[str, tuple[Experiment, ...]] = {}
+    experiments_by_name: dict[str, tuple[Experiment, ...]] = {}
     for name in names:
         plain, _, variant = name.partition(":")
-        if plain not in known:
-            known[plain] = records.read_experiment(records.find_experiment(folder, plain))
-        found = known[plain]
-        chosen = [experiment for experiment in found if experiment.variant == variant] if variant else list(found[:1])
+        if plain not in experiments_by_name:
+            experiments_by_name[plain] = records.read_experiment(records.find_experiment(folder, plain))
+        variants = experiments_by_name[plain]
+        chosen = (
+            [experiment for experiment in variants if experiment.variant == variant] if variant else list(variants[:1])
+        )
         if not chosen:
-            there = ", ".join(experiment.variant for experiment in found)
-            raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {there}")
+            recorded = ", ".join(experiment.variant for experiment in variants)
+            raise InputError(f"experiment {plain} has no variant {variant!r}", f"it has: {recorded}")
         experiments += chosen
     return tuple(experiments)
 
@@ -101,10 +103,10 @@ def read_files(names: Sequence[str], *, form: str | None = None) -> tuple[Import
     """
     paths: list[Path] = []
     for name in names:
-        found = _matching(name)
-        if not found:
+        matches = _matching(name)
+        if not matches:
             raise InputError(f"there is no file {name}", "name a file or folder that exists")
-        paths += found
+        paths += matches
     return records.read_files(paths, form=form)
 
 
@@ -138,7 +140,7 @@ def _matching(name: str) -> list[Path]:
         ) from error
     if not glob.has_magic(name):
         return []
-    return [Path(it) for it in sorted(glob.glob(name, recursive=True))]  # noqa: PTH207  `Path.glob` takes no whole path
+    return [Path(path) for path in sorted(glob.glob(name, recursive=True))]  # noqa: PTH207  `Path.glob` takes no whole path
 
 
 def _files(folder: Path, name: str) -> tuple[list[Path], str]:
@@ -147,37 +149,39 @@ def _files(folder: Path, name: str) -> tuple[list[Path], str]:
         records.find_experiment(folder, name.partition(":")[0])
         return [], ""
     for path, part in ((name, ""), name.rpartition(":")[::2]):
-        if path and (found := _matching(path)):
-            return found, part
+        if path and (matches := _matching(path)):
+            return matches, part
     if glob.has_magic(name) or Path(name).suffix or "/" in name:
         raise InputError(f"there is no file {name}", "name a file or folder that exists, or an experiment on record")
     return [], ""
 
 
-def _imported(paths: Sequence[Path], part: str, name: str, form: str | None) -> Sequence[Experiment]:
-    found = [records.experiment_of(it) for it in records.read_files(paths, form=form)]
-    chosen = [it for it in found if it.name == part] if part else found
+def _import_files(paths: Sequence[Path], part: str, name: str, form: str | None) -> Sequence[Experiment]:
+    results = [records.experiment_of(imported) for imported in records.read_files(paths, form=form)]
+    chosen = [experiment for experiment in results if experiment.name == part] if part else results
     if not chosen:
-        there = ", ".join(it.name for it in found)
-        raise InputError(f"{name.rpartition(':')[0]} has no experiment {part!r}", f"it has: {there}")
+        names = ", ".join(experiment.name for experiment in results)
+        raise InputError(f"{name.rpartition(':')[0]} has no experiment {part!r}", f"it has: {names}")
     return chosen
 
 
-def _told_apart(found: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
+def _with_distinct_names(sources: Sequence[tuple[str, Experiment]]) -> tuple[Experiment, ...]:
     """Experiments of the same name are called after where their files part too: `old-scores`, `new-scores`."""
-    names = [experiment.name for _, experiment in found]
-    taken: set[str] = set()
+    names = [experiment.name for _, experiment in sources]
+    used_names: set[str] = set()
     experiments = []
-    for source, experiment in found:
+    for source, experiment in sources:
         name = experiment.name
         if source and names.count(name) > 1:
-            places = [_folders(it) for it, other in found if it and other.name == name]
+            places = [_folders(path) for path, other in sources if path and other.name == name]
             shared = set.intersection(*map(set, places))
-            apart = [it for it in _folders(source) if it not in shared] or _folders(source)
+            apart = [folder for folder in _folders(source) if folder not in shared] or _folders(source)
             name = "-".join((*apart[-1:], name))
         numbered = (f"{name}-{index}" for index in itertools.count(2))
-        name = next(it for it in itertools.chain([name], numbered) if not source or it not in taken)
-        taken.add(name)
+        name = next(
+            candidate for candidate in itertools.chain([name], numbered) if not source or candidate not in used_names
+        )
+        used_names.add(name)
         experiments.append(dataclasses.replace(experiment, name=name))
     return tuple(experiments)
 
@@ -186,4 +190,4 @@ def _folders(source: str) -> tuple[str, ...]:
     """The folders on the way to a path, itself where it is one, without patterns."""
     path = Path(source).resolve()
     parts = path.parts[1:] if path.is_dir() else path.parts[1:-1]
-    return tuple(it for it in parts if not glob.has_magic(it))
+    return tuple(part for part in parts if not glob.has_magic(part))

@@ -115,7 +115,7 @@ class Expected:
     mean_s: float | None = None
 
 
-def expected(experiment: Path, *, variants: Sequence[str] = (), runs: int | None = None) -> Expected:
+def expected_runs(experiment: Path, *, variants: Sequence[str] = (), runs: int | None = None) -> Expected:
     """What is to be run of an experiment.
 
     Args:
@@ -123,17 +123,17 @@ def expected(experiment: Path, *, variants: Sequence[str] = (), runs: int | None
         runs: how many of each; all that are planned when it is None.
     """
     plan = read_plan(experiment)
-    known = [
-        it
-        for it in run_states(experiment, plan)
-        if (not variants or it.variant in variants) and (runs is None or it.replicate < runs)
+    states = [
+        state
+        for state in run_states(experiment, plan)
+        if (not variants or state.variant in variants) and (runs is None or state.replicate < runs)
     ]
-    completed = [it for it in known if it.state == "completed"]
-    times = [it.wall_time_s for it in completed]
+    completed = [state for state in states if state.state == "completed"]
+    times = [state.wall_time_s for state in completed]
     return Expected(
         plan.name,
-        len(known),
-        sum(it.status in SETTLED for it in known),
+        len(states),
+        sum(state.status in SETTLED for state in states),
         n_steps_of(completed[:FEW]),
         sum(times) / len(times) if times else None,
     )
@@ -141,7 +141,9 @@ def expected(experiment: Path, *, variants: Sequence[str] = (), runs: int | None
 
 def n_steps_of(states: Sequence[RunState]) -> int | None:
     """How many main-loop steps a run takes, by those that completed; None where none did."""
-    return max((1 + it.step for it in states if it.state == "completed" and it.step is not None), default=None)
+    return max(
+        (1 + state.step for state in states if state.state == "completed" and state.step is not None), default=None
+    )
 
 
 def rung_of(plan: Plan) -> "Rung | Literal['']":
@@ -161,14 +163,14 @@ def run_states(experiment: Path, plan: Plan) -> tuple[RunState, ...]:
         RecordError: the manifest of the snapshot is missing or damaged.
     """
     manifest = read_manifest(snapshot_folder(experiment))
-    found: dict[tuple[str, int], RunState] = {}
+    states: dict[tuple[str, int], RunState] = {}
     for run, spec in runs_on_record(experiment):
-        it = _state(run, spec, manifest)
-        known = found.get((it.variant, it.replicate))
-        if known is None or it.started >= known.started:  # old formats have several runs where --env had changed
-            found[it.variant, it.replicate] = it
+        state = _state(run, spec, manifest)
+        earlier = states.get((state.variant, state.replicate))
+        if earlier is None or state.started >= earlier.started:  # old formats have several runs where --env had changed
+            states[state.variant, state.replicate] = state
     return tuple(
-        found.get((variant.name, replicate), RunState(variant.name, replicate, "waiting"))
+        states.get((variant.name, replicate), RunState(variant.name, replicate, "waiting"))
         for variant in plan.variants
         for replicate in range(variant.n_runs)
     )
@@ -211,7 +213,7 @@ def _state(run: Path, spec: Spec, manifest: Manifest) -> RunState:
     tried = attempt_states(run)
     if not tried:
         return RunState(spec.variant, spec.replicate, "waiting", run.name)
-    attempt = next((it for it in tried if it.is_held), tried[-1])
+    attempt = next((attempt_state for attempt_state in tried if attempt_state.is_held), tried[-1])
     claim, result = attempt.claim, attempt.result
     progress = Progress(attempt.folder, manifest)
     progress.look()

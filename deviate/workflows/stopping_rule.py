@@ -8,8 +8,8 @@ from deviate import records
 from deviate.errors import InputError
 from deviate.replay import Order, Outcome
 from deviate.workflows.execute import fair_order
-from deviate.workflows.judge import Judging, judge_scores
-from deviate.workflows.request import Begun, Growth, Request
+from deviate.workflows.judge import AnalysisOptions, judge_scores
+from deviate.workflows.request import PreparedExperiment, Request, SampleSizeRule
 from deviate.workflows.sources import read
 
 MOST_RUNS = 30
@@ -18,7 +18,7 @@ MOST_RUNS = 30
 
 def declare(
     *, until: str | None, looks: str | None, runs: int | None, least: int | None, most: int | None, confidence: float
-) -> Growth:
+) -> SampleSizeRule:
     """What the user says before the first run about how many there are to be.
 
     Raises:
@@ -27,7 +27,7 @@ def declare(
     if until is None and (least or most):
         raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
     if until is None and looks is None:
-        return Growth()
+        return SampleSizeRule()
     from deviate import stats  # half a second of scipy, which a plain run need not wait for
 
     if until is not None and looks is not None:
@@ -37,57 +37,63 @@ def declare(
         last = most or max(MOST_RUNS, first)
         if last < first:
             raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
-        return Growth(precision=stats.parse_target(until).text, least=first, most=last)
+        return SampleSizeRule(precision=stats.parse_target(until).text, least=first, most=last)
     plan = stats.parse_looks(looks or "", runs, confidence=confidence)
     if runs is not None and runs != plan.numbers[-1]:
         raise InputError(f"--runs {runs} is not the last of --looks {looks}", "leave --runs away, or let them agree")
-    return Growth(looks=plan.numbers, spending=plan.spending)
+    return SampleSizeRule(looks=plan.numbers, spending=plan.spending)
 
 
-class Further:
+class StoppingRule:
     """What the schedule asks when all runs have ended: the runs to add, none when there are enough."""
 
-    def __init__(self, begun: Sequence[Begun], variants: Sequence[str], request: Request, judging: Judging) -> None:
+    def __init__(
+        self, begun: Sequence[PreparedExperiment], variants: Sequence[str], request: Request, options: AnalysisOptions
+    ) -> None:
         self._begun, self._variants = begun, variants
-        self._growth, self._judging = request.growth, judging
+        self._growth, self._judging = request.sample_size, options
         self._at_a_time = request.settings.jobs
         self._n_runs = request.runs
         self._folder = begun[0].folder.parent.parent
 
     def __call__(self, _: Sequence[Outcome]) -> Sequence[Order]:
-        before, self._n_runs = self._n_runs, self._wanted()
+        before, self._n_runs = self._n_runs, self._count_wanted()
         if self._n_runs == before:
             return ()
-        grown = [_grown(it, self._variants, self._n_runs) for it in self._begun]
+        grown = [_grow(experiment, self._variants, self._n_runs) for experiment in self._begun]
         return [order for order in fair_order(grown, self._variants) if before <= order.spec.replicate < self._n_runs]
 
-    def _wanted(self) -> int:
+    def _count_wanted(self) -> int:
         """Runs per variant that there are to be by now."""
-        growth, n_runs = self._growth, self._n_runs
-        if not growth.precision and not growth.looks:
+        sample_size, n_runs = self._growth, self._n_runs
+        if not sample_size.precision and not sample_size.looks:
             return n_runs
         from deviate import stats
 
-        if growth.precision:
-            target = stats.parse_target(growth.precision)
-            names = [f"{it.name}:{variant}" for it in self._begun for variant in self._variants]
+        if sample_size.precision:
+            target = stats.parse_target(sample_size.precision)
+            names = [f"{experiment.name}:{variant}" for experiment in self._begun for variant in self._variants]
             far = [
-                stats.progress(it, target, confidence=self._judging.confidence, min_runs=growth.least)
-                for it in read(self._folder, names)
+                stats.progress(experiment, target, confidence=self._judging.confidence, min_runs=sample_size.least)
+                for experiment in read(self._folder, names)
             ]
-            return n_runs if all(it.is_reached for it in far) else min(growth.most, n_runs + self._at_a_time)
-        if growth.looks and len(self._begun) > 1:
-            compared = read(self._folder, [f"{it.name}:{self._variants[0]}" for it in self._begun])
+            return (
+                n_runs
+                if all(progress.is_reached for progress in far)
+                else min(sample_size.most, n_runs + self._at_a_time)
+            )
+        if sample_size.looks and len(self._begun) > 1:
+            compared = read(self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._begun])
             if not stats.is_settled(judge_scores(compared, self._judging)):
-                return stats.next_look(growth.looks, n_runs) or n_runs
+                return stats.next_look(sample_size.looks, n_runs) or n_runs
         return n_runs
 
 
-def _grown(begun: Begun, variants: Sequence[str], n_runs: int) -> Begun:
+def _grow(begun: PreparedExperiment, variants: Sequence[str], n_runs: int) -> PreparedExperiment:
     """The experiment with more runs in its plan."""
     planned = tuple(
-        dataclasses.replace(it, n_runs=max(it.n_runs, n_runs)) if it.name in variants else it
-        for it in records.read_plan(begun.folder).variants
+        dataclasses.replace(variant, n_runs=max(variant.n_runs, n_runs)) if variant.name in variants else variant
+        for variant in records.read_plan(begun.folder).variants
     )
     plan = records.change_experiment(begun.folder, time=time.time(), variants=planned)
     return dataclasses.replace(begun, plan=plan)

@@ -11,8 +11,8 @@ from deviate.errors import InputError
 from deviate.model import Experiment, ExperimentFindings, Findings
 from deviate.model.plan import SweptValue
 from deviate.model.sweep import Scale, SweepFindings, SweepMeasure, SweepRow
-from deviate.project import Prepared
-from deviate.workflows.judge import Judging, describe
+from deviate.project import PreparedScript
+from deviate.workflows.judge import AnalysisOptions, describe
 from deviate.workflows.request import Request
 from deviate.workflows.sources import read_variants
 
@@ -41,7 +41,7 @@ def parse_sweep(text: str) -> Sweep:
         InputError: there is no name, or fewer than two different values.
     """
     argument, equals, listed = text.strip().partition("=")
-    values = tuple(dict.fromkeys(it.strip() for it in listed.split(",") if it.strip()))
+    values = tuple(dict.fromkeys(value.strip() for value in listed.split(",") if value.strip()))
     if not equals or not argument.removeprefix(ENVIRONMENT).strip("-+"):
         raise InputError(f"--sweep {text!r} names no argument", FORM)
     if len(values) < 2:
@@ -59,40 +59,44 @@ def with_value(words: Sequence[str], argument: str, value: str) -> tuple[str, ..
     >>> with_value(("train.py",), "lr", "2")
     ('train.py', 'lr=2')
     """
-    given = list(words)
+    changed = list(words)
     is_option = argument.startswith("-")
-    for at in reversed(range(len(given))):
-        if given[at].startswith(f"{argument}=") or (not is_option and given[at].lstrip("+").startswith(f"{argument}=")):
-            given[at] = f"{given[at].partition('=')[0]}={value}"
-            return tuple(given)
-        if is_option and given[at] == argument and at + 1 < len(given):
-            given[at + 1] = value
-            return tuple(given)
-    return (*given, *((argument, value) if is_option else (f"{argument}={value}",)))
+    for at in reversed(range(len(changed))):
+        if changed[at].startswith(f"{argument}=") or (
+            not is_option and changed[at].lstrip("+").startswith(f"{argument}=")
+        ):
+            changed[at] = f"{changed[at].partition('=')[0]}={value}"
+            return tuple(changed)
+        if is_option and changed[at] == argument and at + 1 < len(changed):
+            changed[at + 1] = value
+            return tuple(changed)
+    return (*changed, *((argument, value) if is_option else (f"{argument}={value}",)))
 
 
-def points(sweep: Sweep, stem: str, prepared: Prepared, request: Request) -> dict[str, tuple[Prepared, Request]]:
+def points(
+    sweep: Sweep, stem: str, prepared: PreparedScript, request: Request
+) -> dict[str, tuple[PreparedScript, Request]]:
     """What is to be run for each value, by the name of its experiment: `<stem>-batch-size-16`.
 
     Raises:
         InputError: two values give one name.
     """
-    found: dict[str, tuple[Prepared, Request]] = {}
+    requests: dict[str, tuple[PreparedScript, Request]] = {}
     for value in sweep.values:
         short = NOT_IN_NAME.sub("_", sweep.argument.removeprefix(ENVIRONMENT).lstrip("-+"))
         name = f"{stem}-{short}-{NOT_IN_NAME.sub('_', value)}"
-        if name in found:
+        if name in requests:
             raise InputError(f"--sweep: two values give the name {name}", "write values that differ in more than signs")
-        asked = dataclasses.replace(request, sweep=SweptValue(stem, sweep.argument, value))
+        point_request = dataclasses.replace(request, sweep=SweptValue(stem, sweep.argument, value))
         target = prepared.target
         if sweep.argument.startswith(ENVIRONMENT):
             variable = sweep.argument.removeprefix(ENVIRONMENT)
             environment = tuple({**dict(request.environment), variable: value}.items())
-            asked = dataclasses.replace(asked, environment=environment)
+            point_request = dataclasses.replace(point_request, environment=environment)
         else:
             target = dataclasses.replace(target, command=with_value(target.command, sweep.argument, value))
-        found[name] = (dataclasses.replace(prepared, target=target), asked)
-    return found
+        requests[name] = (dataclasses.replace(prepared, target=target), point_request)
+    return requests
 
 
 def has_sweep(folder: Path, name: str) -> bool:
@@ -107,13 +111,13 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
         InputError: there is no such sweep, or the experiments sweep different arguments.
         RecordError: an experiment that may be of it is damaged.
     """
-    there, damaged = records.on_record(folder)
+    plans_on_record, damaged = records.on_record(folder)
     for experiment, error in damaged.items():
         if experiment.startswith(name):
             raise error
-    plans = [plan for plan in there if plan.sweep is not None and plan.sweep.sweep == name]
+    plans = [plan for plan in plans_on_record if plan.sweep is not None and plan.sweep.sweep == name]
     if not plans:
-        names = sorted({plan.sweep.sweep for plan in there if plan.sweep is not None})
+        names = sorted({plan.sweep.sweep for plan in plans_on_record if plan.sweep is not None})
         advice = f"there are: {', '.join(names)}" if names else "there is none: deviate run TRAIN.py --sweep …"
         raise InputError(f"no sweep named {name!r} under {folder}", advice)
     arguments = sorted({plan.sweep.argument for plan in plans if plan.sweep is not None})
@@ -122,23 +126,23 @@ def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experim
             f"the sweep {name} goes over several arguments: {', '.join(arguments)}",
             "give sweeps over different arguments different names: --name",
         )
-    found = [(plan.sweep, read_variants(folder, plan.name)) for plan in plans if plan.sweep is not None]
-    return tuple(sorted(found, key=lambda it: _place(it[0].value))) if _numbers(found) else tuple(found)
+    points = [(plan.sweep, read_variants(folder, plan.name)) for plan in plans if plan.sweep is not None]
+    return tuple(sorted(points, key=lambda point: _place(point[0].value))) if _numbers(points) else tuple(points)
 
 
-def judge_sweep(found: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], judging: Judging) -> SweepFindings:
+def judge_sweep(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], options: AnalysisOptions) -> SweepFindings:
     """The measures of every value, each judged as an experiment by itself."""
-    first = found[0][0]
-    values = tuple(dict.fromkeys(point.value for point, _ in found))
-    judged = [(point, describe(experiments, judging)) for point, experiments in found]
+    first = points[0][0]
+    values = tuple(dict.fromkeys(point.value for point, _ in points))
+    judged = [(point, describe(experiments, options)) for point, experiments in points]
     metric = next((findings.primary for _, findings in judged if findings.primary is not None), None)
     rows: list[SweepRow] = []
     unit = ""
     for point, findings in judged:
-        for index, it in enumerate(findings.experiments):
-            row, own = _row(point, findings, index, it, metric)
+        for index, item in enumerate(findings.experiments):
+            row, row_metric = _row(point, findings, index, item, metric)
             rows += [row] if row is not None else []
-            unit = unit or own
+            unit = unit or row_metric
     return SweepFindings(
         name=first.sweep,
         argument=first.argument,
@@ -146,26 +150,37 @@ def judge_sweep(found: Sequence[tuple[SweptValue, tuple[Experiment, ...]]], judg
         scale=_scale(values),
         metric=metric or "",
         unit=unit,
-        confidence=judging.confidence,
-        command=found[0][1][0].command if found[0][1] else (),
+        confidence=options.confidence,
+        command=points[0][1][0].command if points[0][1] else (),
         rows=tuple(rows),
         why_no_metric="" if metric else _why(judged),
     )
 
 
 def _row(
-    point: SweptValue, findings: Findings, index: int, it: ExperimentFindings, metric: str | None
+    point: SweptValue, findings: Findings, index: int, item: ExperimentFindings, metric: str | None
 ) -> tuple[SweepRow | None, str]:
-    described = next((one for one in it.descriptions if one.metric.name == metric), None)
+    described = next((one for one in item.descriptions if one.metric.name == metric), None)
     if described is None:
         return None, ""
-    sets = [own for own in findings.stability.sets if own.experiment == index and "+" not in own.name]
-    measures = [SweepMeasure(own.name, one) for own in sets for one in own.measures if one.name in SHOWN]
-    measures += [SweepMeasure("", own.distance) for own in findings.stability.weights if own.experiment == index]
+    sets = [
+        evaluation_set
+        for evaluation_set in findings.stability.sets
+        if evaluation_set.experiment == index and "+" not in evaluation_set.name
+    ]
+    measures = [
+        SweepMeasure(evaluation_set.name, one)
+        for evaluation_set in sets
+        for one in evaluation_set.measures
+        if one.name in SHOWN
+    ]
+    measures += [
+        SweepMeasure("", weight.distance) for weight in findings.stability.weights if weight.experiment == index
+    ]
     row = SweepRow(
         value=point.value,
-        experiment=it.experiment.name,
-        variant=it.experiment.variant,
+        experiment=item.experiment.name,
+        variant=item.experiment.variant,
         n_runs=described.n_runs,
         scores=tuple(score.value for score in described.scores),
         mean=described.mean,
@@ -178,20 +193,20 @@ def _row(
 
 
 def _why(judged: Sequence[tuple[SweptValue, Findings]]) -> str:
-    told = [warning for _, findings in judged for warning in findings.warnings if "primary metric" in warning]
-    return told[0] if told else "there is no primary metric: name one with --metric"
+    warnings = [warning for _, findings in judged for warning in findings.warnings if "primary metric" in warning]
+    return warnings[0] if warnings else "there is no primary metric: name one with --metric"
 
 
 def _scale(values: Sequence[str]) -> Scale:
     numbers = [_number(value) for value in values]
-    known = [it for it in numbers if it is not None]
-    if len(known) < len(numbers):
+    positions = [number for number in numbers if number is not None]
+    if len(positions) < len(numbers):
         return "names"
-    return "log" if min(known) > 0 and max(known) / min(known) >= LEAST_RATIO else "linear"
+    return "log" if min(positions) > 0 and max(positions) / min(positions) >= LEAST_RATIO else "linear"
 
 
-def _numbers(found: Sequence[tuple[SweptValue, tuple[Experiment, ...]]]) -> bool:
-    return all(_number(point.value) is not None for point, _ in found)
+def _numbers(points: Sequence[tuple[SweptValue, tuple[Experiment, ...]]]) -> bool:
+    return all(_number(point.value) is not None for point, _ in points)
 
 
 def _place(value: str) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from deviate.cli.preview import announcement
 from deviate.project.command import locate
-from deviate.project.prepare import Prepared, prepare
+from deviate.project.prepare import PreparedScript, prepare
 from deviate.replay import choose_variants, keeping
 from deviate.workflows import Request
 
@@ -22,17 +22,17 @@ for epoch in range(3):
 
 
 @pytest.fixture
-def prepared(project: Path) -> Prepared:
+def prepared(project: Path) -> PreparedScript:
     (project / "train.py").write_text(TRAIN)
     return prepare(locate(["train.py"], project))
 
 
-def told(prepared: Prepared, *names: str, width: int = 120) -> list[str]:
+def told(prepared: PreparedScript, *names: str, width: int = 120) -> list[str]:
     variants = choose_variants(names, prepared.variants)
     return announcement(prepared, Request(3, variants, None, 0), width).splitlines()
 
 
-def test_each_seed_is_named_once_and_its_fate_is_told(prepared: Prepared) -> None:
+def test_each_seed_is_named_once_and_its_fate_is_told(prepared: PreparedScript) -> None:
     lines = told(prepared, "as-is", "algo", "control", width=140)
     how = "one for all runs where it is held, else one for each run"
     assert [line for line in lines if line.startswith("Seed")] == [
@@ -63,19 +63,19 @@ for epoch in range(3):
     ]
 
 
-def test_a_plain_run_keeps_the_seeds(prepared: Prepared) -> None:
+def test_a_plain_run_keeps_the_seeds(prepared: PreparedScript) -> None:
     lines = told(prepared, "as-is")
     assert "Seeds    kept in as-is" in lines
     assert not any("replaced" in line for line in lines)
 
 
-def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prepared: Prepared) -> None:
+def test_of_experiments_that_are_run_together_each_is_announced_by_its_name(prepared: PreparedScript) -> None:
     request = Request(3, choose_variants(("algo",), prepared.variants), None, 0)
     assert "\nRunning  train-3.11: 3 x " in announcement(prepared, request, 200, name="train-3.11")
     assert "\nRunning  3 x " in announcement(prepared, request, 200)
 
 
-def test_what_is_captured_is_told_with_the_most_that_it_can_take(prepared: Prepared) -> None:
+def test_what_is_captured_is_told_with_the_most_that_it_can_take(prepared: PreparedScript) -> None:
     variants = choose_variants(("algo", "control"), prepared.variants)
     request = Request(3, variants, None, 0, capture=keeping(["weights"], every=1, limit="5MB"))
     assert [line for line in announcement(prepared, request, 120).splitlines() if line.startswith("Capture")] == [
@@ -84,7 +84,7 @@ def test_what_is_captured_is_told_with_the_most_that_it_can_take(prepared: Prepa
     assert not any(line.startswith("Capture") for line in told(prepared, "algo"))
 
 
-def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared: Prepared) -> None:
+def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared: PreparedScript) -> None:
     lines = told(prepared, "as-is", "init", "impl")
     assert [line for line in lines if line.startswith("Variant")] == [
         "Variant  as-is: nothing is touched: the script's own seeds and defaults",
@@ -93,7 +93,7 @@ def test_each_variant_has_a_line_that_says_what_varies_and_what_is_held(prepared
     ]
 
 
-def test_long_lines_are_wrapped_on_a_narrow_terminal(prepared: Prepared) -> None:
+def test_long_lines_are_wrapped_on_a_narrow_terminal(prepared: PreparedScript) -> None:
     lines = told(prepared, "algo+impl", "control", width=70)
     first = next(number for number, line in enumerate(lines) if line.startswith("Variant  algo+impl"))
     assert lines[first + 1].startswith(" " * 9)
@@ -130,5 +130,5 @@ def test_what_reaches_beyond_the_work_copy_is_told_with_its_place_and_its_fate(p
     assert "Outside  upload at train.py:6, train.py:8: not stopped: each run does it again" in online
 
 
-def test_a_script_without_side_effects_is_told_of_none(prepared: Prepared) -> None:
+def test_a_script_without_side_effects_is_told_of_none(prepared: PreparedScript) -> None:
     assert not any(line.startswith(("Outside", "Trackers")) for line in told(prepared, "algo", "as-is"))

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traced import a_record, steps
+from trace_capture import a_record, steps
 
-from deviate.diverge.align import Parted, parted, shared
+from deviate.diverge.align import FirstDifference, parted, shared
 from deviate.model.divergence import Place, TraceRecord
 from deviate.model.traces import columns
 
@@ -26,7 +26,7 @@ def traces(draw: st.DrawFn) -> list[TraceRecord]:
     ]
 
 
-def compared(one: list[TraceRecord], other: list[TraceRecord]) -> Parted | None:
+def compared(one: list[TraceRecord], other: list[TraceRecord]) -> FirstDifference | None:
     return parted(columns(one), columns(other))
 
 
@@ -44,7 +44,7 @@ def test_a_changed_record_is_the_one_that_is_found(records: list[TraceRecord], d
     for later in range(at, len(records)):  # what comes after it differs as well, as it does in a program
         changed[later] = replace(records[later], digest=(records[later].digest or 0) ^ 1)
 
-    assert compared(records, changed) == Parted(at, at)
+    assert compared(records, changed) == FirstDifference(at, at)
 
 
 @quick
@@ -53,8 +53,8 @@ def test_a_record_that_one_run_lacks_is_the_one_that_is_found(records: list[Trac
     at = data.draw(st.integers(0, len(records) - 1))
     without = [*records[:at], *records[at + 1 :]]
 
-    assert compared(records, without) == Parted(at, at, only_in=1)
-    assert compared(without, records) == Parted(at, at, only_in=2)
+    assert compared(records, without) == FirstDifference(at, at, only_in=1)
+    assert compared(without, records) == FirstDifference(at, at, only_in=2)
 
 
 @quick
@@ -68,7 +68,7 @@ def test_an_extra_record_is_found_though_all_numbers_after_it_differ(
     after = [replace(it, digest=(it.digest or 0) ^ 1) for it in records[at:]]
     then = (at, at + 1) if at < len(records) else None
 
-    assert compared(records, [*records[:at], extra, *after]) == Parted(at, at, 2, then)
+    assert compared(records, [*records[:at], extra, *after]) == FirstDifference(at, at, 2, then)
 
 
 @quick
@@ -92,21 +92,23 @@ def test_a_record_without_a_digest_is_compared_by_what_it_is_alone() -> None:
 
 
 def test_numbers_of_another_shape_are_other_numbers_and_no_other_way() -> None:
-    assert compared([a_record()], [a_record(form="float32[5]")]) == Parted(0, 0)
+    assert compared([a_record()], [a_record(form="float32[5]")]) == FirstDifference(0, 0)
 
 
 def test_the_same_operation_on_another_line_with_other_numbers_is_another_way() -> None:
     here, there = Place("train.py", 7), Place("train.py", 9)
     one = [a_record(digest=1, place=here), a_record(name="b", digest=2)]
 
-    assert compared(one, [a_record(digest=5, place=there), a_record(name="b", digest=2)]) == Parted(0, 0, only_in=1)
+    assert compared(one, [a_record(digest=5, place=there), a_record(name="b", digest=2)]) == FirstDifference(
+        0, 0, only_in=1
+    )
     assert compared(one, [a_record(digest=1, place=there), a_record(name="b", digest=2)]) is None
 
 
 def test_a_trace_that_ends_earlier_parts_at_its_end() -> None:
     records = steps(3)
-    assert compared(records, records[:20]) == Parted(20, 20, only_in=1)
-    assert compared([], records) == Parted(0, 0, only_in=2)
+    assert compared(records, records[:20]) == FirstDifference(20, 20, only_in=1)
+    assert compared([], records) == FirstDifference(0, 0, only_in=2)
     assert compared([], []) is None
 
 

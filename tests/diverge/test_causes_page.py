@@ -8,9 +8,9 @@ from pathlib import Path
 from each import check_each
 
 from deviate.analysis.hazards import HAZARDS
-from deviate.diverge.causes.known import GROUPS, Known
+from deviate.diverge.causes.known_causes import GROUPS, KnownCause
 from deviate.diverge.causes.operations import FAMILIES
-from deviate.diverge.causes.table import KNOWN
+from deviate.diverge.causes.table import KNOWN_CAUSES
 from deviate.replay.variants import NAMES
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ def test_the_page_of_the_documentation_is_up_to_date_and_in_the_manual() -> None
     assert "reference/causes.md" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
-def check_cause(known: Known) -> None:
+def check_cause(known: KnownCause) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", known.id)
     assert known.group in GROUPS
     assert min(map(len, (known.reason, known.signs, known.cure))) > 10
@@ -33,11 +33,11 @@ def check_cause(known: Known) -> None:
 
 
 def test_a_cause_tells_what_it_is_what_points_to_it_what_removes_it_and_where_that_stands() -> None:
-    check_each(((known.id, known) for known in KNOWN), check_cause)
+    check_each(((known.id, known) for known in KNOWN_CAUSES), check_cause)
 
 
 def test_no_two_causes_have_one_name() -> None:
-    assert len({known.id for known in KNOWN}) == len(KNOWN)
+    assert len({known.id for known in KNOWN_CAUSES}) == len(KNOWN_CAUSES)
 
 
 def test_every_hazard_that_a_cause_looks_for_is_one_that_the_analysis_finds() -> None:

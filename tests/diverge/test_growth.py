@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from traced import a_record, a_trace
+from trace_capture import a_record, a_trace
 
 from deviate.diverge import growth_of_losses, growth_of_metrics
-from deviate.diverge.growth import MOST_POINTS, thinned
+from deviate.diverge.growth import MOST_POINTS, thin_indices
 from deviate.model import Run, Series
 from deviate.model.divergence import Trace
 
@@ -66,7 +66,7 @@ def test_thinned_points_are_few_and_hold_the_ends_and_the_first_difference(
     n: int, most: int, data: st.DataObject
 ) -> None:
     begin = data.draw(st.none() | st.integers(0, n - 1)) if n else None
-    found = thinned(n, begin, most)
+    found = thin_indices(n, begin, most)
     assert found == sorted(set(found))
     assert len(found) <= max(most, min(n, most))
     assert set(found) <= set(range(n))
@@ -78,7 +78,7 @@ def test_thinned_points_are_few_and_hold_the_ends_and_the_first_difference(
 
 @pytest.mark.parametrize("begin", [0, 100, 49_000])
 def test_gaps_between_thinned_points_never_shrink_from_the_first_difference_on(begin: int) -> None:
-    found = [it for it in thinned(50_000, begin) if it >= begin]
+    found = [it for it in thin_indices(50_000, begin) if it >= begin]
     gaps = [two - one for one, two in itertools.pairwise(found)]
     assert found[1] == begin + 1
     assert all(two >= one - 1 for one, two in itertools.pairwise(gaps))

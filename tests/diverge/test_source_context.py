@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from partings import operation, parted
 
-from deviate.diverge.source_context import AROUND, with_lines_around
+from deviate.diverge.source_context import AROUND, attach_source_context
 from deviate.model.divergence import DivergenceFindings, Place
 from deviate.records.layout import snapshot_folder
 from deviate.records.trace_log import TREE
@@ -24,7 +24,7 @@ def attempt(tmp_path: Path) -> Path:
 
 def found_at(line: int, attempt: Path, file: str = "train.py") -> tuple[Place, DivergenceFindings]:
     place = Place(file, line)
-    found = with_lines_around(parted(operation(place=place, more={"called": place})), attempt)
+    found = attach_source_context(parted(operation(place=place, more={"called": place})), attempt)
     assert found.first is not None
     assert found.first.place is not None
     return found.first.place, found

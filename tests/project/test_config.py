@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.errors import InputError
-from deviate.project.config import Definition, load, parse
+from deviate.project.config import VariantConfig, load, parse
 
 
 def test_the_experiment_and_snapshot_parts_are_read(tmp_path: Path) -> None:
@@ -31,8 +31,8 @@ description = "what I can afford"
 [variants.plain]
 """
     assert parse(text, "deviate.toml").definitions == (
-        Definition("quiet", ("init", "shuffle"), ("impl",), {"threads": "1", "onednn": "off"}, "what I can afford"),
-        Definition("plain"),
+        VariantConfig("quiet", ("init", "shuffle"), ("impl",), {"threads": "1", "onednn": "off"}, "what I can afford"),
+        VariantConfig("plain"),
     )
 
 
@@ -56,8 +56,13 @@ def test_a_variant_that_is_not_well_formed_is_refused(text: str, told: str) -> N
 
 def test_what_runs_keep_is_read_as_it_is_written() -> None:
     text = '[capture]\nkeep = ["predictions", "weights"]\nevery = 5\nlimit = "500MB"\ntta = ["flip"]\n'
-    found = parse(text, "deviate.toml").capture
-    assert (found.keep, found.every, found.limit, found.tta) == (("predictions", "weights"), 5, "500MB", ("flip",))
+    outcome = parse(text, "deviate.toml").capture
+    assert (outcome.keep, outcome.every, outcome.limit, outcome.tta) == (
+        ("predictions", "weights"),
+        5,
+        "500MB",
+        ("flip",),
+    )
     assert parse("", "deviate.toml").capture.keep is None
 
 

@@ -1,6 +1,7 @@
 """Rewriting changes what is wanted and keeps every other byte."""
 
 import re
+import tomllib
 from collections.abc import Sequence
 
 import pytest
@@ -9,8 +10,18 @@ from hypothesis import strategies as st
 
 from deviate.errors import ToolError
 from deviate.model import Place
-from deviate.project.config import Wish, parse
-from deviate.project.config_edit import Entry, Rewriting, rewrite, section_lines
+from deviate.project.config import MetricConfig, parse
+from deviate.project.config_edit import (
+    Entry,
+    Rewriting,
+    comment,
+    comment_out,
+    item,
+    key,
+    pieces_of,
+    rewrite,
+    section_lines,
+)
 
 FILE = """\
 # mine
@@ -51,20 +62,20 @@ def rewritten(
     return rewrite(text, wanted)
 
 
-def listed(text: str) -> dict[str, Wish]:
-    return {wish.name: wish for wish in parse(text, "deviate.toml").metrics or ()}
+def listed(text: str) -> dict[str, MetricConfig]:
+    return {section.name: section for section in parse(text, "deviate.toml").metrics or ()}
 
 
 def kept(text: str, *but: str) -> list[Entry]:
-    return [Entry(wish, wish) for name, wish in listed(text).items() if name not in but]
+    return [Entry(section, section) for name, section in listed(text).items() if name not in but]
 
 
-def changed(wish: Wish, **changes: object) -> Entry:
-    fields = {name: getattr(wish, name) for name in wish.__slots__}
-    return Entry(Wish(**{**fields, **changes}), wish)  # type: ignore[arg-type]
+def changed(section: MetricConfig, **changes: object) -> Entry:
+    fields = {name: getattr(section, name) for name in section.__slots__}
+    return Entry(MetricConfig(**{**fields, **changes}), section)  # type: ignore[arg-type]
 
 
-NEW = Entry(Wish("new", Place("train.py", 7), 'f("x")'), reason="called new")
+NEW = Entry(MetricConfig("new", Place("train.py", 7), 'f("x")'), reason="called new")
 
 
 def test_nothing_wanted_changes_nothing_but_the_name_of_the_script() -> None:
@@ -72,7 +83,9 @@ def test_nothing_wanted_changes_nothing_but_the_name_of_the_script() -> None:
 
 
 def test_a_new_file_holds_all_in_order() -> None:
-    text = rewritten("", [NEW], offered=[Entry(Wish("step"), reason="counter")], statements={Place("a.py", 3): "x = 1"})
+    text = rewritten(
+        "", [NEW], offered=[Entry(MetricConfig("step"), reason="counter")], statements={Place("a.py", 3): "x = 1"}
+    )
     assert re.sub(r"\n# What stood .*\n", "\n# …\n", text) == (
         "# Introduced.\n"
         "\n"
@@ -107,8 +120,8 @@ def test_only_the_values_that_change_are_touched() -> None:
 
 def test_a_key_that_is_taken_back_is_removed() -> None:
     text = '[metrics.a]\nwhere = "t.py:1"\nprimary = true # best\nmargin = 0.5\n[experiment]\ntrain = "train.py"\n'
-    (wish,) = listed(text).values()
-    assert rewritten(text, [changed(wish, is_primary=False)]) == text.replace("primary = true # best\n", "")
+    (section,) = listed(text).values()
+    assert rewritten(text, [changed(section, is_primary=False)]) == text.replace("primary = true # best\n", "")
 
 
 def test_names_change_in_the_header_and_can_be_exchanged() -> None:
@@ -124,7 +137,7 @@ def test_new_sections_come_after_the_metrics_and_the_comments_that_belong_to_the
     assert before.endswith('where = "./train.py:5"\n\n')
     assert after.endswith('"train.py:7"\nexpression = \'f("x")\'\n\n# late\n[snapshot]\nfresh = ["out/"]\n# the end\n')
     end = '[experiment]\ntrain = "train.py"\n[metrics.a]\nunit = "%"\n# of a\n'
-    assert rewritten(end, [*kept(end), Entry(Wish("b"))]) == end + "\n[metrics.b]\n"
+    assert rewritten(end, [*kept(end), Entry(MetricConfig("b"))]) == end + "\n[metrics.b]\n"
 
 
 def test_a_section_that_is_gone_stays_as_a_comment_with_the_reason() -> None:
@@ -148,7 +161,7 @@ def test_every_form_of_a_section_can_be_changed_and_commented_out(text: str) -> 
     text = text.replace("\n# none", '\nunit = "s"')
     a, b = listed(text).values()
     entries = [changed(a, name="c d", margin=1.0), Entry(b, b)]
-    assert listed(rewritten(text, entries)) == {entry.wish.name: entry.wish for entry in entries}
+    assert listed(rewritten(text, entries)) == {entry.section.name: entry.section for entry in entries}
     left = rewritten(text, [Entry(b, b)], dropped={"a": "Gone."})
     assert list(listed(left)) == ["b"]
     assert re.search(r"^# .*unit = ", left, re.MULTILINE)
@@ -181,13 +194,13 @@ def test_what_stood_at_places_is_replaced_as_a_whole_and_comments_stay() -> None
 
 def test_a_file_that_would_not_say_what_is_wanted_is_not_written() -> None:
     with pytest.raises(ToolError, match="left as it is"):
-        rewritten('[metrics.a]\nunit = "%"\n', [Entry(Wish("a"))])
+        rewritten('[metrics.a]\nunit = "%"\n', [Entry(MetricConfig("a"))])
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 PLACES = st.builds(Place, st.sampled_from(["train.py", "a b/c.py"]), st.integers(1, 999))
-WISHES = st.builds(
-    Wish,
+SECTIONS = st.builds(
+    MetricConfig,
     name=TEXTS,
     where=st.none() | PLACES,
     expression=st.none() | TEXTS,
@@ -199,21 +212,89 @@ WISHES = st.builds(
     role=st.sampled_from([None, "time"]),
     margin=st.none() | st.floats(0, 1e9),
 )
-LISTS = st.lists(WISHES, min_size=1, max_size=4, unique_by=lambda wish: wish.name)
+LISTS = st.lists(SECTIONS, min_size=1, max_size=4, unique_by=lambda section: section.name)
 
 
 @given(LISTS, LISTS, st.integers(0, 4))
-def test_whatever_is_written_is_read_again(first: list[Wish], then: list[Wish], n_kept: int) -> None:
-    text = rewritten("", [Entry(wish) for wish in first])
-    assert listed(text) == {wish.name: wish for wish in first}
+def test_whatever_is_written_is_read_again(first: list[MetricConfig], then: list[MetricConfig], n_kept: int) -> None:
+    text = rewritten("", [Entry(section) for section in first])
+    assert listed(text) == {section.name: section for section in first}
     pairs = list(zip(then, first, strict=False))[:n_kept]
-    entries = [Entry(wish, was) for wish, was in pairs] + [Entry(wish) for wish in then[len(pairs) :]]
-    again = rewritten(text, entries, dropped={wish.name: "Gone." for wish in first[len(pairs) :]})
-    assert listed(again) == {wish.name: wish for wish in then}
+    entries = [Entry(section, was) for section, was in pairs] + [Entry(section) for section in then[len(pairs) :]]
+    again = rewritten(text, entries, dropped={section.name: "Gone." for section in first[len(pairs) :]})
+    assert listed(again) == {section.name: section for section in then}
 
 
 def test_a_section_leaves_out_what_goes_without_saying() -> None:
-    assert section_lines(Wish("a", is_primary=True, path=(Place("a.py", 3),))) == [
+    assert section_lines(MetricConfig("a", is_primary=True, path=(Place("a.py", 3),))) == [
         'path = ["a.py:3"]',
         "primary = true",
     ]
+
+
+PIECES = """\
+# above
+
+[experiment] # run
+then = [
+  "a",
+[0]
+  ]
+
+# about loss
+[metrics."loss [0]"] # [x]
+unit = '''
+[metrics.no]
+# no comment'''
+# below
+
+[ metrics . acc ]
+"""
+
+
+def test_pieces_begin_with_the_headers_alone() -> None:
+    text = PIECES.replace("\n[0]\n  ]", "\n]")
+    pieces = pieces_of(text)
+    assert [piece.key for piece in pieces] == [(), ("experiment",), ("metrics", "loss [0]"), ("metrics", "acc")]
+    assert "".join(piece.text + piece.gap for piece in pieces) == text
+    assert pieces[1].gap == "\n# about loss\n"
+    assert pieces[2].text.endswith("# no comment'''\n")
+    assert pieces[2].gap == "# below\n\n"
+    assert pieces[2].holds("metrics", "loss [0]", "unit")
+    assert not pieces[2].holds("metrics", "acc")
+
+
+def test_a_line_inside_a_value_begins_no_piece() -> None:
+    text = "[a]\nx = [\n  [1],\n[2],\n]\n[b]\n"
+    assert [piece.text for piece in pieces_of(text)] == ["[a]\nx = [\n  [1],\n[2],\n]\n", "[b]\n"]
+
+
+@pytest.mark.parametrize(
+    ("gap", "is_last", "parts"),
+    [
+        ("# mine\n\n# next\n", False, ("# mine\n", "\n# next\n")),
+        ("# next\n", False, ("", "# next\n")),
+        ("# mine\n", True, ("# mine\n", "")),
+        ("\n", False, ("", "\n")),
+    ],
+)
+def test_comments_belong_to_what_they_touch(gap: str, is_last: bool, parts: tuple[str, str]) -> None:  # noqa: FBT001
+    (piece,) = pieces_of(f"[a]\nx = 1\n{gap}")
+    assert piece.split_gap(is_last=is_last) == parts
+
+
+@given(st.text(), st.text(min_size=1))
+def test_names_and_values_come_back_as_they_were(value: str, name: str) -> None:
+    value, name = (text.encode("utf-8", "ignore").decode() for text in (value, name))
+    assert tomllib.loads(f"{key(name)} = {item(value).as_string()}\n") == {name: value}
+
+
+@given(st.text())
+def test_comments_are_nothing_but_comments(text: str) -> None:
+    text = text.encode("utf-8", "ignore").decode()
+    assert tomllib.loads(comment(text)) == {}
+    assert tomllib.loads(comment(text, 20)) == {}
+
+
+def test_commented_lines_keep_their_blank_ones() -> None:
+    assert comment_out("[a]\n\nx = 1\n") == "# [a]\n\n# x = 1\n"

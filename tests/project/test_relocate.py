@@ -7,8 +7,8 @@ import pytest
 
 from deviate.analysis import analyze, read_statements
 from deviate.model import Analysis, Place
-from deviate.project.config import Wish
-from deviate.project.relocate import follow, places_now
+from deviate.project.config import MetricConfig
+from deviate.project.relocate import places_now, relocate
 
 SCRIPT = """\
 from helper import evaluate
@@ -35,13 +35,18 @@ def followed(tmp_path: Path) -> Followed:
     """The places of a section now, after a change of the script or of the other file; remembered from before it."""
 
     def run(
-        wish: Wish, *, before: str = SCRIPT, script: str = SCRIPT, helper: str = HELPER, remembers: bool = True
+        section: MetricConfig,
+        *,
+        before: str = SCRIPT,
+        script: str = SCRIPT,
+        helper: str = HELPER,
+        remembers: bool = True,
     ) -> list[str]:
         write(before, HELPER)
-        places = [place for place in (wish.where, *(wish.path or ())) if place]
+        places = [place for place in (section.where, *(section.path or ())) if place]
         texts = {place: read_statements(tmp_path / place.file).text_at(place.line) or "" for place in places}
         analysis = write(script, helper)
-        (now,) = follow(analysis, [wish], texts if remembers else {})
+        (now,) = relocate(analysis, [section], texts if remembers else {})
         return [str(place) for place in (now.where, *(now.path or ())) if place]
 
     def write(script: str, helper: str) -> Analysis:
@@ -52,82 +57,86 @@ def followed(tmp_path: Path) -> Followed:
     return run
 
 
-def wish(line: int, expression: str | None = None, *, file: str = "train.py", path: tuple[int, ...] = ()) -> Wish:
-    return Wish("x", Place(file, line), expression, tuple(Place("train.py", step) for step in path) or None)
+def section(
+    line: int, expression: str | None = None, *, file: str = "train.py", path: tuple[int, ...] = ()
+) -> MetricConfig:
+    return MetricConfig("x", Place(file, line), expression, tuple(Place("train.py", step) for step in path) or None)
 
 
 def test_a_script_that_is_the_same_keeps_its_places(followed: Followed) -> None:
-    assert followed(wish(3, "acc", file="helper.py", path=(9,))) == ["helper.py:3", "train.py:9"]
+    assert followed(section(3, "acc", file="helper.py", path=(9,))) == ["helper.py:3", "train.py:9"]
 
 
 def test_lines_above_move_a_place_and_the_calls_that_lead_there(followed: Followed) -> None:
-    moved = followed(wish(3, "acc", file="helper.py", path=(9,)), script="import os\n" + SCRIPT, helper="\n\n" + HELPER)
+    moved = followed(
+        section(3, "acc", file="helper.py", path=(9,)), script="import os\n" + SCRIPT, helper="\n\n" + HELPER
+    )
     assert moved == ["helper.py:5", "train.py:10"]
 
 
 def test_a_call_that_goes_on_below_the_first_line_of_its_statement_is_followed(followed: Followed) -> None:
     script = SCRIPT.replace("    evaluate(model, train)\n", "    run(\n        1\n    ).on(evaluate(model, train))\n")
     script = script.replace('    print("total", total)\n', "")
-    assert followed(wish(3, "acc", file="helper.py", path=(10,)), script=script, before=script) == [
+    assert followed(section(3, "acc", file="helper.py", path=(10,)), script=script, before=script) == [
         "helper.py:3",
         "train.py:10",
     ]
-    moved = followed(wish(3, "acc", file="helper.py", path=(10,)), script="import os\n" + script, before=script)
+    moved = followed(section(3, "acc", file="helper.py", path=(10,)), script="import os\n" + script, before=script)
     assert moved == ["helper.py:3", "train.py:11"]
 
 
 def test_a_statement_is_told_from_one_with_the_same_expression_that_came_to_its_line(followed: Followed) -> None:
     script = SCRIPT.replace("    loss = step()\n", "    loss = step()\n    check()\n")
-    assert followed(wish(6, "loss"), script=script) == ["train.py:7"]
-    assert followed(wish(6, "loss"), script=script, remembers=False) == ["train.py:6"]
+    assert followed(section(6, "loss"), script=script) == ["train.py:7"]
+    assert followed(section(6, "loss"), script=script, remembers=False) == ["train.py:6"]
 
 
 def test_a_statement_that_went_to_another_file_is_followed(followed: Followed) -> None:
     gone = HELPER.replace('    print("acc", acc)\n', "    return acc\n")
     script = 'def evaluate(model, data):\n    acc = model(data)\n    print("acc", acc)\n' + SCRIPT
-    assert followed(wish(3, "acc", file="helper.py"), script=script, helper=gone) == ["train.py:3"]
+    assert followed(section(3, "acc", file="helper.py"), script=script, helper=gone) == ["train.py:3"]
 
 
 def test_a_rewritten_statement_is_the_most_alike_with_the_expression(followed: Followed) -> None:
     script = "\n\n" + SCRIPT.replace('print("loss", loss)', 'print("mean loss", loss)')
-    assert followed(wish(5, "loss"), script=script) == ["train.py:7"]
+    assert followed(section(5, "loss"), script=script) == ["train.py:7"]
 
 
 def test_a_statement_of_another_kind_or_function_is_no_rewriting(followed: Followed) -> None:
     gone = SCRIPT.replace('    print("loss", loss)\n', "")
-    assert followed(wish(5, "loss"), script=gone) == ["train.py:5"]
+    assert followed(section(5, "loss"), script=gone) == ["train.py:5"]
     elsewhere = gone + 'def done(loss):\n    print("loss", loss)\n'
-    assert followed(wish(5, "loss"), script=elsewhere) == ["train.py:5"]
+    assert followed(section(5, "loss"), script=elsewhere) == ["train.py:5"]
 
 
 def test_a_statement_that_was_there_before_is_no_rewriting(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("for epoch in range(3):\n    print('train', x)\n")
     analysis = analyze(tmp_path / "train.py", tmp_path)
     remembered = {Place("train.py", 2): "print('train', x)", Place("train.py", 3): "print('test', x)"}
-    assert follow(analysis, [wish(3, "x")], remembered)[0].where == Place("train.py", 3)
+    assert relocate(analysis, [section(3, "x")], remembered)[0].where == Place("train.py", 3)
 
 
 def test_without_memory_the_only_or_clearly_nearest_place_is_taken(followed: Followed) -> None:
     far = SCRIPT + "\n" * 30 + "print('at last', loss)\n"
-    assert followed(wish(3, "loss"), script=far, remembers=False) == ["train.py:5"]
-    assert followed(wish(2, "acc", file="helper.py"), remembers=False) == ["helper.py:3"]
+    assert followed(section(3, "loss"), script=far, remembers=False) == ["train.py:5"]
+    assert followed(section(2, "acc", file="helper.py"), remembers=False) == ["helper.py:3"]
     close = SCRIPT.replace("    total", '    print("again", loss)\n    total')
-    assert followed(wish(20, "loss"), script=close, remembers=False) == ["train.py:20"], "no clear case"
+    assert followed(section(20, "loss"), script=close, remembers=False) == ["train.py:20"], "no clear case"
 
 
 def test_what_is_gone_stays_as_it_was_written(followed: Followed) -> None:
     script = SCRIPT.replace("total", "sum")
-    assert followed(wish(8, "total"), script=script) == ["train.py:8"]
-    assert followed(wish(8), script=script) == ["train.py:8"]
-    assert followed(wish(3, "acc", file="nowhere.py")) == ["nowhere.py:3"]
-    assert followed(Wish("loss")) == []
+    assert followed(section(8, "total"), script=script) == ["train.py:8"]
+    assert followed(section(8), script=script) == ["train.py:8"]
+    assert followed(section(3, "acc", file="nowhere.py")) == ["nowhere.py:3"]
+    assert followed(MetricConfig("loss")) == []
 
 
 def test_two_sections_do_not_take_the_same_statement(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("for epoch in range(3):\n    print('a', x)\n    print('mean b', x)\n")
     analysis = analyze(tmp_path / "train.py", tmp_path)
     remembered = {Place("train.py", 1): "print('a', x)", Place("train.py", 2): "print('b', x)"}
-    now = follow(analysis, [wish(1, "x"), wish(2, "x")], remembered)
+    now = relocate(analysis, [section(1, "x"), section(2, "x")], remembered)
     assert [item.where for item in now] == [Place("train.py", 2), Place("train.py", 3)]
 
 

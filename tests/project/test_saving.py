@@ -11,7 +11,7 @@ from deviate.errors import InputError
 from deviate.model import Analysis
 from deviate.project.config import load
 from deviate.project.saving import Saved, save, write_text
-from deviate.project.selection import match, settle
+from deviate.project.selection import match, select_metrics
 
 SCRIPT = """\
 def evaluate(model, loader):
@@ -45,7 +45,7 @@ def saved(path: Path) -> Saved:
 def selected(path: Path) -> dict[str, tuple[int, str]]:
     config = load(path)
     analysis, matches = match(analysed(path), config)
-    selection = settle(analysis, None if config.metrics is None else matches)
+    selection = select_metrics(analysis, None if config.metrics is None else matches)
     return {item.name: (item.metric.line, item.metric.expression) for item in selection.metrics}
 
 
@@ -61,7 +61,7 @@ def test_a_saved_plan_gives_the_same_selection_again(path: Path) -> None:
     config = load(path)
     analysis, matches = match(before, config)
     assert analysis == before
-    assert settle(analysis, matches) == settle(before, None)
+    assert select_metrics(analysis, matches) == select_metrics(before, None)
     assert config.is_for("train.py")
     assert not config.is_for("other.py")
 

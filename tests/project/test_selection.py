@@ -7,7 +7,7 @@ from deviate.analysis import analyze
 from deviate.errors import InputError
 from deviate.model import Analysis, Selection
 from deviate.project.config import parse
-from deviate.project.selection import choose_loop, match, settle, told_moves
+from deviate.project.selection import choose_loop, describe_moves, match, select_metrics
 
 SCRIPT = """
 def evaluate(model, loader):
@@ -33,7 +33,7 @@ def analysis(tmp_path: Path) -> Analysis:
 def chosen(analysis: Analysis, text: str) -> tuple[Analysis, Selection]:
     config = parse(textwrap.dedent(text), "deviate.toml")
     analysis, matches = match(analysis, config)
-    return analysis, settle(analysis, None if config.metrics is None else matches)
+    return analysis, select_metrics(analysis, None if config.metrics is None else matches)
 
 
 def refusal(analysis: Analysis, text: str) -> str:
@@ -132,10 +132,10 @@ def test_a_value_that_was_rejected_keeps_its_site(analysis: Analysis) -> None:
 def test_a_line_inside_a_statement_is_as_good_as_its_first(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("for epoch in range(3):\n    loss.backward()\n    print(\n        'loss', loss\n    )\n")
-    found = analyze(script, tmp_path)
-    added, selection = chosen(found, "[metrics.x]\nwhere = 'train.py:4'\nexpression = 'loss'\n")
+    outcome = analyze(script, tmp_path)
+    added, selection = chosen(outcome, "[metrics.x]\nwhere = 'train.py:4'\nexpression = 'loss'\n")
     assert selection.metrics[0].metric.name == "loss"
-    assert added == found
+    assert added == outcome
 
 
 TWO_LOOPS = """
@@ -157,9 +157,9 @@ second(3)
 def test_another_main_loop_is_taken_on_request_and_followed(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(TWO_LOOPS)
-    found = analyze(script, tmp_path)
+    outcome = analyze(script, tmp_path)
     text = '[experiment]\nmain_loop = "train.py:1"\n[statements]\n"train.py:1" = "second: for step in range(n):"\n'
-    chosen, problem = choose_loop(found, parse(text, "deviate.toml"))
+    chosen, problem = choose_loop(outcome, parse(text, "deviate.toml"))
     assert problem is None
     assert chosen.main_loop is not None
     assert (chosen.main_loop.line, chosen.main_loop.variable, chosen.main_loop.is_main) == (8, "step", True)
@@ -167,15 +167,15 @@ def test_another_main_loop_is_taken_on_request_and_followed(tmp_path: Path) -> N
     assert [loop.is_main for loop in chosen.loops if loop.id != chosen.main_loop.id] == [False]
     assert len({loop.id for loop in chosen.loops}) == 2
     assert [loop.line for loop in chosen.alternatives] == [3]
-    assert choose_loop(found, parse("", "deviate.toml")) == (found, None)
+    assert choose_loop(outcome, parse("", "deviate.toml")) == (outcome, None)
 
 
 def test_a_main_loop_that_is_none_is_told_with_those_there_are(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(TWO_LOOPS)
-    found = analyze(script, tmp_path)
-    same, problem = choose_loop(found, parse('[experiment]\nmain_loop = "train.py:4"\n', "deviate.toml"))
-    assert same == found
+    outcome = analyze(script, tmp_path)
+    same, problem = choose_loop(outcome, parse('[experiment]\nmain_loop = "train.py:4"\n', "deviate.toml"))
+    assert same == outcome
     assert problem is not None
     assert "train.py:4 is no loop" in problem.message
     assert "train.py:3, train.py:8" in problem.hint
@@ -193,17 +193,17 @@ expression = "combine(a, b[0])"
 def test_a_section_whose_statement_has_moved_is_followed_and_told(analysis: Analysis) -> None:
     config = parse(MOVED, "deviate.toml")
     analysis, matches = match(analysis, config)
-    (item,) = settle(analysis, matches).metrics
+    (item,) = select_metrics(analysis, matches).metrics
     assert item.metric.line == 11
-    assert "b from train.py:8 to train.py:11" in told_moves(matches)
-    assert told_moves([]) == ""
+    assert "b from train.py:8 to train.py:11" in describe_moves(matches)
+    assert describe_moves([]) == ""
 
 
 def test_a_section_whose_statement_is_gone_says_what_stood_there_and_what_to_do(analysis: Analysis) -> None:
     text = '[metrics.c]\nwhere = "train.py:7"\nexpression = "c"\n' + MOVED.replace("b[0]", "b[7]")
     config = parse(text, "deviate.toml")
     with pytest.raises(InputError) as caught:
-        settle(analysis, match(analysis, config)[1])
+        select_metrics(analysis, match(analysis, config)[1])
     message = caught.value.message
     assert message.startswith("train.py has changed, and deviate.toml no longer fits:")
     assert "[metrics.b]" in message

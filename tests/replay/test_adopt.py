@@ -18,7 +18,7 @@ from deviate.records.layout import attempt_folder, attempts, claim_file, spec_fi
 from deviate.records.machine import machine_name
 from deviate.records.specs import read_spec, write_spec
 from deviate.replay.adopt import MAKING, claim_attempt, claim_of, end_orphans, temporary_prefix
-from deviate.replay.execute import Listeners, carry_out, execute
+from deviate.replay.execute import Listeners, execute, execute_orders
 from deviate.replay.executors.local import LocalExecutor
 from deviate.replay.processes import processes_of
 from deviate.replay.updates import Order, Outcome
@@ -53,7 +53,7 @@ def carried_out(order: Order, before: Callable[[], object]) -> dict[Order, Outco
             return told
         return ()
 
-    return carry_out([], LocalExecutor(settings), settings, Listeners(more=more))
+    return execute_orders([], LocalExecutor(settings), settings, Listeners(more=more))
 
 
 def test_who_comes_second_leaves_no_attempt_and_says_who_was_first(
@@ -145,7 +145,7 @@ def test_a_work_copy_that_was_never_whole_is_not_continued(frozen: Make, other: 
     other.kill()
     other.wait()
     settings = Settings(requeue="continue")
-    outcomes = carry_out([Order(it.folder, spec)], LocalExecutor(settings), settings)
+    outcomes = execute_orders([Order(it.folder, spec)], LocalExecutor(settings), settings)
     assert [it.status for it in outcomes.values()] == ["completed"]
 
 

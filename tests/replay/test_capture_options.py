@@ -4,36 +4,43 @@ import pytest
 
 from deviate.errors import InputError
 from deviate.guest.augmentations import CROPS, INNER, Copies
-from deviate.replay.capture_options import AUGMENTATIONS, bytes_of, is_kept, keeping, tell_keeping, whole_keeping
+from deviate.replay.capture_options import (
+    AUGMENTATIONS,
+    bytes_of,
+    capture_pairs,
+    describe_capture,
+    is_captured,
+    with_defaults,
+)
 
 
 def test_nothing_asked_is_nothing_kept() -> None:
-    assert keeping() == keeping(["none"]) == whole_keeping(()) == ()
-    assert tell_keeping(()) == "nothing"
+    assert capture_pairs() == capture_pairs(["none"]) == with_defaults(()) == ()
+    assert describe_capture(()) == "nothing"
 
 
 def test_what_is_asked_stands_in_one_order() -> None:
-    asked = keeping(["weights", "predictions"], every=5, limit="500MB", augmentations=["flip", "crop25", "flip"])
+    asked = capture_pairs(["weights", "predictions"], every=5, limit="500MB", augmentations=["flip", "crop25", "flip"])
     assert asked == (
         ("predictions", "on"), ("weights", "on"), ("every", "5"), ("limit", "500000000"), ("tta", "flip,crop25")
     )  # fmt: skip
-    assert tell_keeping(asked) == (
+    assert describe_capture(asked) == (
         "predictions and weights, at the end and every 5 steps of the main loop, predictions also with flip, crop25"
     )
 
 
 def test_augmentations_need_predictions() -> None:
-    assert dict(keeping(augmentations=["flip"])) == {"predictions": "on", "tta": "flip"}
-    assert dict(keeping(["weights"], augmentations=["flip"]))["predictions"] == "on"
+    assert dict(capture_pairs(augmentations=["flip"])) == {"predictions": "on", "tta": "flip"}
+    assert dict(capture_pairs(["weights"], augmentations=["flip"]))["predictions"] == "on"
 
 
 def test_a_whole_spec_tells_its_limit() -> None:
-    assert dict(whole_keeping(keeping(["weights"])))["limit"] == "1000000000"
-    assert dict(whole_keeping(keeping(["weights"], limit="2k")))["limit"] == "2000"
+    assert dict(with_defaults(capture_pairs(["weights"])))["limit"] == "1000000000"
+    assert dict(with_defaults(capture_pairs(["weights"], limit="2k")))["limit"] == "2000"
 
 
 def test_none_goes_before_settings_and_says_nothing() -> None:
-    assert keeping(["none"], every=3, augmentations=["flip"]) == ()
+    assert capture_pairs(["none"], every=3, augmentations=["flip"]) == ()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +56,7 @@ def test_none_goes_before_settings_and_says_nothing() -> None:
 )
 def test_what_cannot_be_kept_is_refused(asked: dict, message: str) -> None:  # type: ignore[type-arg]
     with pytest.raises(InputError, match=message):
-        keeping(**asked)
+        capture_pairs(**asked)
 
 
 @pytest.mark.parametrize(
@@ -74,32 +81,32 @@ def test_the_augmentations_are_those_that_the_guest_has() -> None:
 
 
 def test_runs_that_keep_more_have_what_is_asked_for() -> None:
-    kept = whole_keeping(keeping(["predictions", "weights"], every=2, augmentations=["flip", "crop25"]))
-    assert is_kept((), ())
-    assert is_kept((), kept)
-    assert is_kept(keeping(["predictions"]), kept)
-    assert is_kept(keeping(["weights"], every=2), kept)
-    assert is_kept(keeping(augmentations=["crop25"]), kept)
+    kept = with_defaults(capture_pairs(["predictions", "weights"], every=2, augmentations=["flip", "crop25"]))
+    assert is_captured((), ())
+    assert is_captured((), kept)
+    assert is_captured(capture_pairs(["predictions"]), kept)
+    assert is_captured(capture_pairs(["weights"], every=2), kept)
+    assert is_captured(capture_pairs(augmentations=["crop25"]), kept)
 
 
 def test_runs_that_keep_less_or_otherwise_have_not() -> None:
-    kept = whole_keeping(keeping(["predictions"], every=2, augmentations=["flip"]))
-    assert not is_kept(keeping(["weights"]), kept)
-    assert not is_kept(keeping(["predictions"], every=1), kept)
-    assert not is_kept(keeping(["predictions"], limit="2GB"), kept)
-    assert not is_kept(keeping(augmentations=["crop25"]), kept)
-    assert not is_kept(keeping(["predictions"]), ())
+    kept = with_defaults(capture_pairs(["predictions"], every=2, augmentations=["flip"]))
+    assert not is_captured(capture_pairs(["weights"]), kept)
+    assert not is_captured(capture_pairs(["predictions"], every=1), kept)
+    assert not is_captured(capture_pairs(["predictions"], limit="2GB"), kept)
+    assert not is_captured(capture_pairs(augmentations=["crop25"]), kept)
+    assert not is_captured(capture_pairs(["predictions"]), ())
 
 
 def test_a_trace_is_told_in_words_and_is_no_capture() -> None:
     whole_run, window = (("trace", "1"), ("trace-next", "2")), (("trace", "4"), ("trace-until", "10"))
-    assert tell_keeping(whole_run) == "a trace of losses, all updates"
-    assert tell_keeping(window) == "a trace of operations, updates 0 to 9, after which the run ends"
+    assert describe_capture(whole_run) == "a trace of losses, all updates"
+    assert describe_capture(window) == "a trace of operations, updates 0 to 9, after which the run ends"
     late = (("trace", "3"), ("trace-from", "90"), ("trace-until", "120"), ("trace-keep", "module|0|0"))
-    assert tell_keeping(late) == (
+    assert describe_capture(late) == (
         "a trace of modules, updates 90 to 119, after which the run ends, and the numbers of one of them"
     )
-    assert whole_keeping(window) == window, "it has no limit of bytes"
-    assert is_kept(window, window)
-    assert not is_kept((), window), "runs that end early are no runs of an experiment that keeps nothing"
-    assert not is_kept(keeping(["weights"]), whole_run)
+    assert with_defaults(window) == window, "it has no limit of bytes"
+    assert is_captured(window, window)
+    assert not is_captured((), window), "runs that end early are no runs of an experiment that keeps nothing"
+    assert not is_captured(capture_pairs(["weights"]), whole_run)

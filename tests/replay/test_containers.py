@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.replay.containers import wrapped
+from deviate.replay.containers import wrap_command
 
 FOLDERS = (Path("/data/experiment"), Path("/tmp/deviate-x"))
 ENVIRONMENT = {"PYTHONPATH": "/guest", "SECRET": "s", "OTHER": "o"}
@@ -13,7 +13,7 @@ ME = f"{os.getuid()}:{os.getgid()}"
 
 
 def inside(*wrap: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    return wrapped(
+    return wrap_command(
         wrap, ("python", "train.py"), ENVIRONMENT,
         folders=FOLDERS, names=["PYTHONPATH", "SECRET", "ABSENT"], cwd=Path("/data/experiment/work"),
     )  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 from deviate.errors import InputError
 from deviate.model import Variant
 from deviate.replay.definitions import define_variant
-from deviate.replay.variants import STREAMS, VARIANTS, find_variant, levels_of, seed_set, tell
+from deviate.replay.variants import STREAMS, VARIANTS, describe_variant, find_variant, levels_of, seed_set
 
 IMPL = ("kernels", "autotune", "precision")
 
@@ -43,8 +43,8 @@ def test_the_hash_seed_can_be_a_number() -> None:
 def test_a_bit_can_be_flipped_beside_what_else_varies() -> None:
     variant = define_variant("mine", vary=["shuffle"], levels={"one-bit": "flip"}, description="what I want")
     assert int(dict(levels_of(variant, 0, 0))["one-bit"]) >= 0
-    assert tell(variant).startswith("varies shuffle, one bit of one weight; ")
-    assert tell(variant).endswith("(what I want)")
+    assert describe_variant(variant).startswith("varies shuffle, one bit of one weight; ")
+    assert describe_variant(variant).endswith("(what I want)")
 
 
 def test_a_variant_of_the_users_own_is_found_by_its_name() -> None:

@@ -20,7 +20,7 @@ from deviate.model import Settings
 from deviate.records.attempts import Claim, write_claim
 from deviate.records.layout import attempt_folder, runs_folder, spec_file
 from deviate.records.specs import run_id, write_spec
-from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, carry_out, execute
+from deviate.replay import Listeners, LocalExecutor, Order, Outcome, RunUpdate, execute, execute_orders
 from deviate.replay.adopt import claim_of
 from deviate.replay.processes import birth, is_alive
 
@@ -327,7 +327,7 @@ def test_the_first_interrupt_lets_running_runs_finish_and_starts_no_other(frozen
     settings = Settings(jobs=2)
     orders = [Order(it.folder, spec) for spec in it.specs(6)]
     with pytest.raises(KeyboardInterrupt):
-        carry_out(orders, LocalExecutor(settings), settings, Listeners(interrupting(2), on_notice=go), drains=True)
+        execute_orders(orders, LocalExecutor(settings), settings, Listeners(interrupting(2), on_notice=go), drains=True)
     results = [json.loads(path.read_text())["status"] for path in it.folder.glob("runs/*/*/result.json")]
     assert results.count("completed") == 2
     assert set(results) <= {"completed", "cancelled"}
@@ -341,10 +341,10 @@ def test_a_second_interrupt_ends_them_and_the_next_call_does_what_is_missing(fro
     listeners = Listeners(interrupting(1), on_notice=lambda _: os.kill(os.getpid(), signal.SIGINT))
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        carry_out(orders, LocalExecutor(settings), settings, listeners, drains=True)
+        execute_orders(orders, LocalExecutor(settings), settings, listeners, drains=True)
     assert time.monotonic() - began < 300
     (it.root / "go").touch()
-    outcomes = carry_out(orders, LocalExecutor(settings), settings)
+    outcomes = execute_orders(orders, LocalExecutor(settings), settings)
     assert [outcomes[order].status for order in orders] == ["completed"] * 3
 
 
@@ -374,7 +374,7 @@ def test_after_so_many_failures_no_further_run_is_started(frozen: Make) -> None:
     it = frozen("import sys\nsys.exit(1)\n")
     settings = Settings(jobs=1, max_failures=2)
     orders = [Order(it.folder, spec) for spec in it.specs(8)]
-    outcomes = carry_out(orders, LocalExecutor(settings), settings)
+    outcomes = execute_orders(orders, LocalExecutor(settings), settings)
     n_crashed = [outcome.status for outcome in outcomes.values()].count("crashed")
     assert 2 <= n_crashed <= 3  # one more may have been started while the second one was judged
 
@@ -384,7 +384,7 @@ def test_a_budget_starts_no_run_that_would_not_end_in_it(frozen: Make) -> None:
     settings = Settings(jobs=1)
     orders = [Order(it.folder, spec) for spec in it.specs(50)]
     began = time.monotonic()
-    outcomes = carry_out(orders, LocalExecutor(settings), settings, budget_s=8.0)
+    outcomes = execute_orders(orders, LocalExecutor(settings), settings, budget_s=8.0)
     assert time.monotonic() - began < 30
     completed = [outcome for outcome in outcomes.values() if outcome.status == "completed"]
     assert 1 <= len(completed) <= 10  # more would not end in it

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from namespaces import are_allowed, carry_out
+from namespaces import are_allowed, execute_orders
 
 
 @pytest.mark.slow
@@ -12,6 +12,6 @@ def test_two_executors_in_two_namespaces_never_have_a_replicate_alive_twice(tmp_
     """benchmarks/namespaces.py makes 20 trials; with an odd seed one of the two executors is killed."""
     if not are_allowed():
         pytest.skip("unshare is not allowed here")
-    outcome = carry_out(tmp_path, seed)
+    outcome = execute_orders(tmp_path, seed)
     assert outcome.twice == (), outcome.said
     assert set(outcome.statuses) == {"completed"}, outcome.said

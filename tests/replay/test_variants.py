@@ -11,10 +11,10 @@ from deviate.replay.variants import (
     VARIANTS,
     choose_variants,
     derive_seed,
+    describe_variant,
     find_variant,
     levels_of,
     seed_set,
-    tell,
 )
 
 ALGO = ("init", "shuffle", "augment", "dropout", "other")
@@ -150,18 +150,20 @@ def test_an_unknown_variant_names_the_nearest_and_the_known_ones(name: str, gues
 
 
 def test_what_varies_and_what_is_held_is_told_on_one_line() -> None:
-    assert tell(VARIANTS["as-is"]) == "nothing is touched: the script's own seeds and defaults"
-    assert tell(VARIANTS["init"]) == "varies init; holds the other streams, hash, kernels, autotune, precision"
-    assert tell(VARIANTS["impl"]) == "varies kernels, autotune, precision; holds all streams, hash"
-    assert tell(VARIANTS["control"]).startswith("varies nothing; holds all streams, ")
-    assert tell(VARIANTS["one-bit"]).startswith("varies one bit of one weight; ")
-    assert tell(find_variant("algo+split+hash+impl")).endswith("precision; holds nothing")
+    assert describe_variant(VARIANTS["as-is"]) == "nothing is touched: the script's own seeds and defaults"
+    assert (
+        describe_variant(VARIANTS["init"]) == "varies init; holds the other streams, hash, kernels, autotune, precision"
+    )
+    assert describe_variant(VARIANTS["impl"]) == "varies kernels, autotune, precision; holds all streams, hash"
+    assert describe_variant(VARIANTS["control"]).startswith("varies nothing; holds all streams, ")
+    assert describe_variant(VARIANTS["one-bit"]).startswith("varies one bit of one weight; ")
+    assert describe_variant(find_variant("algo+split+hash+impl")).endswith("precision; holds nothing")
 
 
 def test_the_bit_may_be_flipped_before_a_later_step() -> None:
     later = find_variant("one-bit@3")
     assert dict(later.controls) == {**dict(VARIANTS["one-bit"].controls), "one-bit-step": "3"}
-    assert tell(later).startswith("varies one bit of one weight before step 3; ")
+    assert describe_variant(later).startswith("varies one bit of one weight before step 3; ")
     assert dict(levels_of(later, 0, 2))["one-bit"] == dict(levels_of(VARIANTS["one-bit"], 0, 2))["one-bit"]
     with pytest.raises(InputError, match="no variant named 'one-bit@x'"):
         find_variant("one-bit@x")

@@ -32,7 +32,7 @@ from deviate.report.paper.macros import macros_of, macros_source
 from deviate.report.parts.check import check_view
 from deviate.report.view.check import CheckView
 from deviate.stats import judge
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 from deviate.workflows.check import Gate, check
 
 FOLDER = Path(__file__).parent / "golden"
@@ -86,7 +86,7 @@ def _gate() -> CheckView:
     """A candidate whose primary metric is better, and whose secondary one is within its margin."""
     found = (item.experiment for item in verdict().experiments)
     sides = [dataclasses.replace(it, folder=None, imported=("read",)) for it in found]
-    return check_view(check(Path("nowhere"), sides, Gate(), Judging()))
+    return check_view(check(Path("nowhere"), sides, Gate(), AnalysisOptions()))
 
 
 def _file(form: str) -> str:

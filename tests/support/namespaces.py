@@ -61,7 +61,7 @@ def are_allowed() -> bool:
     return subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
 
 
-def carry_out(
+def execute_orders(
     folder: Path, seed: int, *, n_runs: int = 3, step_s: float = 0.5, heartbeat_s: float = 0.5, stale_s: float = 6.0
 ) -> Trial:
     """Two executors carry out one experiment at once, the second one a little later; one may be killed meanwhile.

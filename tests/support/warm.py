@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 MODULES = (
     "deviate.cli.preview",
-    "deviate.cli.carry",
+    "deviate.cli.execute",
     "deviate.cli.sheets",
     "deviate.cli.check_sides",
     "deviate.diverge.engine",

@@ -10,16 +10,16 @@ from deviate.model import Selection, Snapshot, Variant
 from deviate.records import Plan, VariantPlan
 from deviate.replay import RunUpdate
 from deviate.workflows import SameData
-from deviate.workflows.request import Begun
+from deviate.workflows.request import PreparedExperiment
 
 
-def begun(folder: Path, *variants: str) -> Begun:
+def begun(folder: Path, *variants: str) -> PreparedExperiment:
     plans = tuple(VariantPlan(name, 5, replay.VARIANTS[name]) for name in variants)
     plan = Plan(
         name="train", created=0.0, root=folder, command=("python", "train.py"), cwd=".", seed=0, sources_hash="0" * 64,
         variants=plans, selection=Selection(()),
     )  # fmt: skip
-    return Begun("train", folder / "train", Snapshot(folder, folder, "0" * 64), plan)
+    return PreparedExperiment("train", folder / "train", Snapshot(folder, folder, "0" * 64), plan)
 
 
 def ended(folder: Path, variant: str, replicate: int, evidence: str, status: str = "completed") -> RunUpdate:
@@ -71,5 +71,5 @@ def test_a_variant_of_the_users_own_is_asked_for_what_it_varies(tmp_path: Path) 
         name="train", created=0.0, root=tmp_path, command=("python", "train.py"), cwd=".", seed=0,
         sources_hash="0" * 64, variants=(VariantPlan("mine", 5, own),), selection=Selection(()),
     )  # fmt: skip
-    data = SameData([Begun("train", tmp_path / "train", start.snapshot, plan)])
+    data = SameData([PreparedExperiment("train", tmp_path / "train", start.snapshot, plan)])
     assert [data.take(ended(tmp_path, "mine", replicate, "labels")) for replicate in range(2)] == [None, None]

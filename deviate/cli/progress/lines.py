@@ -29,8 +29,8 @@ class Lines:
         tally = self.tally
         if tally.clock() - self._spoke < self.interval_s:
             return
-        told = [": ".join(filter(None, (place_text(it, means), mean_text(it)))) for it in means]
-        self._say(" · ".join(filter(None, (tally.counts(), tally.forecast(), *told))))
+        estimates = [": ".join(filter(None, (place_text(mean, means), mean_text(mean)))) for mean in means]
+        self._say(" · ".join(filter(None, (tally.counts(), tally.forecast(), *estimates))))
 
     def _say(self, line: str) -> None:
         self._spoke = self.tally.clock()

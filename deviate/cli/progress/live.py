@@ -34,14 +34,14 @@ class LiveTable:
         """The table as it stands now, in at most so many lines where each fits the width."""
         tally, now = self.tally, self.tally.clock()
         below = [
-            *(Text("  ".join(filter(None, (place_text(it, self.means), mean_text(it))))) for it in self.means),
+            *(Text("  ".join(filter(None, (place_text(mean, self.means), mean_text(mean))))) for mean in self.means),
             *(Text(text, style="yellow") for text in self.notices),
         ]
         n_rows = max(FEWEST_ROWS, height - len(below) - 3)
         running = list(tally.running.values())
         table = Table.grid(padding=(0, 2))
-        for it in running[:n_rows]:
-            table.add_row(*self._cells(it.update, now - it.began))
+        for running_run in running[:n_rows]:
+            table.add_row(*self._cells(running_run.update, now - running_run.began))
         hidden = len(running) - n_rows
         more = [Text(f"… and {hidden} more running")] if hidden > 0 else []
         totals = Text("   ".join(filter(None, (tally.counts(), duration(now - tally.began), tally.forecast()))))

@@ -23,6 +23,6 @@ def mean_text(mean: Mean) -> str:
 
 def place_text(mean: Mean, means: Sequence[Mean]) -> str:
     """Whose mean it is, as far as that is not the same for all."""
-    experiment = clean(mean.experiment) if len({it.experiment for it in means}) > 1 else ""
-    variant = clean(mean.variant) if len({it.variant for it in means}) > 1 else ""
+    experiment = clean(mean.experiment) if len({mean.experiment for mean in means}) > 1 else ""
+    variant = clean(mean.variant) if len({mean.variant for mean in means}) > 1 else ""
     return ":".join(filter(None, (experiment, variant)))

@@ -54,22 +54,22 @@ class Tally:
 
     def __post_init__(self) -> None:
         self.began = self.clock()
-        self.n_on_record = sum(it.n_done for it in self.expected)
-        for it in self.expected:
-            known = it.mean_s is not None
-            self._paces[it.experiment] = Pace(it.n_steps, it.mean_s or 0.0, int(known))
+        self.n_on_record = sum(expectation.n_done for expectation in self.expected)
+        for expectation in self.expected:
+            has_times = expectation.mean_s is not None
+            self._paces[expectation.experiment] = Pace(expectation.n_steps, expectation.mean_s or 0.0, int(has_times))
 
     def take(self, update: RunUpdate) -> None:
         """Count the news of a run."""
         if update.kind != "finished":
             if self.finished.pop(update.run_id, None) is not None:
                 self.n_retried += 1
-            known = self.running.get(update.run_id)
+            running_run = self.running.get(update.run_id)
             now = self.clock()
-            if known is None or update.kind == "started":
+            if running_run is None or update.kind == "started":
                 self.running[update.run_id] = Running(now - update.wall_time_s, update)
             else:
-                known.update = update
+                running_run.update = update
             self._paces[update.experiment]  # an experiment that was not announced counts as well
             return
         self.running.pop(update.run_id, None)
@@ -83,7 +83,7 @@ class Tally:
     @property
     def n_done(self) -> int:
         """Runs that need not run again: completed or failed, in this call or before."""
-        return self.n_on_record + sum(not _is_undone(it) for it in self.finished.values())
+        return self.n_on_record + sum(not _is_undone(update) for update in self.finished.values())
 
     @property
     def n_waiting(self) -> int:
@@ -101,7 +101,7 @@ class Tally:
 
     def counts(self) -> str:
         """Runs by state, each state that has any; `completed` holds those on record, whatever became of them."""
-        ended = collections.Counter(str(it.status) for it in self.finished.values())
+        ended = collections.Counter(str(update.status) for update in self.finished.values())
         n_failed = sum(n for status, n in ended.items() if status not in {"completed", "lost", "cancelled"})
         states = [
             (len(self.running), "running"),
@@ -129,24 +129,24 @@ class Tally:
         now = self.clock()
         rests: list[float] = []
         wholes: dict[str, list[float]] = collections.defaultdict(list)
-        for it in self.running.values():
-            elapsed = max(0.0, now - it.began)
-            whole = self._whole(it.update, elapsed)
+        for running_run in self.running.values():
+            elapsed = max(0.0, now - running_run.began)
+            whole = self._whole(running_run.update, elapsed)
             if whole is None:
                 rests.append(0.0)
             else:
                 rests.append(max(0.0, whole - elapsed))
-                wholes[it.update.experiment].append(whole)
+                wholes[running_run.update.experiment].append(whole)
         if self.running and not wholes and not any(pace.n_timed for pace in self._paces.values()):
             return None
-        known = {
+        durations = {
             name: pace.mean_s if pace.mean_s is not None else _mean(wholes[name]) for name, pace in self._paces.items()
         }
-        usual = _mean([each for each in known.values() if each is not None])
+        usual = _mean([each for each in durations.values() if each is not None])
         waiting = self._waiting()
         if usual is None or not (rests or any(waiting.values())):
             return None
-        work = sum(rests) + sum(n * (known.get(name) or usual) for name, n in waiting.items())
+        work = sum(rests) + sum(n * (durations.get(name) or usual) for name, n in waiting.items())
         return max([work / max(1, min(self.jobs, len(rests) + sum(map(round, waiting.values())))), *rests])
 
     def forecast(self) -> str:
@@ -165,10 +165,13 @@ class Tally:
 
     def _waiting(self) -> dict[str, float]:
         """Waiting runs of each experiment: as announced, else shared out evenly, for they are interleaved."""
-        if self.expected and sum(it.n_runs for it in self.expected) == self.n_runs:
-            begun = collections.Counter(it.update.experiment for it in self.running.values())
-            begun.update(it.experiment for it in self.finished.values())
-            return {it.experiment: max(0, it.n_runs - it.n_done - begun[it.experiment]) for it in self.expected}
+        if self.expected and sum(expectation.n_runs for expectation in self.expected) == self.n_runs:
+            begun = collections.Counter(running_run.update.experiment for running_run in self.running.values())
+            begun.update(update.experiment for update in self.finished.values())
+            return {
+                expectation.experiment: max(0, expectation.n_runs - expectation.n_done - begun[expectation.experiment])
+                for expectation in self.expected
+            }
         names = list(self._paces) or [""]
         return dict.fromkeys(names, self.n_waiting / len(names))
 

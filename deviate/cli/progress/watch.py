@@ -72,14 +72,14 @@ def display(
     tally = Tally(n_runs, jobs, expected, time.monotonic)
     is_live = stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
     means = MeansReader(standing or tuple, MEANS_S if is_live else min(MEANS_S * 6, interval_s / 2))
-    shown = Screen(stream, tally, means) if is_live else Printer(stream, tally, means, interval_s)
+    display_of_runs = Screen(stream, tally, means) if is_live else Printer(stream, tally, means, interval_s)
     means.start()
-    shown.start()
+    display_of_runs.start()
     try:
-        yield shown
+        yield display_of_runs
     finally:
         means.leave()
-        shown.leave()
+        display_of_runs.leave()
 
 
 class Silence:
@@ -154,14 +154,14 @@ class _Watcher(threading.Thread):
 
     def next_news(self) -> tuple[News, ...]:
         """What has come, after REFRESH_S at the latest; an empty tuple where nothing has."""
-        found: list[News] = []
+        news: list[News] = []
         try:
-            found.append(self._news.get(timeout=REFRESH_S))
-            while found[-1] is not None:
-                found.append(self._news.get_nowait())
+            news.append(self._news.get(timeout=REFRESH_S))
+            while news[-1] is not None:
+                news.append(self._news.get_nowait())
         except queue.Empty:
             pass
-        return tuple(found)
+        return tuple(news)
 
 
 class Printer(_Watcher):
@@ -211,10 +211,10 @@ class Screen(_Watcher):
             drawn = 0.0
             while True:
                 news = self.next_news()
-                for it in news:
-                    if it is None:
+                for item in news:
+                    if item is None:
                         return
-                    self._take(it)
+                    self._take(item)
                 now = time.monotonic()
                 if now - drawn >= (REFRESH_S if news else 2 * REFRESH_S):
                     drawn = now

@@ -4,7 +4,7 @@ import dataclasses
 import re
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import Known, Sight, hazard_places, is_at, told
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, is_at
 from deviate.diverge.causes.operations import DRAW, FROM_WORKER, is_one_of
 from deviate.model.divergence import Certainty, Difference, Place
 
@@ -50,41 +50,41 @@ def _is_draw(difference: Difference) -> bool:
     return difference.phase in EARLY
 
 
-def _varied(difference: Difference, evidence: Evidence) -> Sight | None:
+def _varied_by_variant(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """The variant itself varies it."""
     if not evidence.is_touched or not _is_draw(difference):
         return None
     stream = difference.name.partition("/")[2] if difference.kind == "state" else ""
     may_be = (stream,) if stream else STREAMS[difference.phase]
-    found = [it for it in may_be if evidence.varies(it)]
-    if not found or evidence.variant is None:
+    varying = [stream for stream in may_be if evidence.varies(stream)]
+    if not varying or evidence.variant is None:
         return None
-    why = f"variant {evidence.variant.name} gives each run another seed for {', '.join(found)}"
-    return Sight("certain" if stream or len(may_be) == len(found) else "likely", why)
+    why = f"variant {evidence.variant.name} gives each run another seed for {', '.join(varying)}"
+    return CauseEvidence("certain" if stream or len(may_be) == len(varying) else "likely", why)
 
 
-def _changing(difference: Difference, evidence: Evidence) -> Sight | None:
+def _changing(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """Seeding calls that were given another seed in each run."""
-    found = [
+    matches = [
         (one, other)
         for one, other in zip(*evidence.seed_events, strict=False)
         if (one.call, one.file, one.line) == (other.call, other.file, other.line) and one.value != other.value
     ]
-    if found:
-        found.sort(key=lambda pair: not _reaches(pair[0].call, difference))
-        one, other = found[0]
-        places = tuple(dict.fromkeys(Place(it.file, it.line) for it, _ in found if it.file))
+    if matches:
+        matches.sort(key=lambda pair: not _reaches(pair[0].call, difference))
+        one, other = matches[0]
+        places = tuple(dict.fromkeys(Place(event.file, event.line) for event, _ in matches if event.file))
         first, second = evidence.runs
-        why = f"{one.call} was given {one.value} in {first} and {other.value} in {second}{told(places)}"
+        why = f"{one.call} was given {one.value} in {first} and {other.value} in {second}{format_places(places)}"
         is_certain = _is_draw(difference) and _reaches(one.call, difference)
         # Where more than values was compared, the batches, the draws and the weights before were equal.
         is_likely = difference.rung == "metrics" or difference.phase == "metric"
         certainty: Certainty = "certain" if is_certain else "likely" if is_likely else "possible"
-        return Sight(certainty, why, places, code=_with_number(one.call))
-    sight = _source(difference, evidence, "changing-seed", "drawn-seed")
-    if sight is None or (written := CALL.match(sight.places[0].text)) is None:
-        return sight
-    return dataclasses.replace(sight, code=f"{written[0]}1)")
+        return CauseEvidence(certainty, why, places, code=_with_number(one.call))
+    finding = _source(difference, evidence, "changing-seed", "drawn-seed")
+    if finding is None or (written := CALL.match(finding.places[0].text)) is None:
+        return finding
+    return dataclasses.replace(finding, code=f"{written[0]}1)")
 
 
 def _reaches(call: str, difference: Difference) -> bool:
@@ -103,7 +103,7 @@ def _with_number(call: str) -> str:
     return f"generator.{name}(1)" if is_method else f"{call}(1)"
 
 
-def _unseeded(difference: Difference, evidence: Evidence) -> Sight | None:
+def _without_seed(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if evidence.is_touched or not _is_draw(difference):
         return None
     events = [event for both in evidence.seed_events for event in both]
@@ -111,99 +111,103 @@ def _unseeded(difference: Difference, evidence: Evidence) -> Sight | None:
     if any(call.rpartition(".")[2] in EVERYTHING for call in calls):
         return None
     seeded = {_library(call) for call in calls} | {"tensorflow" for call in calls if call.startswith("keras")}
-    anew = [it for it in events if it.value == SYSTEM_SEED and _library(it.call) in SEEDING]
+    anew = [event for event in events if event.value == SYSTEM_SEED and _library(event.call) in SEEDING]
     if difference.kind == "state":
-        anew = [it for it in anew if _library(it.call) == _library(difference.name)]
+        anew = [event for event in anew if _library(event.call) == _library(difference.name)]
     if anew:
-        places = tuple(dict.fromkeys(Place(it.file, it.line) for it in anew if it.file))
-        why = f"{anew[0].call} takes a seed from the operating system{told(places)}"
+        places = tuple(dict.fromkeys(Place(event.file, event.line) for event in anew if event.file))
+        why = f"{anew[0].call} takes a seed from the operating system{format_places(places)}"
         library = _library(anew[0].call)
         # A generator of one's own, as `default_rng()` gives, is out of the reach of the one seed of its library.
         code = _with_number(anew[0].call) if library in ("random", "numpy") else SEEDING[library]
-        return Sight("certain" if difference.kind == "state" else "likely", why, places, code=code)
+        return CauseEvidence("certain" if difference.kind == "state" else "likely", why, places, code=code)
     if difference.kind == "state":
         library = _library(difference.name)
         if library in seeded or library not in SEEDING:
             return None
         is_start = difference.step == 0
         why = f"nothing seeds the generator of {library}"
-        return Sight("certain" if is_start else "likely", why, code=SEEDING[library])
+        return CauseEvidence("certain" if is_start else "likely", why, code=SEEDING[library])
     # Operations are those of PyTorch: what else is imported has not drawn this number.
     compute = evidence.frameworks & ({"torch"} if difference.kind == "operation" else {"torch", "tensorflow"})
     # They import NumPy themselves, so that its being there says nothing; its state does, where it was compared.
-    missing = [it for it in SEEDING if it in (compute or evidence.frameworks) and it not in seeded]
+    missing = [library for library in SEEDING if library in (compute or evidence.frameworks) and library not in seeded]
     if not missing:
         return None
     order = f"{PHASES.get(difference.phase, 'a draw')} differs first"
-    code = "; ".join(SEEDING[it] for it in missing)
-    return Sight("likely" if not seeded else "possible", f"nothing seeds {' and '.join(missing)}", (), order, code)
+    code = "; ".join(SEEDING[library] for library in missing)
+    return CauseEvidence(
+        "likely" if not seeded else "possible", f"nothing seeds {' and '.join(missing)}", (), order, code
+    )
 
 
-def _entropy(difference: Difference, evidence: Evidence) -> Sight | None:
+def _entropy(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in DRAWN:
         return None
-    phrases = [it for it in evidence.uncontrolled if SYSTEM.match(it)]
+    phrases = [phrase for phrase in evidence.uncontrolled if SYSTEM.match(phrase)]
     places = _places_of(phrases)
     if not phrases:
         return _source(difference, evidence, "entropy")
-    is_number = any(not it.startswith(IDENTIFIERS) for it in phrases)
+    is_number = any(not phrase.startswith(IDENTIFIERS) for phrase in phrases)
     certainty: Certainty = "likely" if is_number and (_is_draw(difference) or is_at(difference, places)) else "possible"
-    return Sight(certainty, f"the run asked the system for numbers: {'; '.join(phrases[:3])}", places)
+    return CauseEvidence(certainty, f"the run asked the system for numbers: {'; '.join(phrases[:3])}", places)
 
 
-def _parallel(difference: Difference, evidence: Evidence) -> Sight | None:
+def _parallel(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in DRAWN:
         return None
-    phrases = [it for it in evidence.uncontrolled if "thread" in it]
+    phrases = [phrase for phrase in evidence.uncontrolled if "thread" in phrase]
     if phrases:
         certainty: Certainty = "likely" if difference.phase in ("data", "order", "random") else "possible"
-        return Sight(certainty, "; ".join(phrases[:3]), _places_of(phrases))
+        return CauseEvidence(certainty, "; ".join(phrases[:3]), _places_of(phrases))
     return _source(difference, evidence, "parallel-draws")
 
 
-def _beyond(difference: Difference, evidence: Evidence) -> Sight | None:
+def _beyond(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """Whatever else a run told to be beyond control."""
-    phrases = [it for it in evidence.uncontrolled if not SYSTEM.match(it) and "thread" not in it]
+    phrases = [phrase for phrase in evidence.uncontrolled if not SYSTEM.match(phrase) and "thread" not in phrase]
     if not phrases or difference.phase not in DRAWN:
         return None
     places = _places_of(phrases)
-    return Sight("likely" if is_at(difference, places) else "possible", "; ".join(phrases[:3]), places)
+    return CauseEvidence("likely" if is_at(difference, places) else "possible", "; ".join(phrases[:3]), places)
 
 
-def _workers(difference: Difference, evidence: Evidence) -> Sight | None:
+def _workers(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in ("data", "order"):
         return None
     places = hazard_places(evidence, "loader-workers")
     if not places:
         return None
     certainty: Certainty = "likely" if difference.phase == "data" and difference.name == FROM_WORKER else "possible"
-    return Sight(certainty, f"the source draws in workers of a loader{told(places)}", places, "batches differ first")
+    return CauseEvidence(
+        certainty, f"the source draws in workers of a loader{format_places(places)}", places, "batches differ first"
+    )
 
 
-def _compiled(difference: Difference, evidence: Evidence) -> Sight | None:
+def _inside_compiled(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     return _source(difference, evidence, "compiled-draws")
 
 
-def _environment(difference: Difference, evidence: Evidence) -> Sight | None:
+def _environment(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     return _source(difference, evidence, "environment-seed")
 
 
-def _source(difference: Difference, evidence: Evidence, *hazards: str) -> Sight | None:
+def _source(difference: Difference, evidence: Evidence, *hazards: str) -> CauseEvidence | None:
     places = hazard_places(evidence, *hazards)
     if not places or difference.phase not in DRAWN:
         return None
-    return Sight("possible", f"the source has it{told(places)}", places)
+    return CauseEvidence("possible", f"the source has it{format_places(places)}", places)
 
 
 def _places_of(phrases: list[str]) -> tuple[Place, ...]:
-    found = [match for it in phrases if (match := PLACE.fullmatch(it))]
-    return tuple(dict.fromkeys(Place(it["file"], int(it["line"])) for it in found))
+    matches = [match for phrase in phrases if (match := PLACE.fullmatch(phrase))]
+    return tuple(dict.fromkeys(Place(match["file"], int(match["line"])) for match in matches))
 
 
 ALGORITHM = ("init", "shuffle", "augment", "dropout", "other", "split")
 
-DRAWS: tuple[Known, ...] = (
-    Known(
+DRAWS: tuple[KnownCause, ...] = (
+    KnownCause(
         id="varied-stream",
         title="the variant varies it",
         group="draws",
@@ -211,10 +215,10 @@ DRAWS: tuple[Known, ...] = (
         signs="what differs first belongs to a stream that the variant varies",
         cure="compare runs of a variant that holds it",
         source="variants.md",
-        see=_varied,
+        see=_varied_by_variant,
         holds=ALGORITHM,
     ),
-    Known(
+    KnownCause(
         id="changing-seed",
         title="a seed that changes by itself",
         group="draws",
@@ -227,7 +231,7 @@ DRAWS: tuple[Known, ...] = (
         source="https://docs.python.org/3/library/random.html#random.seed",
         see=_changing,
     ),
-    Known(
+    KnownCause(
         id="unseeded",
         title="a generator that nobody seeds",
         group="draws",
@@ -239,10 +243,10 @@ DRAWS: tuple[Known, ...] = (
         code="random.seed(1); numpy.random.seed(1); torch.manual_seed(1)  # numpy.random.default_rng(1)",
         source="https://docs.pytorch.org/docs/stable/notes/randomness.html, "
         "https://numpy.org/doc/stable/reference/random/bit_generators/generated/numpy.random.SeedSequence.html",
-        see=_unseeded,
+        see=_without_seed,
         holds=ALGORITHM,
     ),
-    Known(
+    KnownCause(
         id="entropy",
         title="numbers from the operating system",
         group="draws",
@@ -254,7 +258,7 @@ DRAWS: tuple[Known, ...] = (
         source="https://docs.python.org/3/library/os.html#os.urandom",
         see=_entropy,
     ),
-    Known(
+    KnownCause(
         id="loader-workers",
         title="workers of a loader whose draws no seed reaches",
         group="draws",
@@ -267,7 +271,7 @@ DRAWS: tuple[Known, ...] = (
         source="https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader",
         see=_workers,
     ),
-    Known(
+    KnownCause(
         id="parallel-draws",
         title="threads or processes that draw from one generator",
         group="draws",
@@ -278,7 +282,7 @@ DRAWS: tuple[Known, ...] = (
         source="https://numpy.org/doc/stable/reference/random/parallel.html",
         see=_parallel,
     ),
-    Known(
+    KnownCause(
         id="beyond-control",
         title="draws that deviate cannot control",
         group="draws",
@@ -289,7 +293,7 @@ DRAWS: tuple[Known, ...] = (
         source="variants.md",
         see=_beyond,
     ),
-    Known(
+    KnownCause(
         id="compiled-draws",
         title="draws in functions that Numba compiles",
         group="draws",
@@ -297,9 +301,9 @@ DRAWS: tuple[Known, ...] = (
         signs="the source has such a function, and a batch, an order or the initial weights differ first",
         cure="seed inside a compiled function, or draw outside and hand the numbers in",
         source="https://numba.readthedocs.io/en/stable/reference/numpysupported.html#random",
-        see=_compiled,
+        see=_inside_compiled,
     ),
-    Known(
+    KnownCause(
         id="environment-seed",
         title="an environment of reinforcement learning that nobody seeds",
         group="draws",

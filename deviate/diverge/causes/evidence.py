@@ -69,7 +69,7 @@ class Evidence:
         """Streams that no variant varies, and for which deviate gave two seeds, or a seed to one run alone."""
         first, second = self.seeds
         names = dict.fromkeys((*first, *second))
-        return tuple(it for it in names if first.get(it) != second.get(it) and not self.varies(it))
+        return tuple(name for name in names if first.get(name) != second.get(name) and not self.varies(name))
 
     def fact(self, name: str) -> tuple[str, str]:
         """What both runs told; empty where one did not."""
@@ -92,14 +92,14 @@ class Evidence:
         """On which both runs computed: "cpu", "cuda", …; empty where nobody knows, or where they used two."""
         if any(self.devices):
             return self.devices[0] if self.devices[0] == self.devices[1] else ""
-        facts = [it for it in self.facts if it]
-        return "cpu" if facts and not any("GPU" in it for it in facts) else ""
+        facts = [fact for fact in self.facts if fact]
+        return "cpu" if facts and not any("GPU" in fact for fact in facts) else ""
 
     @property
     def has_free_kernels(self) -> bool:
         """Whether kernels may be nondeterministic, as far as is known: not asked for otherwise in both runs."""
-        told = self.fact("torch deterministic algorithms")
-        return told != ("on", "on") if any(told) else not self.is_held("kernels")
+        setting = self.fact("torch deterministic algorithms")
+        return setting != ("on", "on") if any(setting) else not self.is_held("kernels")
 
 
 def gather_evidence(

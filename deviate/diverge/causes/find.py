@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import Sequence
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import Known, Sight, is_at
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.diverge.causes.switches import switch_for
-from deviate.diverge.causes.table import KNOWN
+from deviate.diverge.causes.table import KNOWN_CAUSES
 from deviate.diverge.causes.unknown import what_to_try
 from deviate.model.divergence import Cause, Certainty, Difference, Phase
 
@@ -31,51 +31,60 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
     """
     if difference.kind == "operation" and difference.only_in is None and is_one_of(difference.name, ENTRY):
         difference = dataclasses.replace(difference, phase="data")  # what enters there was computed by no operation
-    found = [(known, sight) for known in KNOWN if (sight := _best(known, difference, evidence)) is not None]
-    found = _weighed(found)
-    found.sort(key=lambda pair: _rank(pair[0], pair[1], difference))  # the order of the table among equals
-    causes = [_cause(known, sight, evidence) for known, sight in found[:MOST]]
-    if all(it.certainty == "possible" for it in causes):
+    weighed_causes = [
+        (cause, finding) for cause in KNOWN_CAUSES if (finding := _best(cause, difference, evidence)) is not None
+    ]
+    weighed_causes = _weigh(weighed_causes)
+    weighed_causes.sort(key=lambda pair: _rank(pair[0], pair[1], difference))  # the order of the table among equals
+    causes = [_cause(cause, finding, evidence) for cause, finding in weighed_causes[:MOST]]
+    if all(cause.certainty == "possible" for cause in causes):
         causes.append(what_to_try(difference, evidence))
     return tuple(causes)
 
 
-def _best(known: Known, difference: Difference, evidence: Evidence) -> Sight | None:
+def _best(cause: KnownCause, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """What points to it the most: the difference itself, or what a rung above has seen of generators and of order."""
-    above = [it for it in evidence.above if it.phase in ("random", "order") and it.step == difference.step]
-    sights = [sight for it in (difference, *above) if (sight := known.see(it, evidence)) is not None]
-    if not sights and difference.rung == "metrics" and difference.only_in is None:
+    above = [
+        earlier
+        for earlier in evidence.above
+        if earlier.phase in ("random", "order") and earlier.step == difference.step
+    ]
+    findings = [finding for item in (difference, *above) if (finding := cause.see(item, evidence)) is not None]
+    if not findings and difference.rung == "metrics" and difference.only_in is None:
         hidden = [dataclasses.replace(difference, phase=phase) for phase in HIDDEN]
-        behind = [it for at in hidden if (it := known.see(at, evidence)) is not None]
-        sights = [Sight("possible", it.why, it.places, "only values could be compared") for it in behind]
-    return min(sights, key=lambda it: ORDER.index(it.certainty), default=None)
+        behind = [match for at in hidden if (match := cause.see(at, evidence)) is not None]
+        findings = [
+            CauseEvidence("possible", finding.why, finding.places, "only values could be compared")
+            for finding in behind
+        ]
+    return min(findings, key=lambda finding: ORDER.index(finding.certainty), default=None)
 
 
-def _weighed(found: Sequence[tuple[Known, Sight]]) -> list[tuple[Known, Sight]]:
+def _weigh(findings: Sequence[tuple[KnownCause, CauseEvidence]]) -> list[tuple[KnownCause, CauseEvidence]]:
     """Circumstances are less sure by one step where they do not stand alone: nothing tells them from the others."""
-    rivals = {known.id for known, sight in found if sight.certainty != "possible" and known.id not in VAGUE}
+    rivals = {cause.id for cause, finding in findings if finding.certainty != "possible" and cause.id not in VAGUE}
 
-    def weighed(known: Known, sight: Sight) -> Sight:
-        if sight.certainty == "possible" or not sight.is_circumstance or not rivals - {known.id}:
-            return sight
-        return dataclasses.replace(sight, certainty=ORDER[ORDER.index(sight.certainty) + 1])
+    def weigh(cause: KnownCause, finding: CauseEvidence) -> CauseEvidence:
+        if finding.certainty == "possible" or not finding.is_circumstance or not rivals - {cause.id}:
+            return finding
+        return dataclasses.replace(finding, certainty=ORDER[ORDER.index(finding.certainty) + 1])
 
-    return [(known, weighed(known, sight)) for known, sight in found]
-
-
-def _rank(known: Known, sight: Sight, difference: Difference) -> tuple[int, bool, bool]:
-    return ORDER.index(sight.certainty), known.id in VAGUE, not is_at(difference, sight.places)
+    return [(cause, weigh(cause, finding)) for cause, finding in findings]
 
 
-def _cause(known: Known, sight: Sight, evidence: Evidence) -> Cause:
-    code = sight.code or known.code
+def _rank(cause: KnownCause, finding: CauseEvidence, difference: Difference) -> tuple[int, bool, bool]:
+    return ORDER.index(finding.certainty), cause.id in VAGUE, not is_at(difference, finding.places)
+
+
+def _cause(cause: KnownCause, finding: CauseEvidence, evidence: Evidence) -> Cause:
+    code = finding.code or cause.code
     return Cause(
-        id=known.id,
-        title=known.title,
-        why=f"{sight.why}, and {sight.order}" if sight.order else sight.why,
-        cure=f"{known.cure}\n{code}" if code else known.cure,
-        switch=switch_for(evidence, known.holds, known.environment) if known.holds or known.environment else None,
-        places=sight.places,
-        source=known.source if known.source.startswith("https:") else "",
-        certainty=sight.certainty,
+        id=cause.id,
+        title=cause.title,
+        why=f"{finding.why}, and {finding.order}" if finding.order else finding.why,
+        cure=f"{cause.cure}\n{code}" if code else cause.cure,
+        switch=switch_for(evidence, cause.holds, cause.environment) if cause.holds or cause.environment else None,
+        places=finding.places,
+        source=cause.source if cause.source.startswith("https:") else "",
+        certainty=finding.certainty,
     )

@@ -3,7 +3,15 @@
 import re
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import Known, Sight, hazard_places, hazards_named, here, is_at, told
+from deviate.diverge.causes.known_causes import (
+    CauseEvidence,
+    KnownCause,
+    format_places,
+    hazard_places,
+    hazards_named,
+    here,
+    is_at,
+)
 from deviate.diverge.causes.operations import (
     ALGORITHMS,
     COLLECTIVE,
@@ -22,16 +30,16 @@ NUMBERS = ("forward", "loss", "backward", "update", "initial")
 PHRASE = re.compile(r"(?P<what>.+?)(?: \((?P<file>[^()]+):(?P<line>\d+)\))?")
 
 
-def family_cause(family: Family) -> Known:
+def family_cause(family: Family) -> KnownCause:
     """The row of the table for a family of operations."""
 
-    def see(difference: Difference, evidence: Evidence) -> Sight | None:
+    def see(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
         if difference.kind == "operation":
             return _operation_seen(family, difference, evidence)
         return _hazard_seen(family, difference, evidence)
 
     where = "on every device" if "cpu" in family.devices else "on a GPU"
-    return Known(
+    return KnownCause(
         id=family.id,
         title=family.title,
         group="kernels",
@@ -46,7 +54,7 @@ def family_cause(family: Family) -> Known:
     )
 
 
-def _operation_seen(family: Family, difference: Difference, evidence: Evidence) -> Sight | None:
+def _operation_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.only_in is not None or not is_one_of(difference.name, family.names):
         return None
     device = device_of(difference, evidence)
@@ -59,10 +67,10 @@ def _operation_seen(family: Family, difference: Difference, evidence: Evidence) 
     if not device:
         why += "; on which device it ran is not known"
     is_likely = bool(device) and device not in family.merely_possible_on
-    return Sight("likely" if is_likely else "possible", why, here(difference))
+    return CauseEvidence("likely" if is_likely else "possible", why, here(difference))
 
 
-def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> Sight | None:
+def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """What the source tells where the ladder ended above the operations."""
     device = device_of(difference, evidence)
     if difference.phase not in NUMBERS[:-1] or not evidence.has_free_kernels:
@@ -75,17 +83,17 @@ def _hazard_seen(family: Family, difference: Difference, evidence: Evidence) -> 
     if not places:
         return None
     certainty: Certainty = "likely" if device and is_at(difference, places) else "possible"
-    return Sight(certainty, f"the source has it{told(places)}", places, "no operation was compared")
+    return CauseEvidence(certainty, f"the source has it{format_places(places)}", places, "no operation was compared")
 
 
-def _indexing_seen(difference: Difference, evidence: Evidence) -> Sight | None:
+def _indexing_seen(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """On a CPU no gradient but that of an index is known to be another one each time."""
     if difference.phase != "backward" or "torch" not in evidence.frameworks or is_serial(evidence):
         return None
-    found = [it for it in hazards_named(evidence, "gather") if "CPU" in it.message]
-    places = tuple(Place(it.file, it.line, it.code) for it in found)
-    why = f"on a CPU the gradient of an index{told(places)} is the one that is known for it"
-    return Sight("likely" if places else "possible", why, places, "all is equal up to the backward pass")
+    hazards = [hazard for hazard in hazards_named(evidence, "gather") if "CPU" in hazard.message]
+    places = tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards)
+    why = f"on a CPU the gradient of an index{format_places(places)} is the one that is known for it"
+    return CauseEvidence("likely" if places else "possible", why, places, "all is equal up to the backward pass")
 
 
 def is_serial(evidence: Evidence) -> bool:
@@ -99,19 +107,21 @@ def device_of(difference: Difference, evidence: Evidence) -> str:
     return device or evidence.device
 
 
-def _warned(difference: Difference, evidence: Evidence) -> Sight | None:
+def _warned(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in NUMBERS or not evidence.operations:
         return None
-    found = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
-    places = tuple(Place(it["file"], int(it["line"])) for it in found if it["file"])
-    names = ", ".join(dict.fromkeys(it["what"] for it in found))
-    is_alone = difference.kind == "operation" and any(base_name(difference.name) in it["what"] for it in found)
-    return Sight(
-        "likely" if is_alone else "possible", f"{names} ran without a deterministic version{told(places)}", places
+    matches = [match for phrase in evidence.operations if (match := PHRASE.fullmatch(phrase))]
+    places = tuple(Place(match["file"], int(match["line"])) for match in matches if match["file"])
+    names = ", ".join(dict.fromkeys(match["what"] for match in matches))
+    is_alone = difference.kind == "operation" and any(base_name(difference.name) in match["what"] for match in matches)
+    return CauseEvidence(
+        "likely" if is_alone else "possible",
+        f"{names} ran without a deterministic version{format_places(places)}",
+        places,
     )
 
 
-def _autotuned(difference: Difference, evidence: Evidence) -> Sight | None:
+def _autotuned(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in NUMBERS or evidence.is_held("autotune") or device_of(difference, evidence) == "cpu":
         return None
     tuned = evidence.fact("torch cuDNN benchmark")
@@ -119,26 +129,26 @@ def _autotuned(difference: Difference, evidence: Evidence) -> Sight | None:
     if "on" not in tuned and not places:
         return None
     is_convolution = difference.kind == "operation" and is_one_of(difference.name, f"{CONVOLUTION}|.*conv.*backward")
-    why = "cudnn.benchmark is on" if "on" in tuned else f"the source asks for it{told(places)}"
+    why = "cudnn.benchmark is on" if "on" in tuned else f"the source asks for it{format_places(places)}"
     is_likely = is_convolution and "on" in tuned and bool(device_of(difference, evidence))
-    return Sight("likely" if is_likely else "possible", why, places)
+    return CauseEvidence("likely" if is_likely else "possible", why, places)
 
 
-def _workspace(difference: Difference, evidence: Evidence) -> Sight | None:
+def _workspace(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.kind != "operation" or not is_one_of(difference.name, MATRIX):
         return None
     if device_of(difference, evidence) not in {"cuda", ""} or evidence.is_held("kernels"):
         return None
     if any(evidence.fact("variable CUBLAS_WORKSPACE_CONFIG")):
         return None
-    return Sight(
+    return CauseEvidence(
         "possible",
         f"{difference.name} is the first operation that gives other numbers, and CUBLAS_WORKSPACE_CONFIG is not set",
         here(difference),
     )
 
 
-def _collective(difference: Difference, evidence: Evidence) -> Sight | None:
+def _collective(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if evidence.n_ranks < 2:
         return None
     if difference.kind == "operation":
@@ -147,54 +157,58 @@ def _collective(difference: Difference, evidence: Evidence) -> Sight | None:
         why = f"{difference.name} is the first operation that gives other numbers, on rank {difference.rank}"
         # NCCL chooses how it adds up; of other backends nobody says so.
         is_nccl = device_of(difference, evidence) == "cuda"
-        return Sight("likely" if is_nccl else "possible", why, here(difference))
+        return CauseEvidence("likely" if is_nccl else "possible", why, here(difference))
     if difference.kind != "gradient" or difference.phase != "backward":
         return None
-    return Sight("possible", f"{evidence.n_ranks} processes add up their gradients, and a gradient is first to differ")
+    return CauseEvidence(
+        "possible", f"{evidence.n_ranks} processes add up their gradients, and a gradient is first to differ"
+    )
 
 
-def _tensorflow(difference: Difference, evidence: Evidence) -> Sight | None:
+def _tensorflow(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if not evidence.frameworks & {"tensorflow", "keras"} or difference.phase not in NUMBERS[:-1]:
         return None
     if evidence.is_held("kernels") or evidence.device == "cpu" or "torch" in evidence.frameworks:
         return None
     places = hazard_places(evidence, "softmax-loss", "resize", "pooling", "convolution", "scatter", "graph-session")
-    return Sight("possible", f"kernels of TensorFlow are not held{told(places)}", places)
+    return CauseEvidence("possible", f"kernels of TensorFlow are not held{format_places(places)}", places)
 
 
-def _xla(difference: Difference, evidence: Evidence) -> Sight | None:
+def _xla(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if "jax" not in evidence.frameworks or difference.phase not in NUMBERS[:-1]:
         return None
     if evidence.is_held("kernels") or evidence.device == "cpu":
         return None
     places = hazard_places(evidence, "scatter", "convolution")
-    return Sight("possible", f"kernels of XLA are not held{told(places)}", places)
+    return CauseEvidence("possible", f"kernels of XLA are not held{format_places(places)}", places)
 
 
-def _free(difference: Difference, evidence: Evidence) -> Sight | None:
+def _free(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """An operation on a GPU that no list has."""
     if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""}:
         return None
     if difference.only_in is not None or not evidence.has_free_kernels:
         return None
-    return Sight(
+    return CauseEvidence(
         "possible",
         f"{difference.name} ran on a GPU while kernels were free; it is in no list of nondeterministic operations",
         here(difference),
     )
 
 
-def _streams(difference: Difference, evidence: Evidence) -> Sight | None:
+def _streams(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.kind != "operation" or device_of(difference, evidence) in {"cpu", ""} or difference.only_in:
         return None
     if evidence.has_free_kernels:
         return None
-    return Sight("possible", f"{difference.name} ran on a GPU with deterministic kernels, and differs all the same")
+    return CauseEvidence(
+        "possible", f"{difference.name} ran on a GPU with deterministic kernels, and differs all the same"
+    )
 
 
-KERNELS: tuple[Known, ...] = (
+KERNELS: tuple[KnownCause, ...] = (
     *(family_cause(family) for family in FAMILIES),
-    Known(
+    KnownCause(
         id="no-version",
         title="an operation that has no deterministic version",
         group="kernels",
@@ -205,7 +219,7 @@ KERNELS: tuple[Known, ...] = (
         source=ALGORITHMS,
         see=_warned,
     ),
-    Known(
+    KnownCause(
         id="autotuning",
         title="cuDNN chose another kernel for a convolution",
         group="kernels",
@@ -218,7 +232,7 @@ KERNELS: tuple[Known, ...] = (
         see=_autotuned,
         holds=("autotune",),
     ),
-    Known(
+    KnownCause(
         id="collectives",
         title="processes add up their gradients in another order",
         group="kernels",
@@ -232,7 +246,7 @@ KERNELS: tuple[Known, ...] = (
         "https://github.com/NVIDIA/nccl/issues/1055, https://github.com/NVIDIA/nccl/issues/1497",
         see=_collective,
     ),
-    Known(
+    KnownCause(
         id="cublas-workspace",
         title="cuBLAS with several streams",
         group="kernels",
@@ -245,7 +259,7 @@ KERNELS: tuple[Known, ...] = (
         holds=("kernels",),
         environment=(("CUBLAS_WORKSPACE_CONFIG", ":4096:8"),),
     ),
-    Known(
+    KnownCause(
         id="tensorflow-kernels",
         title="kernels of TensorFlow that add in no fixed order",
         group="kernels",
@@ -260,7 +274,7 @@ KERNELS: tuple[Known, ...] = (
         see=_tensorflow,
         holds=("kernels",),
     ),
-    Known(
+    KnownCause(
         id="xla-kernels",
         title="kernels of XLA that add in no fixed order",
         group="kernels",
@@ -276,7 +290,7 @@ KERNELS: tuple[Known, ...] = (
         see=_xla,
         holds=("kernels",),
     ),
-    Known(
+    KnownCause(
         id="free-kernels",
         title="a kernel of a GPU that nobody made deterministic",
         group="kernels",
@@ -288,7 +302,7 @@ KERNELS: tuple[Known, ...] = (
         see=_free,
         holds=("kernels",),
     ),
-    Known(
+    KnownCause(
         id="gpu-streams",
         title="a race between streams of a GPU, or a kernel that no switch reaches",
         group="kernels",

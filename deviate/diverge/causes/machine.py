@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from deviate.diverge.causes.evidence import VARIABLE, Evidence
-from deviate.diverge.causes.known import Known, Sight
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause
 from deviate.diverge.causes.operations import CONVOLUTION, MATRIX, is_one_of
 from deviate.model.divergence import Difference
 
@@ -44,21 +44,23 @@ COMPUTED = ("forward", "loss", "backward", "update", "initial", "metric")
 
 def _differing(
     names: Iterable[str], of_what: str, beside: frozenset[str] = frozenset()
-) -> Callable[[Difference, Evidence], Sight | None]:
+) -> Callable[[Difference, Evidence], CauseEvidence | None]:
     """Sees that facts of these names are not the same in both runs.
 
     Args:
         beside: of these names, those that make nothing likely by themselves.
     """
 
-    def see(difference: Difference, evidence: Evidence) -> Sight | None:
-        found = evidence.differing(*names)
-        if not found:
+    def see(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+        differing = evidence.differing(*names)
+        if not differing:
             return None
         first, second = evidence.facts
-        told = "; ".join(f"{_short(it)}: {_value(first.get(it))} and {_value(second.get(it))}" for it in found[:3])
-        is_likely = _is_computed(difference, evidence) and not beside.issuperset(found)
-        return Sight("likely" if is_likely else "possible", f"{of_what} {told}", is_circumstance=True)
+        facts = "; ".join(
+            f"{_short(fact)}: {_value(first.get(fact))} and {_value(second.get(fact))}" for fact in differing[:3]
+        )
+        is_likely = _is_computed(difference, evidence) and not beside.issuperset(differing)
+        return CauseEvidence("likely" if is_likely else "possible", f"{of_what} {facts}", is_circumstance=True)
 
     return see
 
@@ -84,20 +86,20 @@ def _value(value: str | None) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _seeds(difference: Difference, evidence: Evidence) -> Sight | None:
+def _seeds(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """Draws come before all that is computed: where they are others, nothing tells what else is."""
-    found = evidence.reseeded
-    if not found:
+    libraries = evidence.reseeded
+    if not libraries:
         return None
-    why = f"{evidence.runs[0]} and {evidence.runs[1]} were not given the same seeds for {', '.join(found)}"
-    return Sight("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
+    why = f"{evidence.runs[0]} and {evidence.runs[1]} were not given the same seeds for {', '.join(libraries)}"
+    return CauseEvidence("certain" if difference.phase in ("initial", "random", "order") else "likely", why)
 
 
-def _devices(difference: Difference, evidence: Evidence) -> Sight | None:
+def _devices(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     first, second = evidence.devices
     if first and second and first != second:
         is_certain = _is_computed(difference, evidence) and not evidence.has_free_kernels
-        return Sight(
+        return CauseEvidence(
             "certain" if is_certain else "likely" if difference.phase in COMPUTED else "possible",
             f"{evidence.runs[0]} is on {first}, {evidence.runs[1]} on {second}",
             is_circumstance=True,
@@ -105,7 +107,7 @@ def _devices(difference: Difference, evidence: Evidence) -> Sight | None:
     return _differing(DEVICES, "the devices differ:", DRIVERS)(difference, evidence)
 
 
-def _software(difference: Difference, evidence: Evidence) -> Sight | None:
+def _software(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """Another version of a library is likely where the library computed what differs."""
     beside = BESIDE
     if difference.kind == "operation":
@@ -115,15 +117,15 @@ def _software(difference: Difference, evidence: Evidence) -> Sight | None:
     return _differing(SOFTWARE, "the software differs:", beside)(difference, evidence)
 
 
-def _precision(difference: Difference, evidence: Evidence) -> Sight | None:
-    sight = _differing(PRECISION, "the precision differs:")(difference, evidence)
-    if sight is None or difference.kind != "operation" or is_one_of(difference.name, f"{MATRIX}|{CONVOLUTION}"):
-        return sight
-    return dataclasses.replace(sight, certainty="possible")
+def _precision(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
+    finding = _differing(PRECISION, "the precision differs:")(difference, evidence)
+    if finding is None or difference.kind != "operation" or is_one_of(difference.name, f"{MATRIX}|{CONVOLUTION}"):
+        return finding
+    return dataclasses.replace(finding, certainty="possible")
 
 
-MACHINE: tuple[Known, ...] = (
-    Known(
+MACHINE: tuple[KnownCause, ...] = (
+    KnownCause(
         id="other-seeds",
         title="runs that were not given the same seeds",
         group="machine",
@@ -135,7 +137,7 @@ MACHINE: tuple[Known, ...] = (
         source="variants.md",
         see=_seeds,
     ),
-    Known(
+    KnownCause(
         id="devices",
         title="two kinds of devices",
         group="machine",
@@ -148,7 +150,7 @@ MACHINE: tuple[Known, ...] = (
         "https://docs.nvidia.com/deeplearning/cudnn/latest/developer/misc.html",
         see=_devices,
     ),
-    Known(
+    KnownCause(
         id="software",
         title="other versions of the interpreter or of libraries",
         group="machine",
@@ -158,7 +160,7 @@ MACHINE: tuple[Known, ...] = (
         source="https://docs.pytorch.org/docs/stable/notes/randomness.html",
         see=_software,
     ),
-    Known(
+    KnownCause(
         id="code-paths",
         title="another processor, and with it other code of oneDNN, MKL or OpenBLAS",
         group="machine",
@@ -170,7 +172,7 @@ MACHINE: tuple[Known, ...] = (
         "reproducibility-conditions.html",
         see=_differing(PATHS, "code is chosen by what differs:"),
     ),
-    Known(
+    KnownCause(
         id="threads",
         title="another number of threads",
         group="machine",
@@ -183,7 +185,7 @@ MACHINE: tuple[Known, ...] = (
         see=_differing(THREADS, "the numbers of threads differ:"),
         environment=(("OMP_NUM_THREADS", "1"), ("MKL_NUM_THREADS", "1")),
     ),
-    Known(
+    KnownCause(
         id="precision",
         title="reduced precision (TF32) in one run alone",
         group="machine",
@@ -196,7 +198,7 @@ MACHINE: tuple[Known, ...] = (
         see=_precision,
         holds=("precision",),
     ),
-    Known(
+    KnownCause(
         id="switches",
         title="determinism is asked for in one run alone",
         group="machine",

@@ -4,7 +4,7 @@ import re
 
 from deviate.diverge.causes.draws import EARLY
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import Known, Sight, hazard_places, here, told
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, here
 from deviate.model.divergence import Certainty, Difference
 
 ENDED = "process ended"
@@ -20,7 +20,7 @@ ADDRESS = "id("
 LITERAL = re.compile(r"'[^']*'|\"[^\"]*\"|#.*")
 
 
-def _hash(difference: Difference, evidence: Evidence) -> Sight | None:
+def _hash(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in (*EARLY, "forward", "program"):
         return None
     seeds = evidence.fact(HASH_SEED)
@@ -29,76 +29,82 @@ def _hash(difference: Difference, evidence: Evidence) -> Sight | None:
     if is_fixed or not places:
         return None
     certainty: Certainty = "likely" if difference.phase in ("order", "data") else "possible"
-    why = f"the hash seed of Python is another in each run, and an order follows it{told(places)}"
-    return Sight(certainty, why, places, is_circumstance=True)
+    why = f"the hash seed of Python is another in each run, and an order follows it{format_places(places)}"
+    return CauseEvidence(certainty, why, places, is_circumstance=True)
 
 
-def _address(difference: Difference, evidence: Evidence) -> Sight | None:
+def _address(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     places = hazard_places(evidence, "set-order", "hash-value")
     if difference.phase not in EARLY or not evidence.is_held("hash") or not places:
         return None
-    why = f"the hash seed is held, but objects in a set stand in the order of their addresses{told(places)}"
-    return Sight("possible", why, places)
+    why = f"the hash seed is held, but objects in a set stand in the order of their addresses{format_places(places)}"
+    return CauseEvidence("possible", why, places)
 
 
-def _files(difference: Difference, evidence: Evidence) -> Sight | None:
+def _files(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     places = hazard_places(evidence, "file-order")
     if difference.phase not in ("order", "data", "initial") or not places:
         return None
     certainty: Certainty = "likely" if difference.phase == "order" else "possible"
     order = "examples stand in another order" if difference.phase == "order" else "what is loaded differs first"
-    why = f"files are taken in the order of the file system{told(places)}"
-    return Sight(certainty, why, places, order, is_circumstance=True)
+    why = f"files are taken in the order of the file system{format_places(places)}"
+    return CauseEvidence(certainty, why, places, order, is_circumstance=True)
 
 
-def _results(difference: Difference, evidence: Evidence) -> Sight | None:
+def _results(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     places = hazard_places(evidence, "unordered-results")
     if difference.phase not in ("order", "data", "random", "initial") or not places:
         return None
     certainty: Certainty = "likely" if difference.phase == "order" else "possible"
-    why = f"results are taken in the order in which work is done{told(places)}"
-    return Sight(certainty, why, places, is_circumstance=True)
+    why = f"results are taken in the order in which work is done{format_places(places)}"
+    return CauseEvidence(certainty, why, places, is_circumstance=True)
 
 
-def _shared(difference: Difference, evidence: Evidence) -> Sight | None:
+def _shared(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     places = hazard_places(evidence, "shared-memory", "word-vectors")
     if not places or difference.phase not in ("initial", "forward", "loss", "backward", "update"):
         return None
     # Another process shows where the weights changed without an update, or by another one from equal gradients.
     certainty: Certainty = "likely" if difference.phase in ("forward", "update") else "possible"
-    why = f"the source lets several processes or threads write the weights without a lock{told(places)}"
-    return Sight(certainty, why, places, is_circumstance=True)
+    why = f"the source lets several processes or threads write the weights without a lock{format_places(places)}"
+    return CauseEvidence(certainty, why, places, is_circumstance=True)
 
 
-def _time(difference: Difference, evidence: Evidence) -> Sight | None:
+def _time(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in ("program", "metric", "update"):
         return None
     places = hazard_places(evidence, "time-limit")
     counts = evidence.n_steps
     if counts is None or counts[0] == counts[1]:
-        return Sight("possible", f"the source stops by the clock{told(places)}", places) if places else None
+        return (
+            CauseEvidence("possible", f"the source stops by the clock{format_places(places)}", places)
+            if places
+            else None
+        )
     is_end = ENDED in difference.instead or difference.step is None or difference.step >= min(counts) - 1
     why = f"{evidence.runs[0]} made {counts[0]} updates and {evidence.runs[1]} {counts[1]}"
     if not is_end:
         return None
     if not places:
-        return Sight("possible", why)
-    return Sight("certain", f"{why}, equal up to there, and the source stops by the clock{told(places)}", places)
+        return CauseEvidence("possible", why)
+    return CauseEvidence(
+        "certain", f"{why}, equal up to there, and the source stops by the clock{format_places(places)}", places
+    )
 
 
-def _clock(difference: Difference, evidence: Evidence) -> Sight | None:
+def _clock(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """In a line that reports a metric a clock mostly stands beside it."""
     del evidence
-    found = CLOCK.search(LITERAL.sub("", difference.place.text)) if difference.place is not None else None
+    clock = CLOCK.search(LITERAL.sub("", difference.place.text)) if difference.place is not None else None
     is_about_numbers = difference.rung != "metrics" and difference.phase not in ("metric", "program", "order", "random")
-    if found is None or difference.only_in is not None or not is_about_numbers:
+    if clock is None or difference.only_in is not None or not is_about_numbers:
         return None
-    why = f"the line where the runs part calls {found[0].rstrip('(')}{told(here(difference))}"
-    return Sight("possible" if found[0] == ADDRESS else "likely", why, here(difference), is_circumstance=True)
+    why = f"the line where the runs part calls {clock[0].rstrip('(')}{format_places(here(difference))}"
+    return CauseEvidence("possible" if clock[0] == ADDRESS else "likely", why, here(difference), is_circumstance=True)
 
 
-ORDER: tuple[Known, ...] = (
-    Known(
+ORDER: tuple[KnownCause, ...] = (
+    KnownCause(
         id="hash-order",
         title="the order of a set, or a number made by hash()",
         group="order",
@@ -113,7 +119,7 @@ ORDER: tuple[Known, ...] = (
         holds=("hash",),
         environment=(("PYTHONHASHSEED", "0"),),
     ),
-    Known(
+    KnownCause(
         id="address-order",
         title="a set of objects, in the order of their addresses",
         group="order",
@@ -124,7 +130,7 @@ ORDER: tuple[Known, ...] = (
         source="https://docs.python.org/3/reference/datamodel.html#object.__hash__",
         see=_address,
     ),
-    Known(
+    KnownCause(
         id="file-order",
         title="files in the order in which the file system gives them",
         group="order",
@@ -137,7 +143,7 @@ ORDER: tuple[Known, ...] = (
         source="https://docs.python.org/3/library/os.html#os.listdir",
         see=_files,
     ),
-    Known(
+    KnownCause(
         id="unordered-results",
         title="results in the order in which parallel work is done",
         group="timing",
@@ -149,7 +155,7 @@ ORDER: tuple[Known, ...] = (
         source="https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed",
         see=_results,
     ),
-    Known(
+    KnownCause(
         id="shared-weights",
         title="weights that several processes or threads write without a lock",
         group="timing",
@@ -160,7 +166,7 @@ ORDER: tuple[Known, ...] = (
         source="https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#asynchronous-multiprocess-training-e-g-hogwild",
         see=_shared,
     ),
-    Known(
+    KnownCause(
         id="time-limit",
         title="training that ends when its time is up",
         group="timing",
@@ -171,7 +177,7 @@ ORDER: tuple[Known, ...] = (
         source="https://docs.python.org/3/library/time.html#time.monotonic",
         see=_time,
     ),
-    Known(
+    KnownCause(
         id="clock",
         title="a number of the clock, of the process or of memory",
         group="timing",

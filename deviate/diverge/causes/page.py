@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from textwrap import fill
 
-from deviate.diverge.causes.known import GROUPS, Known
-from deviate.diverge.causes.table import KNOWN
+from deviate.diverge.causes.known_causes import GROUPS, KnownCause
+from deviate.diverge.causes.table import KNOWN_CAUSES
 
 HEAD = """\
 # Causes
@@ -42,30 +42,30 @@ def page() -> str:
 def _contents() -> Iterator[str]:
     yield "| cause | what |\n|---|---|"
     for group in GROUPS:
-        for known in _of(group):
-            yield f"| [{known.id}](#{known.id}) | {known.title} |"
+        for cause in _of(group):
+            yield f"| [{cause.id}](#{cause.id}) | {cause.title} |"
     yield ""
 
 
 def _groups() -> Iterator[str]:
     for group, title in GROUPS.items():
         yield f"## {title}\n"
-        for known in _of(group):
-            yield f"### {known.id}\n\n{_sentence(known.title)}\n\n{fill(known.reason, WIDTH, break_on_hyphens=False)}\n"
-            yield _item(f"Points to it: {known.signs}.")
-            yield _item(f"Cure: {known.cure}.")
-            yield _item(f"deviate: {_switch(known)}.") + "\n"
-            if known.code:
-                yield f"```text\n{known.code}\n```\n"
-            yield f"Source: {_linked(known.source)}\n"
+        for cause in _of(group):
+            yield f"### {cause.id}\n\n{_sentence(cause.title)}\n\n{fill(cause.reason, WIDTH, break_on_hyphens=False)}\n"
+            yield _item(f"Points to it: {cause.signs}.")
+            yield _item(f"Cure: {cause.cure}.")
+            yield _item(f"deviate: {_switch(cause)}.") + "\n"
+            if cause.code:
+                yield f"```text\n{cause.code}\n```\n"
+            yield f"Source: {_link(cause.source)}\n"
 
 
 def _item(text: str) -> str:
     return fill(text, WIDTH, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _of(group: str) -> list[Known]:
-    return [known for known in KNOWN if known.group == group]
+def _of(group: str) -> list[KnownCause]:
+    return [cause for cause in KNOWN_CAUSES if cause.group == group]
 
 
 def _sentence(text: str) -> str:
@@ -73,16 +73,18 @@ def _sentence(text: str) -> str:
     return f"{text}." if is_name else f"{text[0].upper()}{text[1:]}."
 
 
-def _switch(known: Known) -> str:
-    variables = " ".join(f"`--env {name}={value}`" for name, value in known.environment)
-    if not known.holds:
+def _switch(cause: KnownCause) -> str:
+    variables = " ".join(f"`--env {name}={value}`" for name, value in cause.environment)
+    if not cause.holds:
         return variables or "nothing; only the program can be changed"
-    held = f"holds {', '.join(f'`{it}`' for it in known.holds)} with `--variant control`"
+    held = f"holds {', '.join(f'`{factor}`' for factor in cause.holds)} with `--variant control`"
     return f"{held}, or sets {variables}" if variables else held
 
 
-def _linked(source: str) -> str:
-    return ", ".join(f"[{it}]({it})" if it.endswith(".md") else f"<{it}>" for it in re.split(r",\s*", source) if it)
+def _link(source: str) -> str:
+    return ", ".join(
+        f"[{link}]({link})" if link.endswith(".md") else f"<{link}>" for link in re.split(r",\s*", source) if link
+    )
 
 
 if __name__ == "__main__":

@@ -1,75 +1,79 @@
 """Causes in what was there before: memory that nothing had written, files of an earlier run, data that changed."""
 
 from deviate.diverge.causes.evidence import Evidence
-from deviate.diverge.causes.known import Known, Sight, hazard_places, here, is_at, told
+from deviate.diverge.causes.known_causes import CauseEvidence, KnownCause, format_places, hazard_places, here, is_at
 from deviate.diverge.causes.operations import ENTRY, is_one_of
 from deviate.model.divergence import Difference, Place
 
 READS = ("uninitialised", "partly uninitialised")
 
 
-def _uninitialised(difference: Difference, evidence: Evidence) -> Sight | None:
+def _uninitialised(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     reads = difference.more.get("reads")
     if reads in READS:
-        return Sight("likely", f"{difference.name} read memory that nothing had written ({reads})", here(difference))
+        return CauseEvidence(
+            "likely", f"{difference.name} read memory that nothing had written ({reads})", here(difference)
+        )
     places = hazard_places(evidence, "uninitialised")
     if not places or difference.phase not in ("initial", "forward", "data"):
         return None
     is_elsewhere = difference.kind == "operation" and not is_at(difference, places)
     is_first = difference.phase == "initial" and evidence.has_free_kernels and not is_elsewhere
-    return Sight(
+    return CauseEvidence(
         "likely" if is_first else "possible",
-        f"the source uses memory that it does not fill{told(places)}",
+        f"the source uses memory that it does not fill{format_places(places)}",
         places,
         is_circumstance=True,
     )
 
 
-def _leftover(difference: Difference, evidence: Evidence) -> Sight | None:
+def _leftover(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase not in ("initial", "data", "order", "program", "metric"):
         return None
-    found = [it for it in evidence.warnings if "checkpoint" in it]
-    if found and difference.phase in ("initial", "program"):
-        return Sight("likely", found[0])
-    effects = [it for it in evidence.side_effects if it.kind == "absolute-path"]
+    warnings = [warning for warning in evidence.warnings if "checkpoint" in warning]
+    if warnings and difference.phase in ("initial", "program"):
+        return CauseEvidence("likely", warnings[0])
+    effects = [effect for effect in evidence.side_effects if effect.kind == "absolute-path"]
     if not effects:
         return None
-    places = tuple(Place(it.file, it.line) for it in effects)
-    return Sight("possible", f"the script writes outside of its work copy: {effects[0].what}{told(places)}", places)
+    places = tuple(Place(effect.file, effect.line) for effect in effects)
+    return CauseEvidence(
+        "possible", f"the script writes outside of its work copy: {effects[0].what}{format_places(places)}", places
+    )
 
 
-def _outside(difference: Difference, evidence: Evidence) -> Sight | None:
+def _outside(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     """A number that the framework did not compute."""
     del evidence
     if difference.kind != "operation" or difference.only_in is not None or not is_one_of(difference.name, ENTRY):
         return None
-    return Sight(
+    return CauseEvidence(
         "possible",
         f"{difference.name} takes in what was computed elsewhere: what differs came from the program, not from PyTorch",
         here(difference),
     )
 
 
-def _another_way(difference: Difference, evidence: Evidence) -> Sight | None:
+def _another_way(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.only_in is None or not difference.kind:
         return None
     one, other = evidence.runs if difference.only_in == 1 else evidence.runs[::-1]
     did = f"{one} did {' '.join(dict.fromkeys((difference.kind, difference.name)))}"
     if not difference.instead:
-        return Sight("likely", f"{did}, which {other} did not", here(difference))
+        return CauseEvidence("likely", f"{did}, which {other} did not", here(difference))
     instead = difference.instead
-    told = f"of {other} {instead}" if difference.is_other_gone else f"{other} did {instead}"
-    return Sight("likely", f"{did}, where {told}", here(difference))
+    sentence = f"of {other} {instead}" if difference.is_other_gone else f"{other} did {instead}"
+    return CauseEvidence("likely", f"{did}, where {sentence}", here(difference))
 
 
-def _data(difference: Difference, evidence: Evidence) -> Sight | None:
+def _data(difference: Difference, evidence: Evidence) -> CauseEvidence | None:
     if difference.phase != "data" or difference.kind != "batch" or evidence.varies("augment"):
         return None
-    return Sight("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
+    return CauseEvidence("possible", f"{difference.name} is the first thing that differs, and holds other numbers")
 
 
-STATE: tuple[Known, ...] = (
-    Known(
+STATE: tuple[KnownCause, ...] = (
+    KnownCause(
         id="uninitialised",
         title="memory that nothing had written",
         group="state",
@@ -83,7 +87,7 @@ STATE: tuple[Known, ...] = (
         see=_uninitialised,
         holds=("kernels",),
     ),
-    Known(
+    KnownCause(
         id="leftover-file",
         title="a file that an earlier run left",
         group="state",
@@ -94,7 +98,7 @@ STATE: tuple[Known, ...] = (
         source="side-effects.md",
         see=_leftover,
     ),
-    Known(
+    KnownCause(
         id="another-way",
         title="one run went another way through the program",
         group="state",
@@ -105,7 +109,7 @@ STATE: tuple[Known, ...] = (
         source="traces.md",
         see=_another_way,
     ),
-    Known(
+    KnownCause(
         id="from-outside",
         title="numbers that the framework did not compute",
         group="state",
@@ -115,7 +119,7 @@ STATE: tuple[Known, ...] = (
         source="traces.md",
         see=_outside,
     ),
-    Known(
+    KnownCause(
         id="data",
         title="the data themselves",
         group="state",

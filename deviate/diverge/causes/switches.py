@@ -19,7 +19,7 @@ def switch_for(
     Returns:
         None where nothing is left to hold and no variable left to set.
     """
-    is_free = not all(evidence.is_held(it) for it in holds)
+    is_free = not all(evidence.is_held(factor) for factor in holds)
     if environment and (not holds or (is_free and not evidence.is_touched)):
         return Switch(" ".join(f"--env {name}={value}" for name, value in environment), environment=environment)
     if not is_free:

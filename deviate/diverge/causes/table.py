@@ -2,9 +2,9 @@
 
 from deviate.diverge.causes.draws import DRAWS
 from deviate.diverge.causes.kernels import KERNELS
-from deviate.diverge.causes.known import Known
+from deviate.diverge.causes.known_causes import KnownCause
 from deviate.diverge.causes.machine import MACHINE
 from deviate.diverge.causes.order import ORDER
 from deviate.diverge.causes.state import STATE
 
-KNOWN: tuple[Known, ...] = (*MACHINE, *DRAWS, *ORDER, *KERNELS, *STATE)
+KNOWN_CAUSES: tuple[KnownCause, ...] = (*MACHINE, *DRAWS, *ORDER, *KERNELS, *STATE)

@@ -36,7 +36,7 @@ SOURCE = "https://docs.pytorch.org/docs/stable/notes/randomness.html"
 
 def what_to_try(difference: Difference, evidence: Evidence) -> Cause:
     """The honest end of the list."""
-    held = all(evidence.is_held(it) for it in FACTORS)
+    held = all(evidence.is_held(factor) for factor in FACTORS)
     why = "nothing that was recorded tells one cause from another"
     if held:
         why += ", and everything that deviate can hold was held"

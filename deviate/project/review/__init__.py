@@ -6,7 +6,6 @@ from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
     from deviate.project.review.terminal import Terminal as Terminal
-    from deviate.project.review.walk import Chosen as Chosen
     from deviate.project.review.walk import Screen as Screen
     from deviate.project.review.walk import review as review
 
@@ -15,7 +14,6 @@ load_on_first_use(
     {
         "deviate.project.review.terminal": ("Terminal",),
         "deviate.project.review.walk": (
-            "Chosen",
             "Screen",
             "review",
         ),

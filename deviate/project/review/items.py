@@ -10,7 +10,7 @@ from typing import get_args
 from deviate.errors import InputError
 from deviate.model import Analysis, Direction, Metric, Place, Role
 from deviate.project import selection
-from deviate.project.config import AGGREGATES, AT, Wish
+from deviate.project.config import AGGREGATES, AT, MetricConfig
 
 PLACE = re.compile(r"(?:(?P<file>\S.*?):)?(?P<line>\d+)(?:\s+(?P<expression>.+))?")
 
@@ -20,15 +20,15 @@ class Item:
     """A metric under review.
 
     Attributes:
-        wish: what its section is to say.
+        section: what its section is to say.
         metric: None when the section fits nothing; then `problem` says why.
         was: its section as it is in the file; None for one that the file does not list.
         is_gone: whether the script had it when the file was saved, and has it no longer.
     """
 
-    wish: Wish
+    section: MetricConfig
     metric: Metric | None
-    was: Wish | None = None
+    was: MetricConfig | None = None
     is_kept: bool = True
     problem: str = ""
     is_gone: bool = False
@@ -41,13 +41,13 @@ class Item:
     @property
     def direction(self) -> Direction | None:
         """The direction as it will be read."""
-        if self.wish.direction == "none":
+        if self.section.direction == "none":
             return None
-        return self.wish.direction or (self.metric.direction if self.metric else None)
+        return self.section.direction or (self.metric.direction if self.metric else None)
 
     def change(self, **values: object) -> None:
         """Give keys of the section other values."""
-        self.wish = dataclasses.replace(self.wish, **values)  # type: ignore[arg-type]
+        self.section = dataclasses.replace(self.section, **values)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Setting:
     set: Callable[[Item, str, Sequence[Item]], None]
 
 
-def placed(text: str, script: str, wish: Wish) -> Wish:
+def with_place(text: str, script: str, section: MetricConfig) -> MetricConfig:
     """A section at the place given as `FILE:LINE EXPRESSION`; the file may be left out for the script.
 
     Raises:
@@ -69,10 +69,10 @@ def placed(text: str, script: str, wish: Wish) -> Wish:
     if match is None:
         raise InputError(f"{text!r} is no place", f"Give file, line and expression: {script}:61 correct / total")
     where = Place(match["file"] or script, int(match["line"]))
-    return dataclasses.replace(wish, where=where, expression=match["expression"], path=None, label=None)
+    return dataclasses.replace(section, where=where, expression=match["expression"], path=None, label=None)
 
 
-def attach(analysis: Analysis, wish: Wish, item: Item, items: Sequence[Item]) -> Analysis:
+def attach(analysis: Analysis, section: MetricConfig, item: Item, items: Sequence[Item]) -> Analysis:
     """Let an item stand for what a section names.
 
     Returns: the analysis, with a site more where it saw no such value.
@@ -80,13 +80,16 @@ def attach(analysis: Analysis, wish: Wish, item: Item, items: Sequence[Item]) ->
     Raises:
         InputError: nothing fits there, or another item is it already.
     """
-    analysis, metric = selection.resolve(analysis, wish)
-    same = next((it for it in items if it is not item and it.metric is not None and it.metric.id == metric.id), None)
+    analysis, metric = selection.resolve(analysis, section)
+    same = next(
+        (other for other in items if other is not item and other.metric is not None and other.metric.id == metric.id),
+        None,
+    )
     if same is not None:
-        raise InputError(f"that is {same.wish.name}, which is listed already", "Go back to it with b.")
-    found = selection.wish_of(metric)
-    item.wish = dataclasses.replace(
-        wish, where=found.where, expression=found.expression, path=found.path, label=found.label
+        raise InputError(f"that is {same.section.name}, which is listed already", "Go back to it with b.")
+    exact = selection.section_of(metric)
+    item.section = dataclasses.replace(
+        section, where=exact.where, expression=exact.expression, path=exact.path, label=exact.label
     )
     item.metric, item.problem, item.is_kept, item.is_gone = metric, "", True, False
     return analysis
@@ -95,11 +98,11 @@ def attach(analysis: Analysis, wish: Wish, item: Item, items: Sequence[Item]) ->
 def _rename(item: Item, text: str, items: Sequence[Item]) -> None:
     if not text or not text.isprintable():
         raise InputError("a name needs printable characters", "Type n and the new name.")
-    if any(other.wish.name == text for other in items if other is not item):
+    if any(other.section.name == text for other in items if other is not item):
         raise InputError(f"another metric is named {text}", "Choose another name, or rename that one first.")
-    if item.wish.where is None and item.wish.expression is None and item.metric is not None:
-        found = selection.wish_of(item.metric)  # it was known by its name alone
-        item.change(where=found.where, expression=found.expression, path=found.path, label=found.label)
+    if item.section.where is None and item.section.expression is None and item.metric is not None:
+        exact = selection.section_of(item.metric)  # it was known by its name alone
+        item.change(where=exact.where, expression=exact.expression, path=exact.path, label=exact.label)
     item.change(name=text)
 
 
@@ -140,7 +143,7 @@ def _set_unit(item: Item, text: str, items: Sequence[Item]) -> None:
 
 def _set_primary(item: Item, text: str, items: Sequence[Item]) -> None:
     del text
-    is_primary = not item.wish.is_primary
+    is_primary = not item.section.is_primary
     for other in items:
         other.change(is_primary=is_primary and other is item)
 

@@ -22,8 +22,8 @@ class Terminal:
             )
         self.console = Console(highlight=False, no_color="NO_COLOR" in os.environ)
 
-    def show(self, shown: RenderableType) -> None:
-        self.console.print(shown)
+    def show(self, content: RenderableType) -> None:
+        self.console.print(content)
 
     def ask(self, question: str) -> str:
         try:

@@ -42,18 +42,18 @@ def _loop(title: str, loop: Loop, analysis: Analysis) -> list[tuple[str, Rendera
 
 def show_item(item: Item, number: int, count: int, analysis: Analysis) -> RenderableType:
     """A metric: its state, where it stands, how it is read and why it was taken for one."""
-    wish, metric = item.wish, item.metric
+    section, metric = item.section, item.metric
     state = "recorded" if item.is_kept else "left out"
-    title = Text.assemble(Text(f"{number}/{count}  "), (_clean(wish.name), "bold"), Text(f"  {state}"))
+    title = Text.assemble(Text(f"{number}/{count}  "), (_clean(section.name), "bold"), Text(f"  {state}"))
     if metric is None:
         cure = _text("Enter comments it out; w FILE:LINE EXPRESSION says where it is now")
         return Group(Text(), title, _rows([("Problem", Text(_clean_lines(item.problem))), ("To do", cure)]))
-    role = wish.role or metric.role
+    role = section.role or metric.role
     better = {"max": "higher is better", "min": "lower is better", None: "direction unknown"}[item.direction]
-    read = [role, better, f"aggregate {wish.aggregate}"]
-    read += [f"unit {wish.unit}"] if wish.unit else []
-    read += ["primary"] if wish.is_primary else []
-    read += [f"margin {wish.margin:g}"] if wish.margin is not None else []
+    read = [role, better, f"aggregate {section.aggregate}"]
+    read += [f"unit {section.unit}"] if section.unit else []
+    read += ["primary"] if section.is_primary else []
+    read += [f"margin {section.margin:g}"] if section.margin is not None else []
     rows: list[tuple[str, RenderableType]] = [("Where", _source(analysis, Place(metric.file, metric.line)))]
     rows += [("Called", _source(analysis, place)) for place in metric.path]
     rows += [("Value", _text(metric.expression))]
@@ -63,12 +63,12 @@ def show_item(item: Item, number: int, count: int, analysis: Analysis) -> Render
 
 def show_misses(misses: Sequence[Rejected], most: int | None) -> RenderableType:
     """Values that are reported but were taken for no metrics, numbered."""
-    shown = misses[:most]
+    listed = misses[:most]
     table = Table.grid(padding=(0, 2))
-    for number, item in enumerate(shown, start=1):
+    for number, item in enumerate(listed, start=1):
         table.add_row(f"{number:>3}", _text(item.expression), _text(f"{item.file}:{item.line}"), _text(item.reason))
     keys = [("1 3", "record these too"), *WALK_KEYS]
-    if len(shown) < len(misses):
+    if len(listed) < len(misses):
         keys.insert(1, ("a", f"show all {len(misses)}"))
     return Group(Text("\nReported, but taken for no metrics", style="bold"), table, Text(), _keys(keys))
 
@@ -86,11 +86,13 @@ def show_summary(items: Sequence[Item], analysis: Analysis) -> RenderableType:
         if not item.is_kept or item.metric is None:
             continue
         better = {"max": "higher", "min": "lower", None: "-"}[item.direction]
-        told = [item.wish.aggregate, *(["primary"] if item.wish.is_primary else [])]
-        told += [f"margin {item.wish.margin:g}"] if item.wish.margin is not None else []
+        settings = [item.section.aggregate, *(["primary"] if item.section.is_primary else [])]
+        settings += [f"margin {item.section.margin:g}"] if item.section.margin is not None else []
         where = f"{item.metric.file}:{item.metric.line}"
-        table.add_row(_text(item.wish.name), _text(where), item.wish.role or item.metric.role, better, ", ".join(told))
-    left = [item.wish.name for item in items if not item.is_kept]
+        table.add_row(
+            _text(item.section.name), _text(where), item.section.role or item.metric.role, better, ", ".join(settings)
+        )
+    left = [item.section.name for item in items if not item.is_kept]
     parts: list[RenderableType] = [Text(f"\nTo record of {_clean(analysis.script)}", style="bold"), table]
     if left:
         parts.append(_rows([("Left out", _text(", ".join(left)))]))
@@ -133,13 +135,13 @@ def _goes_on(lines: Sequence[str]) -> bool:
 def _rows(rows: Iterable[tuple[str, RenderableType]]) -> Table:
     table = Table.grid(padding=(0, 1))
     table.add_column(width=TITLE_WIDTH)
-    for title, shown in rows:
-        table.add_row(title, shown)
+    for title, content in rows:
+        table.add_row(title, content)
     return table
 
 
 def _keys(keys: Iterable[tuple[str, str]]) -> Columns:
-    return Columns([Text.assemble((key, "bold"), f" {what}") for key, what in keys], padding=(0, 3))
+    return Columns([Text.assemble((key, "bold"), f" {meaning}") for key, meaning in keys], padding=(0, 3))
 
 
 def _text(text: str) -> Text:

@@ -2,7 +2,6 @@
 
 import enum
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -11,10 +10,10 @@ from rich.console import RenderableType
 from deviate.errors import InputError
 from deviate.model import Analysis, Metric, Rejected
 from deviate.project import saving, selection
-from deviate.project.config import Config, Wish
+from deviate.project.config import Config, MetricConfig
 from deviate.project.config_edit import Entry
 from deviate.project.review import text
-from deviate.project.review.items import SETTINGS, Item, attach, placed
+from deviate.project.review.items import SETTINGS, Item, attach, with_place
 from deviate.project.selection import Match
 
 MOST_MISSES = 12
@@ -28,7 +27,7 @@ WORDS = {
 class Screen(Protocol):
     """Where the walk is shown, and the user answers."""
 
-    def show(self, shown: RenderableType) -> None: ...
+    def show(self, content: RenderableType) -> None: ...
 
     def ask(self, question: str) -> str:
         """One line; EOFError or KeyboardInterrupt where there is none."""
@@ -48,17 +47,6 @@ class Move(enum.Enum):
 MOVES = {"": Move.NEXT, "b": Move.BACK, "f": Move.FINISH, "q": Move.QUIT}
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What the user wants the file to list, as `saving.write_plan` takes it."""
-
-    analysis: Analysis
-    has_chosen_loop: bool
-    entries: tuple[Entry, ...]
-    dropped: dict[str, str]
-    offered: tuple[Entry, ...]
-
-
 def review(
     analysis: Analysis,
     config: Config,
@@ -66,7 +54,7 @@ def review(
     screen: Screen,
     *,
     has_chosen_loop: bool = False,
-) -> Chosen | None:
+) -> saving.ListedMetrics | None:
     """Walk through the analysis with the user.
 
     Args:
@@ -79,29 +67,31 @@ def review(
     if not walk.run():
         return None
     left = [item for item in walk.items if not item.is_kept]
-    entries = [Entry(item.wish, item.was, item.reason) for item in walk.items if item.is_kept]
+    entries = [Entry(item.section, item.was, item.reason) for item in walk.items if item.is_kept]
     offered: list[Entry] = []
     if matches is None:
-        offered = [Entry(item.wish, None, item.reason) for item in left]
+        offered = [Entry(item.section, None, item.reason) for item in left]
         offered += saving.rejected_entries(walk.misses(), [*entries, *offered])
     dropped = {item.was.name: saving.GONE if item.is_gone else UNWANTED for item in left if item.was}
-    return Chosen(walk.analysis, walk.has_chosen_loop, tuple(entries), dropped, tuple(offered))
+    return saving.ListedMetrics(walk.analysis, entries, dropped, offered, walk.has_chosen_loop)
 
 
 def _items(analysis: Analysis, config: Config, matches: Sequence[Match]) -> list[Item]:
     """The sections of the file in their order, then the metrics that it does not list."""
     items = [
-        Item(match.wish, match.found, match.written)
-        if isinstance(match.found, Metric)
-        else Item(match.wish, None, match.written, is_kept=False, problem=match.found.message, is_gone=match.is_gone)
+        Item(match.section, match.outcome, match.written)
+        if isinstance(match.outcome, Metric)
+        else Item(
+            match.section, None, match.written, is_kept=False, problem=match.outcome.message, is_gone=match.is_gone
+        )
         for match in matches
     ]
-    new, left = saving.unlisted(analysis, config, matches)
-    taken = [item.wish.name for item in items]
-    entries = saving.new_entries([*new, *left], taken)
+    new, left = saving.split_unlisted(analysis, config, matches)
+    names = [item.section.name for item in items]
+    entries = saving.new_entries([*new, *left], names)
     is_kept = not config.metrics or bool(config.statements)
     for metric, entry in zip([*new, *left], entries, strict=True):
-        items.append(Item(entry.wish, metric, is_kept=is_kept and metric in new))
+        items.append(Item(entry.section, metric, is_kept=is_kept and metric in new))
     return items
 
 
@@ -138,8 +128,8 @@ class _Walk:
 
     def misses(self) -> tuple[Rejected, ...]:
         """Values that are reported, and neither taken for metrics nor added by the user."""
-        taken = {item.metric.site for item in self.items if item.metric is not None}
-        return tuple(miss for miss in self.analysis.rejected if miss.site is not None and miss.site not in taken)
+        sites = {item.metric.site for item in self.items if item.metric is not None}
+        return tuple(miss for miss in self.analysis.rejected if miss.site is not None and miss.site not in sites)
 
     def _steps(self) -> list[Callable[[], Move]]:
         of_items = [partial(self._look_at, number) for number in range(len(self.items))]
@@ -154,9 +144,9 @@ class _Walk:
     def _begin(self) -> Move:
         self.screen.show(text.show_loop(self.analysis))
         _, key, _ = self._answer()
-        others = {str(number): loop for number, loop in enumerate(self.analysis.alternatives, start=1)}
-        if key in others:
-            self.analysis = selection.with_main_loop(self.analysis, others[key])
+        alternatives = {str(number): loop for number, loop in enumerate(self.analysis.alternatives, start=1)}
+        if key in alternatives:
+            self.analysis = selection.with_main_loop(self.analysis, alternatives[key])
             self.has_chosen_loop = True
         return MOVES.get(key, Move.STAY)
 
@@ -188,8 +178,8 @@ class _Walk:
         if question and not value:
             value = self.screen.ask(f"{question}: ").strip()
         if key == "w":
-            wish = placed(value, self.analysis.script, item.wish)
-            self.analysis = attach(self.analysis, wish, item, self.items)
+            section = with_place(value, self.analysis.script, item.section)
+            self.analysis = attach(self.analysis, section, item, self.items)
         else:
             SETTINGS[key].set(item, value, self.items)
 
@@ -203,7 +193,7 @@ class _Walk:
         if key == "a" or not numbers or max(numbers) > len(misses) or 0 in numbers:
             self.shows_all_misses = self.shows_all_misses or key == "a"
             return Move.STAY
-        return self._add([saving.wish_of_rejected(misses[number - 1], set()) for number in dict.fromkeys(numbers)])
+        return self._add([saving.section_of_rejected(misses[number - 1], set()) for number in dict.fromkeys(numbers)])
 
     def _add_place(self) -> Move:
         self.screen.show(text.show_places(self.analysis))
@@ -211,24 +201,24 @@ class _Walk:
         if key in MOVES:
             return MOVES[key]
         try:
-            wish = placed(line, self.analysis.script, Wish(""))
+            section = with_place(line, self.analysis.script, MetricConfig(""))
         except InputError as error:
             self.screen.show(text.show_error(error))
             return Move.STAY
-        return self._add([wish])
+        return self._add([section])
 
-    def _add(self, wishes: Sequence[Wish]) -> Move:
+    def _add(self, sections: Sequence[MetricConfig]) -> Move:
         """Look at new items next."""
         added = 0
-        for wish in wishes:
-            item = Item(wish, None)
+        for section in sections:
+            item = Item(section, None)
             try:
-                self.analysis = attach(self.analysis, wish, item, self.items)
+                self.analysis = attach(self.analysis, section, item, self.items)
             except InputError as error:
                 self.screen.show(text.show_error(error))
                 continue
-            named = wish.name or saving.name_from(item.wish.expression or "")
-            item.change(name=saving.free_name(named, self._names()))
+            name = section.name or saving.name_from(item.section.expression or "")
+            item.change(name=saving.free_name(name, self._names()))
             self.items.append(item)
             added += 1
         return Move.ADDED if added else Move.STAY
@@ -238,8 +228,13 @@ class _Walk:
         _, key, _ = self._answer()
         if key in ("", "w"):
             try:
-                selection.settle(
-                    self.analysis, [Match(it.wish, it.wish, it.metric) for it in self.items if it.is_kept and it.metric]
+                selection.select_metrics(
+                    self.analysis,
+                    [
+                        Match(item.section, item.section, item.metric)
+                        for item in self.items
+                        if item.is_kept and item.metric
+                    ],
                 )
             except InputError as error:
                 self.screen.show(text.show_error(error))
@@ -248,4 +243,4 @@ class _Walk:
         return MOVES.get(key, Move.STAY)
 
     def _names(self) -> set[str]:
-        return {item.wish.name for item in self.items}
+        return {item.section.name for item in self.items}

@@ -15,15 +15,15 @@ from deviate.replay.attempt import (
     Attempt,
     Frozen,
     beat,
-    cancelled,
+    cancel_attempt,
     ending_of,
+    finish_attempt,
     outcome_of,
     prepare_attempt,
     read_frozen,
-    recorded,
-    started,
+    start_attempt,
 )  # fmt: skip
-from deviate.replay.checkpoints import checkpoint_error, told
+from deviate.replay.checkpoints import checkpoint_error, describe_stop
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.environment import Environments
 from deviate.replay.machine import n_killed_for_memory, refuse_full_disk
@@ -89,7 +89,7 @@ class LocalExecutor:
         elif self._ready is not None and self._ready.order == order:
             attempt, self._ready = self._ready, None
             try:
-                self._tell_finished(attempt, *cancelled(attempt))
+                self._report_finished(attempt, *cancel_attempt(attempt))
             except RecordError:
                 self._news.append(_gone(order, "cancelled", "never started"))
         for attempt in self._running.values():
@@ -111,16 +111,16 @@ class LocalExecutor:
         """Make a run ready; None when another executor has brought it to an end since the beginning."""
         try:
             attempt = self._prepare(order)
-            found = settled_attempt(order.run, order.spec)  # asked when nobody else can begin it any more
+            settled = settled_attempt(order.run, order.spec)  # asked when nobody else can begin it any more
         except BaseException:
             self._news.append(_gone(order, "cancelled", "never started"))
             raise
-        if found is None:
+        if settled is None:
             return attempt
         shutil.rmtree(attempt.claim.temporary, ignore_errors=True)
         give_back(attempt.folder)
         self.expect_reports(order.experiment)
-        self._tell_finished(attempt, found[1], outcome_of(order.spec, *found, is_reused=True))
+        self._report_finished(attempt, settled[1], outcome_of(order.spec, *settled, is_reused=True))
         return None
 
     def _prepare(self, order: Order) -> Attempt:
@@ -137,7 +137,7 @@ class LocalExecutor:
         self._running[attempt.folder] = attempt
         attempt.n_killed_before = n_killed_for_memory()
         try:
-            started(attempt, slot, self._commands.start)
+            start_attempt(attempt, slot, self._commands.start)
         except BaseException:
             if self._commands.leader(attempt.folder):  # it runs, and nobody could be told: it ends like any other
                 attempt.stopped = "cancel"
@@ -146,7 +146,7 @@ class LocalExecutor:
             self._running.pop(attempt.folder)
             self._free.append(slot)
             try:
-                self._tell_finished(attempt, *cancelled(attempt))
+                self._report_finished(attempt, *cancel_attempt(attempt))
             except RecordError:
                 self._news.append(_gone(attempt.order, "cancelled", "never started"))
             raise
@@ -175,13 +175,13 @@ class LocalExecutor:
                 attempt.folder, attempt.spec, attempt.frozen.manifest, attempt.launch.cwd, attempt.launch.environment,
                 started=attempt.claim.started, device=attempt.slot.device,
             )  # fmt: skip
-            result, outcome = recorded(attempt, ending, ended.wall_time_s)
+            result, outcome = finish_attempt(attempt, ending, ended.wall_time_s)
         except BaseException as error:  # a full disk: the attempt has no result, and will be run again
             self._news.append(_gone(attempt.order, "lost", "its result could not be written"))
             if isinstance(error, RecordError) and attempt.stopped == "cancel":
                 return
             raise
-        self._tell_finished(attempt, result, outcome)
+        self._report_finished(attempt, result, outcome)
         if earlier is not None:
             raise checkpoint_error(*earlier)
         if ended.problem:
@@ -199,10 +199,10 @@ class LocalExecutor:
         ending = ending_of(attempt, ended, self._settings, was_out_of_memory=was_out_of_memory)
         earlier = attempt.checkpoints.look()
         if earlier is not None:
-            ending = replace(ending, status="cancelled", reason=told(*earlier), cause="checkpoint")
+            ending = replace(ending, status="cancelled", reason=describe_stop(*earlier), cause="checkpoint")
         return ending, earlier
 
-    def _tell_finished(self, attempt: Attempt, result: Result, outcome: Outcome) -> None:
+    def _report_finished(self, attempt: Attempt, result: Result, outcome: Outcome) -> None:
         self._news.append(
             RunUpdate(
                 "finished", outcome.run_id, attempt.spec.replicate, attempt.spec.variant, attempt.folder,

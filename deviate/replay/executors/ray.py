@@ -41,9 +41,9 @@ class RayBackend:
 
     def __init__(self, options: Sequence[tuple[str, str]]) -> None:
         self._ray = load("ray", "ray")
-        given = dict(options)
-        address = given.pop("address", "auto")
-        resources = _resources(given)
+        values = dict(options)
+        address = values.pop("address", "auto")
+        resources = _resources(values)
         try:
             self._was_connected = self._ray.is_initialized()
             if not self._was_connected:
@@ -109,8 +109,8 @@ class RayBackend:
         try:
             return f"its worker ended with exit code {self._ray.get(reference)}"
         except self._ray.exceptions.RayError as error:
-            told = str(error).strip().splitlines()
-            return f"{type(error).__name__}: {told[0]}" if told else type(error).__name__
+            lines = str(error).strip().splitlines()
+            return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def _knock(address: str) -> None:
@@ -126,15 +126,15 @@ def _knock(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_S).close()
 
 
-def _resources(given: Mapping[str, str]) -> dict[str, Any]:
-    asked: dict[str, Any] = {"num_cpus": 1.0}
+def _resources(options: Mapping[str, str]) -> dict[str, Any]:
+    resources: dict[str, Any] = {"num_cpus": 1.0}
     custom: dict[str, float] = {}
-    for key, text in given.items():
+    for key, text in options.items():
         try:
             if key.startswith(RESOURCE):
                 custom[key.removeprefix(RESOURCE)] = float(text)
             elif key in {"num_cpus", "num_gpus", "memory"}:
-                asked[key] = float(text)
+                resources[key] = float(text)
             else:
                 raise InputError(
                     f"--executor ray has no option {key!r}",
@@ -142,13 +142,13 @@ def _resources(given: Mapping[str, str]) -> dict[str, Any]:
                 )
         except ValueError as error:
             raise InputError(f"{key}={text}: not a number", f"write it as {key}=1") from error
-    return {**asked, **({"resources": custom} if custom else {})}
+    return {**resources, **({"resources": custom} if custom else {})}
 
 
 def _carrier() -> Callable[..., int]:
     """What Ray carries to the node. It is made here, so that Ray sends its code and need not find deviate there."""
 
-    def carry_out(
+    def execute_orders(
         command: Sequence[str], environment: Mapping[str, str], cwd: str, log: str, device_variables: Sequence[str]
     ) -> int:
         """Run the worker, with the variables of who submitted it and the devices that Ray chose; gives its exit code.
@@ -192,4 +192,4 @@ def _carrier() -> Callable[..., int]:
             raise
         return code
 
-    return carry_out
+    return execute_orders

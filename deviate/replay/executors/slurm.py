@@ -53,17 +53,17 @@ class SlurmBackend:
         self._submitit = load("submitit", "slurm")
         self._name = f"deviate-{uuid.uuid4().hex[:8]}"
         ours = {key: value for key, value in options if key in OURS}
-        given = {key.lstrip("-"): value for key, value in options if key not in OURS}
+        values = {key.lstrip("-"): value for key, value in options if key not in OURS}
         self._setup = ours.get("setup", "").splitlines()
         self._parallel = int(_number(ours, "parallel", PARALLEL))
         self.interval_s = _number(ours, "interval", INTERVAL_S)
         self._sbatch: dict[str, Any] = {
-            **({} if "no-requeue" in given else {"requeue": True}),
+            **({} if "no-requeue" in values else {"requeue": True}),
             "signal": f"TERM@{WARNING_S}",  # submitit's own signal would reach the training, which does not know it
-            **{key: value or True for key, value in given.items()},
+            **{key: value or True for key, value in values.items()},
         }
         # Source: sbatch(1), --cpus-per-task: srun does not take it over since Slurm 22.05.
-        self._srun = [f"--cpus-per-task={given['cpus-per-task']}"] if "cpus-per-task" in given else []
+        self._srun = [f"--cpus-per-task={values['cpus-per-task']}"] if "cpus-per-task" in values else []
         self._logs: dict[str, Path] = {}
 
     @property
@@ -84,14 +84,14 @@ class SlurmBackend:
 
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:
         """Those that Slurm lists as ended, and those that it has forgotten."""
-        asked = subprocess.run(
+        query = subprocess.run(
             ["squeue", "--noheader", "--array", "--states=all", f"--name={self._name}", "--format=%i|%T|%r"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if asked.returncode:
+        if query.returncode:
             return {}  # the controller is away; its jobs go on
         states = {
-            words[0]: words[1:] for line in asked.stdout.splitlines() if len(words := line.strip().split("|")) > 2
+            words[0]: words[1:] for line in query.stdout.splitlines() if len(words := line.strip().split("|")) > 2
         }
         over: dict[str, str] = {}
         for job in jobs:

@@ -99,8 +99,8 @@ class WorkersExecutor:
             keep_spec(spec_file(order.run), order.spec)  # a worker knows its run by this alone
         before = [frozenset(attempts(order.run)) for order in orders]
         names = self._backend.start(orders)
-        for order, name, known in zip(orders, names, before, strict=True):
-            self._jobs[order.run] = _Job(order, name, known)
+        for order, name, job_id in zip(orders, names, before, strict=True):
+            self._jobs[order.run] = _Job(order, name, job_id)
 
     def expect_reports(self, experiment: Path) -> None:
         """Runs of this experiment have reported before: one that does not is a failure, not the end of all."""
@@ -134,7 +134,7 @@ class WorkersExecutor:
         self._find_attempt(job)
         if at_once and job.attempt is not None and read_result(job.attempt) is None:
             with contextlib.suppress(RecordError):  # the scheduler ends it too
-                write_result(job.attempt, _cancelled(job))
+                write_result(job.attempt, _cancel_result(job))
                 job.is_given_up = True
         self._backend.cancel(job.name, at_once=at_once)
 
@@ -207,15 +207,15 @@ class WorkersExecutor:
             RunError: the guest did not report from the first run, or its worker never began.
         """
         experiment, spec = job.order.experiment, job.order.spec
-        found = settled_attempt(job.order.run, spec)
-        if found is not None:  # somebody else was faster
-            job.attempt = found[0]
-            self._finish(job, found[1].status, found[1])
+        attempt = settled_attempt(job.order.run, spec)
+        if attempt is not None:  # somebody else was faster
+            job.attempt = attempt[0]
+            self._finish(job, attempt[1].status, attempt[1])
         elif result is not None and result.status == "silent":
             self._finish(job, "silent", result)
             if job.attempt and experiment not in self._has_heard:
-                told = Ending("silent", result.exit_code, result.signal, result.reason, result.cause)
-                raise silence((*spec.wrap, *spec.command), job.attempt, told)
+                ending = Ending("silent", result.exit_code, result.signal, result.reason, result.cause)
+                raise silence((*spec.wrap, *spec.command), job.attempt, ending)
         elif job.cancelled:
             self._finish(job, "cancelled", result, "stopped before it ended")
         elif result is not None and result.cause not in {"cancel", "node"}:
@@ -254,15 +254,15 @@ class WorkersExecutor:
             self._has_heard.add(job.order.experiment)
         if job.progress:
             job.progress.look()
-        told = result.reason if result and reason is None else reason or ""
+        cause = result.reason if result and reason is None else reason or ""
         wall_time_s = result.wall_time_s if result else 0.0
         exit_code = result.exit_code if result else None
         folder = job.attempt or job.order.run
         spec = job.order.spec
-        outcome = Outcome(spec, run_id(spec), status, exit_code, wall_time_s, folder, told)
+        outcome = Outcome(spec, run_id(spec), status, exit_code, wall_time_s, folder, cause)
         update = self._update("finished", job)
         self._news.append(
-            dataclasses.replace(update, status=status, reason=told, wall_time_s=wall_time_s, outcome=outcome)
+            dataclasses.replace(update, status=status, reason=cause, wall_time_s=wall_time_s, outcome=outcome)
         )
 
     def _update(self, kind: Literal["started", "progress", "finished"], job: _Job) -> RunUpdate:
@@ -286,7 +286,7 @@ def _is_here(claim: Claim | None) -> bool:
     return claim is not None and is_here(claim)
 
 
-def _cancelled(job: _Job) -> Result:
+def _cancel_result(job: _Job) -> Result:
     return Result(
         spec_hash(job.order.spec), "cancelled", None, None, time.time(), 0.0, "stopped before it ended", cause="cancel"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from deviate.model import Analysis, Loop, Metric, Place, Rejected, Span
-from deviate.project.config import Wish
+from deviate.project.config import MetricConfig
 from deviate.project.review.items import Item
 from deviate.project.review.text import show_item, show_loop, show_misses, show_summary
 
@@ -31,19 +31,19 @@ def analysis(root: Path, loop: Loop | None = LOOP) -> Analysis:
 
 
 def test_no_line_is_wider_than_the_screen_and_all_is_printable(tmp_path: Path) -> None:
-    item = Item(Wish("n" * 70, unit="%", is_primary=True, margin=0.25), LONG)
-    found = analysis(tmp_path)
-    for what in (show_item(item, 1, 2, found), show_summary([item], found), show_loop(found)):
+    item = Item(MetricConfig("n" * 70, unit="%", is_primary=True, margin=0.25), LONG)
+    outcome = analysis(tmp_path)
+    for what in (show_item(item, 1, 2, outcome), show_summary([item], outcome), show_loop(outcome)):
         lines = shown(what)
         assert max(map(len, lines)) <= 80
         assert all(line.isprintable() for line in lines)
-    text = " ".join(" ".join(shown(show_item(item, 1, 2, found))).split())
+    text = " ".join(" ".join(shown(show_item(item, 1, 2, outcome))).split())
     for words in ("1/2", "recorded", "direction unknown", "unit %", "primary", "margin 0.25", "lib/other.py:2"):
         assert words in text
 
 
 def test_a_statement_of_several_lines_is_shown_whole_and_without_the_next(tmp_path: Path) -> None:
-    text = "\n".join(shown(show_item(Item(Wish("a"), LONG), 1, 1, analysis(tmp_path))))
+    text = "\n".join(shown(show_item(Item(MetricConfig("a"), LONG), 1, 1, analysis(tmp_path))))
     assert "f(x)" in text
     assert "y()" not in text
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
+from deviate import project
 from deviate.errors import InputError
 from deviate.model import Place
-from deviate.project import look, review, save
 from deviate.project.command import locate
-from deviate.project.config import Wish, load
+from deviate.project.config import MetricConfig, load
 
 SCRIPT = """\
 def evaluate(model, loader):
@@ -61,22 +61,22 @@ def walk(path: Path) -> Walk:
 
     def run(*answers: str) -> str:
         screen = Script(*answers)
-        review(look(locate(["train.py"], path.parent)), screen)
+        project.review(project.analyze_target(locate(["train.py"], path.parent)), screen)
         assert not screen.answers, f"not asked for: {screen.answers}"
         return screen.stream.getvalue()
 
     return run
 
 
-def wishes(path: Path) -> dict[str, Wish]:
-    return {wish.name: wish for wish in load(path).metrics or ()}
+def sections(path: Path) -> dict[str, MetricConfig]:
+    return {section.name: section for section in load(path).metrics or ()}
 
 
 def test_going_on_everywhere_is_the_same_as_saving(path: Path, walk: Walk) -> None:
     shown = walk("", "", "", "", "", "", "")
     by_review = path.read_text()
     path.unlink()
-    save(look(locate(["train.py"], path.parent)))
+    project.save(project.analyze_target(locate(["train.py"], path.parent)))
     assert path.read_text() == by_review
     assert "Main loop" in shown
     assert "train.py:4" in shown
@@ -106,7 +106,7 @@ def test_every_setting_can_be_changed_by_letter_or_word(path: Path, walk: Walk) 
         *("p", "d none", "m 1", "m", "", ""),
         *LAST,
     )
-    first, second, _ = wishes(path).values()
+    first, second, _ = sections(path).values()
     assert (first.name, first.direction, first.aggregate, first.role) == ("first", "min", "at:2", "other")
     assert (first.unit, first.margin, first.is_primary) == ("%", 0.5, False)
     assert (second.name, second.direction, second.margin, second.is_primary) == ("test_acc", "none", None, True)
@@ -131,16 +131,16 @@ def test_every_setting_can_be_changed_by_letter_or_word(path: Path, walk: Walk) 
 def test_an_answer_that_cannot_be_used_is_told_and_asked_again(path: Path, walk: Walk, answer: str, told: str) -> None:
     shown = " ".join(walk(*FIRST, answer, *LAST).split())
     assert told in shown
-    assert list(wishes(path)) == ["train_acc", "test_acc", "loss"]
+    assert list(sections(path)) == ["train_acc", "test_acc", "loss"]
 
 
 def test_what_is_left_out_stands_in_the_file_as_a_comment(path: Path, walk: Walk) -> None:
     walk(*FIRST, "x", *LAST)
-    assert list(wishes(path)) == ["test_acc", "loss"]
+    assert list(sections(path)) == ["test_acc", "loss"]
     assert "# [metrics.train_acc]\n" in path.read_text()
     shown = walk("", "", "", "k", *LAST)  # sections of the file come first
     assert "3/3  train_acc  left out" in shown
-    assert list(wishes(path)) == ["test_acc", "loss", "train_acc"]
+    assert list(sections(path)) == ["test_acc", "loss", "train_acc"]
 
 
 def test_a_section_that_is_left_out_is_commented_out_where_it_stands(path: Path, walk: Walk) -> None:
@@ -148,19 +148,19 @@ def test_a_section_that_is_left_out_is_commented_out_where_it_stands(path: Path,
     walk(*FIRST, "x", "n best", *LAST)
     text = path.read_text()
     assert text.startswith("# Left out in a review.\n# [metrics.loss] # mine\n# keep me\n\n[metrics.best]\n")
-    assert wishes(path)["best"].path == (Place("train.py", 9),), "a name alone would not find it any more"
+    assert sections(path)["best"].path == (Place("train.py", 9),), "a name alone would not find it any more"
 
 
 def test_one_step_back_comes_again(path: Path, walk: Walk) -> None:
     walk("b", "", "x", "b", "k", "b", "b", "", "", "n cost", *LAST)
-    assert list(wishes(path)) == ["train_acc", "cost", "loss"]
+    assert list(sections(path)) == ["train_acc", "cost", "loss"]
 
 
 def test_near_misses_and_places_become_metrics_and_are_looked_at_next(path: Path, walk: Walk) -> None:
     shown = walk("", "", "", "", "9", "1", "n step", "", "10 b[0]", "", "b", "n half", "", "train.py:5 y", "", "", "")
     assert "4/4  epoch" in shown
     assert "Reported, but taken for no metrics" in shown
-    listed = wishes(path)
+    listed = sections(path)
     assert list(listed) == ["train_acc", "test_acc", "loss", "step", "half", "y"]
     assert (listed["half"].where, listed["half"].expression) == (Place("train.py", 10), "b[0]")
     assert "# [metrics.epoch]" not in path.read_text()
@@ -171,7 +171,7 @@ def test_a_place_without_such_a_value_shows_what_is_there(path: Path, walk: Walk
     assert "it holds:" in shown
     assert "'nonsense' is no place" in shown
     assert "that is loss, which is listed already" in shown
-    assert list(wishes(path)) == ["train_acc", "test_acc", "loss"]
+    assert list(sections(path)) == ["train_acc", "test_acc", "loss"]
 
 
 def test_a_section_that_no_longer_fits_can_be_given_another_place(path: Path, walk: Walk) -> None:
@@ -180,10 +180,10 @@ def test_a_section_that_no_longer_fits_can_be_given_another_place(path: Path, wa
     script.write_text(SCRIPT.replace('print(epoch, "loss", loss)', "report(epoch, cost)"))
     shown = walk("", "", "", "w 7 cost", *LAST)
     assert "Problem" in shown
-    assert wishes(path)["loss"].expression == "cost"
+    assert sections(path)["loss"].expression == "cost"
     script.write_text(SCRIPT.replace('    print(epoch, "loss", loss)\n', ""))
     walk(*FIRST, *LAST)
-    assert list(wishes(path)) == ["train_acc", "test_acc"]
+    assert list(sections(path)) == ["train_acc", "test_acc"]
     assert "no longer has it:\n# [metrics.loss]" in path.read_text()
 
 

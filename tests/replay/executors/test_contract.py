@@ -15,7 +15,7 @@ from deviate.model import Settings
 from deviate.records.attempts import read_claim
 from deviate.records.layout import attempts
 from deviate.replay import RunUpdate
-from deviate.replay.execute import Listeners, carry_out
+from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.protocol import Executor
 from deviate.replay.processes import birth
 from deviate.replay.updates import Order
@@ -84,7 +84,7 @@ def ended(executor: Executor, n: int) -> dict[str, RunUpdate]:
 def carried_out(orders: Sequence[Order], place: Place, settings: Settings | None = None) -> list[tuple[str, str]]:
     """Status and attempt of each order after all was done."""
     settings = settings or Settings(jobs=2)
-    outcomes = carry_out(orders, place.make(settings), settings)
+    outcomes = execute_orders(orders, place.make(settings), settings)
     return [(outcomes[order].status, outcomes[order].folder.name) for order in orders]
 
 
@@ -100,7 +100,7 @@ def test_a_run_completes_and_its_values_and_output_are_recorded(place: Place, or
         if (update.step, update.value) == last:
             (root_of(order) / "go").touch()
 
-    outcomes = carry_out([order], place.make(settings), settings, Listeners(take))
+    outcomes = execute_orders([order], place.make(settings), settings, Listeners(take))
     assert outcomes[order].status == "completed"
     attempt = outcomes[order].folder
     assert (attempt / "stdout.log").read_text() == "acc 0.0000\nacc 0.3333\nacc 0.6667\n"
@@ -117,7 +117,7 @@ def test_a_run_completes_and_its_values_and_output_are_recorded(place: Place, or
 def test_a_crash_is_a_crash_and_the_others_go_on(place: Place, orders: Make) -> None:
     three = orders("import os, sys\nsys.exit(3 * (os.environ['DEVIATE_REPLICATE'] == '1'))\n", runs=3)
     settings = Settings(jobs=2)
-    outcomes = carry_out(three, place.make(settings), settings)
+    outcomes = execute_orders(three, place.make(settings), settings)
     told = [(outcomes[order].status, outcomes[order].exit_code, outcomes[order].reason) for order in three]
     assert told == [("completed", 0, ""), ("crashed", 3, "exit code 3"), ("completed", 0, "")]
     assert all(len(attempts(order.run)) == 1 for order in three)
@@ -128,7 +128,7 @@ def test_a_time_out_ends_a_run_and_all_it_started(place: Place, orders: Make) ->
     for number, timeout_s in enumerate((10, 60, 240)):  # within it both processes have to begin
         settings = Settings(timeout_s=timeout_s)
         (order,) = orders(more + "time.sleep(900)\n", settings=settings, name=f"project-{number}")
-        outcomes = carry_out([order], place.make(settings), settings)
+        outcomes = execute_orders([order], place.make(settings), settings)
         assert (outcomes[order].status, outcomes[order].reason) == ("timed_out", f"took longer than {timeout_s} s")
         pids = pids_in(root_of(order) / "pids")
         assert_gone(pids)
@@ -215,7 +215,7 @@ def test_a_first_run_without_the_guest_ends_everything(place: Place, orders: Mak
     two = orders(runs=2, command=("sh", "-c", "echo oops >&2; exit 3"))
     settings = Settings()
     with pytest.raises(RunError, match="no Python process of the first run reported"):
-        carry_out(two, place.make(settings), settings)
+        execute_orders(two, place.make(settings), settings)
 
 
 def test_a_run_that_is_killed_is_started_anew(place: Place, orders: Make) -> None:
@@ -243,7 +243,7 @@ def test_a_lost_worker_loses_its_run_and_a_new_attempt_never_meets_the_old_one(p
                     killed.append(claim.pid)
 
     settings = Settings(jobs=2)
-    outcomes = carry_out(two, executor, settings, Listeners(kill_workers))
+    outcomes = execute_orders(two, executor, settings, Listeners(kill_workers))
     assert len(killed) == 2
     assert [(outcomes[order].status, outcomes[order].folder.name) for order in two] == [("completed", "attempt-2")] * 2
     first = [json.loads((order.run / "attempt-1/result.json").read_text()) for order in two]

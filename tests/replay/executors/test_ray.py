@@ -13,7 +13,7 @@ from deviate.model import Settings
 from deviate.records.attempts import read_claim
 from deviate.records.layout import attempts
 from deviate.replay import RunUpdate
-from deviate.replay.execute import Listeners, carry_out
+from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.ray import ray_executor
 from deviate.replay.updates import Order
 
@@ -43,7 +43,7 @@ def test_an_experiment_survives_the_death_of_a_node_with_each_run_counted_once(
                 cluster.remove_node(node, allow_graceful=False)
 
         settings = Settings(retries=2)
-        outcomes = carry_out(six, executor, settings, Listeners(kill_node))
+        outcomes = execute_orders(six, executor, settings, Listeners(kill_node))
     assert is_dead
     assert [outcomes[order].status for order in six] == ["completed"] * 6
     for order in six:
@@ -66,7 +66,7 @@ def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray
             killed.extend([parent, claim.pid])
 
     executor = ray_executor((("address", ray),), late_s=LATE_S)
-    outcomes = carry_out([order], executor, Settings(), Listeners(kill_ray_process))
+    outcomes = execute_orders([order], executor, Settings(), Listeners(kill_ray_process))
     assert (outcomes[order].status, outcomes[order].folder.name) == ("completed", "attempt-2")
     assert_gone(killed)
     assert_gone(pids_in(root_of(order) / "alive-0"))
@@ -77,7 +77,7 @@ def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray
 def test_resources_are_asked_for_per_run(ray: str, orders: Make) -> None:
     two = orders("import time\ntime.sleep(1)\n", runs=2)
     executor = ray_executor((("address", ray), ("num_cpus", "0.5"), ("memory", "1e6")), late_s=LATE_S)
-    outcomes = carry_out(two, executor, Settings())
+    outcomes = execute_orders(two, executor, Settings())
     assert {it.status for it in outcomes.values()} == {"completed"}
 
 

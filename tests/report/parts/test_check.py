@@ -18,7 +18,7 @@ from deviate.report.forms.gate.forms import CHECK_FORMS
 from deviate.report.forms.gate.github import command
 from deviate.report.parts.check import check_view
 from deviate.report.view.check import CheckView
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 from deviate.workflows.check import Gate, check
 
 HOSTILE = "acc\n::error::50%,x:\r<script>&\"'\x1b[31m]]>\u202e|`$\\_{}\ud800" + "long" * 1000
@@ -33,7 +33,7 @@ def elsewhere(it: Experiment) -> Experiment:
 
 def found(baseline: Experiment, candidate: Experiment, **asked: object) -> CheckFindings:
     gate = Gate(**asked)  # type: ignore[arg-type]
-    return check(Path("nowhere"), [elsewhere(baseline), elsewhere(candidate)], gate, Judging())
+    return check(Path("nowhere"), [elsewhere(baseline), elsewhere(candidate)], gate, AnalysisOptions())
 
 
 def of_scores(baseline: list[float], candidate: list[float], metric: SelectedMetric, **asked: object) -> CheckView:

@@ -20,7 +20,7 @@ GROUPS: dict[Group, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class CauseEvidence:
     """What points to a cause in two runs.
 
     Attributes:
@@ -40,11 +40,11 @@ class Sight:
     is_circumstance: bool = False
 
 
-See = Callable[[Difference, Evidence], Sight | None]
+See = Callable[[Difference, Evidence], CauseEvidence | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCause:
     """A cause that is known.
 
     Attributes:
@@ -75,11 +75,11 @@ class Known:
 
 def hazard_places(evidence: Evidence, *names: str) -> tuple[Place, ...]:
     """Where the source has these hazards."""
-    return tuple(Place(it.file, it.line, it.code) for it in hazards_named(evidence, *names))
+    return tuple(Place(hazard.file, hazard.line, hazard.code) for hazard in hazards_named(evidence, *names))
 
 
 def hazards_named(evidence: Evidence, *names: str) -> tuple[Hazard, ...]:
-    return tuple(it for it in evidence.hazards if it.name in names)
+    return tuple(hazard for hazard in evidence.hazards if hazard.name in names)
 
 
 def here(difference: Difference) -> tuple[Place, ...]:
@@ -89,10 +89,10 @@ def here(difference: Difference) -> tuple[Place, ...]:
 
 def is_at(difference: Difference, places: tuple[Place, ...]) -> bool:
     """Whether the difference is on one of these lines."""
-    return any((it.file, it.line) == (at.file, at.line) for it in places for at in here(difference))
+    return any((place.file, place.line) == (at.file, at.line) for place in places for at in here(difference))
 
 
-def told(places: tuple[Place, ...]) -> str:
+def format_places(places: tuple[Place, ...]) -> str:
     """The places in brackets, the first three by name: " (train.py:6, data.py:12)"; empty where there is none."""
     names = list(dict.fromkeys(f"{place.file}:{place.line}" for place in places))
     more = [f"{len(names) - 3} more"] if len(names) > 3 else []

@@ -24,12 +24,12 @@ ONE_EACH = "give one number per run"
 Scores = dict[str, list[float | None]]
 
 
-def is_name(given: object) -> TypeGuard[str | PathLike[str]]:
+def is_name(source: object) -> TypeGuard[str | PathLike[str]]:
     """Whether something names what is to be read: an experiment on record, a file, a folder, a pattern."""
-    return isinstance(given, str | PathLike)
+    return isinstance(source, str | PathLike)
 
 
-def experiments_of(given: Sequence[object], names: Sequence[str] | None, folder: Path) -> tuple[Experiment, ...]:
+def experiments_of(sources: Sequence[object], names: Sequence[str] | None, folder: Path) -> tuple[Experiment, ...]:
     """One experiment for each thing given, and for each that a file holds.
 
     Args:
@@ -39,79 +39,79 @@ def experiments_of(given: Sequence[object], names: Sequence[str] | None, folder:
     Raises:
         InputError: something is of no kind that is known, or there are other names than experiments.
     """
-    given = [one for it in given for one in (it if _are_experiments(it) else (it,))]
-    paths = [fspath(it) for it in given if is_name(it)]
-    if len(paths) == len(given):
+    sources = [one for source in sources for one in (source if _are_experiments(source) else (source,))]
+    paths = [fspath(source) for source in sources if is_name(source)]
+    if len(paths) == len(sources):
         experiments = list(workflows.read_any(folder, paths))
     else:
-        called = zip(given, _called(given), strict=True)
-        experiments = [one for it, names_of_it in called for one in _experiments(it, *names_of_it, folder)]
+        called = zip(sources, _names_of(sources), strict=True)
+        experiments = [one for source, names_of_it in called for one in _experiments(source, *names_of_it, folder)]
     if names is None:
-        return tuple(_apart(experiments))
+        return tuple(_with_distinct_names(experiments))
     if isinstance(names, str) or len(names) != len(experiments) or len(set(names)) < len(names):
         raise InputError(f"{len(experiments)} experiments cannot be called {names!r}", "give each a name of its own")
-    return tuple(replace(it, name=str(name)) for it, name in zip(experiments, names, strict=True))
+    return tuple(replace(experiment, name=str(name)) for experiment, name in zip(experiments, names, strict=True))
 
 
-def _are_experiments(given: object) -> TypeGuard[Sequence[Experiment]]:
+def _are_experiments(source: object) -> TypeGuard[Sequence[Experiment]]:
     """Whether it is what `read` gives: experiments one after another."""
-    return isinstance(given, list | tuple) and bool(given) and all(isinstance(it, Experiment) for it in given)
+    return isinstance(source, list | tuple) and bool(source) and all(isinstance(entry, Experiment) for entry in source)
 
 
-def _called(given: Sequence[object]) -> list[tuple[str, str]]:
+def _names_of(sources: Sequence[object]) -> list[tuple[str, str]]:
     """Name of the experiment, and of the metric where there is a single one, for each thing given.
 
     Columns taken from one table for baseline and candidate are named after what they hold; columns of the same name
     from two tables are the same metric.
     """
-    places = ["scores"] if len(given) == 1 else ["baseline", "candidate"]
-    if len(given) > 2:
-        places = ["baseline", *(f"candidate {index}" for index in range(1, len(given)))]
-    titles = [_title(it) for it in given]
+    places = ["scores"] if len(sources) == 1 else ["baseline", "candidate"]
+    if len(sources) > 2:
+        places = ["baseline", *(f"candidate {index}" for index in range(1, len(sources)))]
+    titles = [_title(source) for source in sources]
     if None not in titles and len(set(titles)) == 1:
         return [(place, titles[0] or SCORE) for place in places]
     return [(title or place, SCORE) for place, title in zip(places, titles, strict=True)]
 
 
-def _title(given: object) -> str | None:
+def _title(source: object) -> str | None:
     """The name of a Series."""
-    return None if not _is_pandas(given, "Series") or given.name is None else _label(given.name)
+    return None if not _is_pandas(source, "Series") or source.name is None else _label(source.name)
 
 
-def _apart(experiments: Sequence[Experiment]) -> Iterable[Experiment]:
+def _with_distinct_names(experiments: Sequence[Experiment]) -> Iterable[Experiment]:
     """Equal names with their variants are told apart in the report; equal ones of both get a number here."""
     seen: dict[tuple[str, str], int] = {}
-    for it in experiments:
-        key = (it.name, it.variant)
+    for experiment in experiments:
+        key = (experiment.name, experiment.variant)
         seen[key] = seen.get(key, 0) + 1
-        yield it if seen[key] == 1 else replace(it, name=f"{it.name} {seen[key]}")
+        yield experiment if seen[key] == 1 else replace(experiment, name=f"{experiment.name} {seen[key]}")
 
 
-def _experiments(given: object, name: str, metric: str, folder: Path) -> tuple[Experiment, ...]:
-    if is_name(given):
-        return workflows.read_any(folder, [fspath(given)])
-    if isinstance(given, Experiment):
-        return (given,)
+def _experiments(source: object, name: str, metric: str, folder: Path) -> tuple[Experiment, ...]:
+    if is_name(source):
+        return workflows.read_any(folder, [fspath(source)])
+    if isinstance(source, Experiment):
+        return (source,)
     notes: list[str] = []
     seeds: dict[str, list[int]] = {}
-    if _is_pandas(given, "DataFrame"):
-        columns = ((_label(key), given.iloc[:, position]) for position, key in enumerate(given.columns))
-        scores = _columns(itertools.chain(_index(given), columns), seeds, notes)
-    elif isinstance(given, Mapping):
-        scores = _columns(((_label(key), values) for key, values in given.items()), seeds, notes)
-    elif _is_pandas(given, "Series"):
-        scores = _columns([*_index(given), (metric, given)], seeds, notes)
+    if _is_pandas(source, "DataFrame"):
+        columns = ((_label(key), source.iloc[:, position]) for position, key in enumerate(source.columns))
+        scores = _columns(itertools.chain(_index(source), columns), seeds, notes)
+    elif isinstance(source, Mapping):
+        scores = _columns(((_label(key), values) for key, values in source.items()), seeds, notes)
+    elif _is_pandas(source, "Series"):
+        scores = _columns([*_index(source), (metric, source)], seeds, notes)
     else:
-        scores = {metric: _numbers(given, name)}
+        scores = {metric: _numbers(source, name)}
     if not scores:
         raise InputError(f"{name} holds no metric", f"give {KINDS}")
     return (experiment_of_scores(name, scores, seeds=seeds, notes=notes),)
 
 
-def _is_pandas(given: object, kind: str) -> TypeGuard[Any]:
+def _is_pandas(source: object, kind: str) -> TypeGuard[Any]:
     """Whether it is of pandas, which is not imported for the question."""
     pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(given, getattr(pandas, kind))
+    return pandas is not None and isinstance(source, getattr(pandas, kind))
 
 
 def _columns(columns: Iterable[tuple[str, Any]], seeds: dict[str, list[int]], notes: list[str]) -> Scores:
@@ -120,7 +120,7 @@ def _columns(columns: Iterable[tuple[str, Any]], seeds: dict[str, list[int]], no
     for name, values in columns:
         if name.lower() in LABELS:
             notes.append(f"the column {name} tells runs apart, and is no metric")
-            seeds |= {SEED: known} if name.lower() == SEED and (known := _seeds(values)) else {}
+            seeds |= {SEED: seed_values} if name.lower() == SEED and (seed_values := _seeds(values)) else {}
             continue
         if name in scores:
             raise InputError(f"two columns are called {name}", "rename one of them")
@@ -128,20 +128,20 @@ def _columns(columns: Iterable[tuple[str, Any]], seeds: dict[str, list[int]], no
     return scores
 
 
-def _index(given: Any) -> list[tuple[str, Any]]:
+def _index(data: Any) -> list[tuple[str, Any]]:
     """The index of a pandas object, where it is called `seed`."""
-    name = given.index.name
-    return [(name, given.index)] if isinstance(name, str) and name.lower() == SEED else []
+    name = data.index.name
+    return [(name, data.index)] if isinstance(name, str) and name.lower() == SEED else []
 
 
 def _seeds(values: Any) -> list[int]:
     """One whole number per run and none of them twice; empty for anything else."""
     try:
-        found = [int(value) for value in values]
-        is_whole = all(seed == value for seed, value in zip(found, values, strict=True))
+        numbers = [int(value) for value in values]
+        is_whole = all(seed == value for seed, value in zip(numbers, values, strict=True))
     except (TypeError, ValueError, OverflowError):
         return []
-    return found if is_whole and len(set(found)) == len(found) else []
+    return numbers if is_whole and len(set(numbers)) == len(numbers) else []
 
 
 def _label(key: object) -> str:
@@ -149,12 +149,12 @@ def _label(key: object) -> str:
     return " / ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
-def _numbers(given: object, name: str) -> list[float | None]:
-    if is_name(given) or isinstance(given, bytes | Mapping | set | frozenset) or not isinstance(given, Iterable):
-        raise InputError(f"{name} holds {type(given).__name__}, no scores", f"{ONE_EACH}; known are {KINDS}")
-    if getattr(given, "ndim", 1) != 1:
-        raise InputError(f"{name} has {getattr(given, 'ndim', 0)} dimensions", f"{ONE_EACH}, for each metric apart")
-    return [_number(value, name) for value in given]
+def _numbers(values: object, name: str) -> list[float | None]:
+    if is_name(values) or isinstance(values, bytes | Mapping | set | frozenset) or not isinstance(values, Iterable):
+        raise InputError(f"{name} holds {type(values).__name__}, no scores", f"{ONE_EACH}; known are {KINDS}")
+    if getattr(values, "ndim", 1) != 1:
+        raise InputError(f"{name} has {getattr(values, 'ndim', 0)} dimensions", f"{ONE_EACH}, for each metric apart")
+    return [_number(value, name) for value in values]
 
 
 def _number(value: Any, name: str) -> float | None:

@@ -6,11 +6,11 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from deviate import workflows
-from deviate.api.given import experiments_of, is_name
+from deviate.api.inputs import experiments_of, is_name
 from deviate.api.results import Results
 from deviate.errors import InputError
 from deviate.model import Direction, Experiment, Findings
-from deviate.workflows import Judging
+from deviate.workflows import AnalysisOptions
 
 Directions = Direction | Mapping[str, Direction]
 
@@ -58,17 +58,17 @@ def compare(
     Raises:
         InputError: something given is not of these kinds, or a setting is out of range.
     """
-    given: tuple[object, ...] = (baseline, *candidates)
+    sources: tuple[object, ...] = (baseline, *candidates)
     if is_name(baseline) and not candidates:  # a table may hold several
-        found = read(baseline, folder=folder)
-        given = workflows.columns_apart(found[0]) if len(found) == 1 else found
-    experiments = experiments_of(given, names, _folder(folder))
+        experiments_read = read(baseline, folder=folder)
+        sources = workflows.split_columns(experiments_read[0]) if len(experiments_read) == 1 else experiments_read
+    experiments = experiments_of(sources, names, _folder(folder))
     if len(experiments) < 2:
         raise InputError(
             "one experiment cannot be compared", "give a baseline and a candidate, or use deviate.describe"
         )
-    directed = _directed(experiments, direction)
-    judging = Judging(
+    directed = _with_directions(experiments, direction)
+    options = AnalysisOptions(
         confidence=confidence,
         metric=metric or _only_metric(directed),
         aggregate=aggregate,
@@ -80,7 +80,7 @@ def compare(
         tasks=tasks,
         spread_ratio=spread_ratio,
     )
-    return _told(workflows.judge(directed, judging), is_comparison=True)
+    return _record_results(workflows.judge(directed, options), is_comparison=True)
 
 
 def describe(
@@ -102,22 +102,22 @@ def describe(
     """
     where = _folder(folder)
     if is_name(scores):
-        found = workflows.read_any(where, [fspath(scores)], has_all_variants=True)
-        if len({it.name for it in found}) > 1:
-            there = ", ".join(it.name for it in found)
-            raise InputError(f"{fspath(scores)} holds several experiments: {there}", "name one of them: FILE:NAME")
-        experiments = tuple(replace(it, name=name or it.name) for it in found)
+        experiments_read = workflows.read_any(where, [fspath(scores)], has_all_variants=True)
+        if len({experiment.name for experiment in experiments_read}) > 1:
+            names = ", ".join(experiment.name for experiment in experiments_read)
+            raise InputError(f"{fspath(scores)} holds several experiments: {names}", "name one of them: FILE:NAME")
+        experiments = tuple(replace(experiment, name=name or experiment.name) for experiment in experiments_read)
     else:
         experiments = experiments_of((scores,), None if name is None else (name,), where)
-    directed = _directed(experiments, direction)
-    judging = Judging(
+    directed = _with_directions(experiments, direction)
+    options = AnalysisOptions(
         confidence=confidence,
         metric=metric or _only_metric(directed),
         aggregate=aggregate,
         analysis_seed=seed,
         targets=targets or {},
     )
-    return _told(workflows.describe(directed, judging), is_comparison=False)
+    return _record_results(workflows.describe(directed, options), is_comparison=False)
 
 
 def read(*names: str | PathLike[str], folder: str | PathLike[str] | None = None) -> tuple[Experiment, ...]:
@@ -134,20 +134,20 @@ def _folder(folder: str | PathLike[str] | None) -> Path:
     return workflows.records_folder(Path(folder or Path.cwd()).resolve())
 
 
-def _told(findings: Findings, *, is_comparison: bool) -> Results:
+def _record_results(findings: Findings, *, is_comparison: bool) -> Results:
     """Results; what is on record keeps that they were seen, for looks at a growing experiment have a price."""
     if is_comparison:
-        workflows.tell_compared(findings)
+        workflows.record_comparison(findings)
     else:
-        folders = [it.experiment.folder for it in findings.experiments if it.experiment.folder]
-        workflows.tell_reported(folders, is_comparison=False)
+        folders = [experiment.experiment.folder for experiment in findings.experiments if experiment.experiment.folder]
+        workflows.record_report(folders, is_comparison=False)
     return Results(findings)
 
 
-def _directed(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:
+def _with_directions(experiments: Sequence[Experiment], direction: Directions | None) -> tuple[Experiment, ...]:
     if direction is None:
         return tuple(experiments)
-    names = dict.fromkeys(metric.name for it in experiments for metric in it.metrics)
+    names = dict.fromkeys(metric.name for experiment in experiments for metric in experiment.metrics)
     by_name = dict.fromkeys(names, direction) if isinstance(direction, str) else dict(direction)
     for name, word in by_name.items():
         if word not in {"max", "min"}:
@@ -156,12 +156,12 @@ def _directed(experiments: Sequence[Experiment], direction: Directions | None) -
             raise InputError(f"a direction is given for {name!r}, which is no metric", f"there are: {', '.join(names)}")
     return tuple(
         replace(
-            it,
+            experiment,
             metrics=tuple(
-                replace(metric, direction=by_name.get(metric.name, metric.direction)) for metric in it.metrics
+                replace(metric, direction=by_name.get(metric.name, metric.direction)) for metric in experiment.metrics
             ),
         )
-        for it in experiments
+        for experiment in experiments
     )
 
 

@@ -2,12 +2,23 @@
 
 import pytest
 
-from deviate.cli.capture_options import kept, weak_below
+from deviate.cli.options.analysis import AnalysisFlags
+from deviate.cli.options.capture import CaptureFlags
 from deviate.errors import InputError
-from deviate.project.config import Keeping
+from deviate.project.config import CaptureConfig
 
-NOTHING = Keeping()
-SAVED = Keeping(("weights",), 3, "5MB", None)
+NOTHING = CaptureConfig()
+SAVED = CaptureConfig(("weights",), 3, "5MB", None)
+
+
+def kept(
+    capture: str | None, every: int | None, limit: str | None, tta: str | None, saved: CaptureConfig
+) -> tuple[tuple[str, str], ...]:
+    return CaptureFlags(capture, every, limit, tta).spec(saved)
+
+
+def weak_below(text: str | None) -> tuple[str, float] | None:
+    return AnalysisFlags(weak_below=text).options().weak_below
 
 
 def test_nothing_said_is_nothing_kept() -> None:
@@ -28,11 +39,11 @@ def test_each_word_of_the_call_goes_before_that_of_the_file() -> None:
 
 def test_none_keeps_nothing_whatever_the_file_says() -> None:
     assert kept("none", None, None, None, SAVED) == ()
-    assert kept("none", None, None, None, Keeping(("predictions",), None, None, ("flip",))) == ()
+    assert kept("none", None, None, None, CaptureConfig(("predictions",), None, None, ("flip",))) == ()
 
 
 def test_augmentations_of_the_file_are_for_predictions() -> None:
-    saved = Keeping(("predictions",), None, None, ("flip",))
+    saved = CaptureConfig(("predictions",), None, None, ("flip",))
     assert kept("weights", None, None, None, saved) == (("weights", "on"),)
     assert dict(kept("predictions,weights", None, None, None, saved))["tta"] == "flip"
 
@@ -41,7 +52,7 @@ def test_kinds_that_there_are_not_are_refused_where_they_stand() -> None:
     with pytest.raises(InputError, match="--capture logits is none of"):
         kept("logits", None, None, None, NOTHING)
     with pytest.raises(InputError, match=r"\[capture\] keep logits is none of"):
-        kept(None, None, None, None, Keeping(("logits",)))
+        kept(None, None, None, None, CaptureConfig(("logits",)))
     with pytest.raises(InputError, match="--tta is empty"):
         kept(None, None, None, ",", NOTHING)
     with pytest.raises(InputError, match="nothing to keep") as caught:

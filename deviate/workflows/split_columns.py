@@ -9,7 +9,7 @@ SCORE = "score"
 TABLES = ("(csv)", "(json)")
 
 
-def columns_apart(experiment: Experiment) -> tuple[Experiment, ...]:
+def split_columns(experiment: Experiment) -> tuple[Experiment, ...]:
     """The columns of a table as experiments, where that is how it can be compared; else the experiment as it was.
 
     It is a table with one score per row and column, of which no column has a name that tells a measure.
@@ -17,11 +17,11 @@ def columns_apart(experiment: Experiment) -> tuple[Experiment, ...]:
     metrics = experiment.metrics
     if experiment.folder is not None or not experiment.imported[:1] or not experiment.imported[0].endswith(TABLES):
         return (experiment,)
-    if len(metrics) < 2 or any(it.role != "quality" or it.direction is not None for it in metrics):
+    if len(metrics) < 2 or any(metric.role != "quality" or metric.direction is not None for metric in metrics):
         return (experiment,)
     if any(list(series.steps) != [None] for run in experiment.runs for series in run.series.values()):
         return (experiment,)
-    names = ", ".join(it.name for it in metrics)
+    names = ", ".join(metric.name for metric in metrics)
     note = f"no column is named after a measure, so each is an experiment, and a row its {SCORE}: {names}"
     return tuple(_column(experiment, metric, note) for metric in metrics)
 

@@ -9,11 +9,12 @@ import typer
 
 from deviate import records, replay, workflows
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.publish import Documents, publish
+from deviate.cli.options.documents import Documents
+from deviate.cli.publish import publish
 from deviate.errors import InputError
 from deviate.model import Settings
 from deviate.replay import Listeners, Order, Outcome, RunUpdate
-from deviate.workflows import Begun, Judging
+from deviate.workflows import AnalysisOptions, PreparedExperiment
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class Output:
             typer.echo(text, file=self.people)
 
 
-def carry_out(
-    begun: Sequence[Begun],
+def execute_with_progress(
+    begun: Sequence[PreparedExperiment],
     settings: Settings,
     output: Output,
     *,
@@ -51,34 +52,36 @@ def carry_out(
         n_runs=len(workflows.fair_order(begun, variants, runs)),
         jobs=len(replay.slots(settings)),
         is_quiet=output.is_quiet,
-        standing=workflows.Standing([it.folder for it in begun]),
-        expected=[workflows.expected(it.folder, variants=variants, runs=runs) for it in begun],
-    ) as shown:
+        standing=workflows.LiveEstimates([experiment.folder for experiment in begun]),
+        expected=[workflows.expected_runs(experiment.folder, variants=variants, runs=runs) for experiment in begun],
+    ) as watcher:
 
         def further(outcomes: Sequence[Outcome]) -> Sequence[Order]:
             orders = more(outcomes)
-            shown.expect(len(outcomes) + len(orders))
+            watcher.expect(len(outcomes) + len(orders))
             return orders
 
         data = workflows.SameData(begun)
 
         def show(update: RunUpdate) -> None:
-            shown.show(update)
+            watcher.show(update)
             if text := data.take(update):
-                shown.notice(text)
+                watcher.notice(text)
 
-        listeners = Listeners(show, shown.notice, further)
-        outcomes = workflows.carry_out(begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s)
+        listeners = Listeners(show, watcher.notice, further)
+        outcomes = workflows.execute_experiments(
+            begun, settings, listeners, variants=variants, runs=runs, budget_s=budget_s
+        )
     reused = sum(outcome.is_reused for outcome in outcomes.values())
     if reused:
-        where = ", ".join(str(it.folder) for it in begun)
+        where = ", ".join(str(experiment.folder) for experiment in begun)
         output.say(f"{reused} of {len(outcomes)} runs were on record already: {where}")
 
 
 def conclude(
-    begun: Sequence[Begun],
+    begun: Sequence[PreparedExperiment],
     variants: Sequence[str],
-    judging: Judging,
+    options: AnalysisOptions,
     output: Output,
     documents: Documents,
     *,
@@ -86,23 +89,27 @@ def conclude(
 ) -> None:
     """Report what is on record now; an exit code of its own where some runs failed."""
     folder = begun[0].folder.parent.parent
-    misfits = [misfit for it in begun for misfit in records.environment_misfits(it.folder)] if is_strict else []
+    misfits = (
+        [misfit for experiment in begun for misfit in records.environment_misfits(experiment.folder)]
+        if is_strict
+        else []
+    )
     if misfits:
         raise InputError(f"--strict: {misfits[0]}", "the runs are on record; run again in one environment")
     if len(begun) > 1:
-        experiments = workflows.read(folder, [f"{it.name}:{variants[0]}" for it in begun])
-        findings = workflows.judge(experiments, judging)
+        experiments = workflows.read(folder, [f"{experiment.name}:{variants[0]}" for experiment in begun])
+        findings = workflows.judge(experiments, options)
     else:
         experiments = workflows.read(folder, [f"{begun[0].name}:{variant}" for variant in variants])
-        findings = workflows.describe(experiments, judging)
+        findings = workflows.describe(experiments, options)
     publish(findings, experiments, folder, documents)
     if len(begun) > 1:
-        workflows.tell_compared(findings)
+        workflows.record_comparison(findings)
     else:
-        workflows.tell_reported([it.folder for it in begun], is_comparison=False)
+        workflows.record_report([experiment.folder for experiment in begun], is_comparison=False)
     if begun[0].plan.settings.keep == "best":
-        names, metric, aggregate = [it.name for it in begun], judging.metric, judging.aggregate
-        for tidied in workflows.tidy(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
+        names, metric, aggregate = [experiment.name for experiment in begun], options.metric, options.aggregate
+        for tidied in workflows.clean_up(folder, names, "best", metric=metric, aggregate=aggregate, spares_failed=True):
             if tidied.problem:
                 output.say(f"Note     {tidied.name} {tidied.problem}")
     fine = {"completed", "cancelled"}  # what a budget or the user has ended is none that failed

@@ -1,0 +1,66 @@
+"""What runs keep beside their metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from deviate import replay
+from deviate.cli.options.groups import option_group
+from deviate.errors import InputError
+from deviate.project import CaptureConfig
+
+
+@option_group
+@dataclass(frozen=True, slots=True)
+class CaptureFlags:
+    """What runs keep beside their metrics, as the user says it."""
+
+    capture: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KINDS",
+            help="Keep of each run: predictions, weights, both with a comma between, or none. Default: none.",
+        ),
+    ] = None
+    capture_every: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="K", help="With --capture: also every K steps of the main loop. Default: at the end."
+        ),
+    ] = None
+    capture_limit: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help=f"With --capture: most that a run keeps. Default: {replay.DEFAULT_LIMIT}."),
+    ] = None
+    tta: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Keep predictions of augmented test inputs as well: flip,crop25."),
+    ] = None
+
+    def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
+        """As `Spec.capture` has it: what was said here goes before what `deviate.toml` says.
+
+        Raises:
+            InputError: it cannot be kept, or there is nothing to keep.
+        """
+        kinds = saved.keep or () if self.capture is None else _names(self.capture, "--capture")
+        augmentations = saved.tta or () if self.tta is None else _names(self.tta, "--tta")
+        if self.tta is None and self.capture is not None and "predictions" not in kinds:
+            augmentations = ()  # the file asks for augmented predictions, and this call for none at all
+        is_none = self.capture == "none"
+        return replay.capture_pairs(
+            kinds,
+            every=self.capture_every or (None if is_none else saved.every),
+            limit=self.capture_limit or (None if is_none else saved.limit),
+            augmentations=augmentations,
+            flag="[capture] keep" if self.capture is None and saved.keep else "--capture",
+        )
+
+
+def _names(text: str, flag: str) -> Sequence[str]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise InputError(f"{flag} is empty", f"name something, or leave {flag} away")
+    return names

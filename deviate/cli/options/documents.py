@@ -1,0 +1,102 @@
+"""Where results are written to: files and folders, and standard output, which has room for one of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate.cli.options.groups import option_group
+from deviate.errors import InputError
+from deviate.report import COLUMN_IN
+from deviate.workflows import refuse_paper_folder
+
+STDOUT = "-"
+FORMS = ("html", "latex", "markdown", "json", "csv")
+DOCUMENTS = "html latex markdown json csv paper siunitx column_width dl_variance"
+"""All flags of `Documents`, in the order of `--help`."""
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report here ('-' is standard output).")]
+
+
+@option_group
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Where results are written to, by the name of the form; `-` is standard output, None is nowhere.
+
+    Attributes:
+        paper: the folder of a paper. column_width: of its figures, in inches; None for the usual one.
+        dl_variance: the folder of the two tables with the columns of that artifact.
+
+    Raises:
+        InputError: two of them go to standard output, which has room for one only; the folder of a paper cannot be
+            written into; an option says how to write what nothing asks for.
+    """
+
+    html: Html = None
+    latex: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a table for a paper ('-' is standard output).")
+    ] = None
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a table for a pull request ('-' is standard output).")
+    ] = None
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all figures as JSON ('-' is standard output).")
+    ] = None
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the score of every run as CSV ('-' is standard output).")
+    ] = None
+    paper: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write what a paper takes: table, macros, figures, references, checklist, an example.",
+        ),
+    ] = None
+    siunitx: Annotated[
+        bool, typer.Option("--siunitx", help="Align the numbers of LaTeX tables by the package siunitx.")
+    ] = False
+    column_width: Annotated[
+        float | None,
+        typer.Option(min=1, max=20, metavar="INCHES", help=f"Width of the figures of --paper. Default: {COLUMN_IN:g}."),
+    ] = None
+    dl_variance: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write analysis_result.csv and analysis_raw.csv with the columns of the artifact of Pham et al. "
+            "(2020).",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.siunitx and not (self.latex or self.paper):
+            raise InputError("--siunitx is for a table in LaTeX", "add --latex FILE or --paper FOLDER")
+        if self.column_width is not None and not self.paper:
+            raise InputError("--column-width is for the figures of a paper", "add --paper FOLDER")
+        if self.paper is not None:
+            refuse_paper_folder(self.paper)
+        if self.dl_variance is not None:
+            refuse_paper_folder(self.dl_variance, "tables")
+        takes_stdout(self.targets())
+
+    @property
+    def takes_stdout(self) -> bool:
+        return takes_stdout(self.targets())
+
+    def targets(self) -> dict[str, Path]:
+        """What was asked for, by form."""
+        paths = ((form, getattr(self, form)) for form in FORMS)
+        return {form: path for form, path in paths if path is not None}
+
+
+def takes_stdout(targets: Mapping[str, Path]) -> bool:
+    """Whether one of them, by what is written there, goes to standard output.
+
+    Raises:
+        InputError: two of them do.
+    """
+    taking = [name for name, target in targets.items() if str(target) == STDOUT]
+    if len(taking) > 1:
+        raise InputError(f"{' and '.join(taking)} cannot both go to standard output", "name a file for one of them")
+    return bool(taking)

@@ -1,0 +1,104 @@
+"""What runs are started from: the command, what goes before and after it, interpreter, container and variables."""
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deviate import project, replay
+from deviate.base import split_secrets
+from deviate.cli.options.execution import thread_limit
+from deviate.cli.options.groups import option_group
+from deviate.cli.options.values import commands, interpreters, pair
+from deviate.project import PreparedScript, default_python, with_interpreter
+from deviate.workflows import Request
+
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="SCRIPT [-- ARGS]",
+        help="The training script and, after --, its arguments; or a whole command after --. "
+        "Default: what deviate.toml names.",
+    ),
+]
+Python = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATH", help="Interpreter for the script; several are compared. Default: python on PATH."),
+]
+Env = Annotated[
+    list[str] | None, typer.Option(metavar="KEY=VALUE", help="Variable for every run: KEY=VALUE. May be repeated.")
+]
+
+
+@option_group
+@dataclass(frozen=True, slots=True)
+class LaunchFlags:
+    """What runs are started from, beside the command itself."""
+
+    prepare: Annotated[
+        list[str] | None, typer.Option(metavar="COMMAND", help="Command to run once before all runs. May be repeated.")
+    ] = None
+    then: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COMMAND", help="Command after training, in the same files. May be repeated."),
+    ] = None
+    python: Python = None
+    wrap: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help='Container for each command: "apptainer exec --nv image.sif".'),
+    ] = None
+    env: Env = None
+
+    def container(self) -> tuple[str, ...]:
+        """The beginning of a command that starts the container; empty for none."""
+        return commands([self.wrap], "--wrap")[0] if self.wrap is not None else ()
+
+    def pythons(self) -> Sequence[str]:
+        """The interpreters that were named. Raises InputError for one that is not here."""
+        return interpreters(self.python, has_container=self.wrap is not None)
+
+    def prepare_commands(self) -> tuple[tuple[str, ...], ...]:
+        """What is run once before all runs."""
+        default = default_python(has_container=self.wrap is not None)
+        return tuple(with_interpreter(words, default) for words in commands(self.prepare, "--prepare"))
+
+    def complete(self, request: Request) -> Request:
+        """A request with what is run before its runs and around them, and as many threads as its settings leave.
+
+        Raises:
+            InputError: a text cannot be read.
+        """
+        return dataclasses.replace(
+            request,
+            environment=variables(self.env),
+            prepare=self.prepare_commands(),
+            wrap=self.container(),
+            n_threads=thread_limit(request.settings),
+        )
+
+    def prepare_target(self, words: Sequence[str], folder: Path, python: str | None) -> PreparedScript:
+        """The script of a command, analysed, with the user's `deviate.toml`.
+
+        Args:
+            words: a script with its arguments, or a whole command; nothing for the one that `deviate.toml` names.
+            python: one of the interpreters; None for that which would have run the script.
+
+        Raises:
+            InputError: the script or the file cannot be used, or nothing is left to record.
+        """
+        default = default_python(has_container=self.wrap is not None)
+        then = commands(self.then, "--then")
+        return project.prepare(project.find_target(words, folder, python, default=default, then=then))
+
+
+def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
+    """`--env` without its secrets: those go to the runs through our own environment, and into no record."""
+    plain, secret = split_secrets([pair(text, "--env", "KEY=VALUE") for text in texts or ()])
+    os.environ.update(secret)
+    if secret:
+        os.environ[replay.SECRETS] = ",".join(dict(secret))
+    return tuple(plain)

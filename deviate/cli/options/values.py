@@ -1,0 +1,71 @@
+"""What the texts of options mean: durations, words, pairs, commands; each refusal says what to write instead."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Sequence
+
+from deviate.errors import InputError
+
+DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d|)")
+SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds(text: str | None, flag: str) -> float | None:
+    """A duration in seconds; None for None.
+
+    Raises:
+        InputError: it is none, or zero.
+    """
+    if text is None:
+        return None
+    match = DURATION.fullmatch(text.strip().lower())
+    value = float(match[1]) * SECONDS[match[2]] if match else 0.0
+    if value <= 0:
+        raise InputError(f"{flag} {text} is no time", f"write seconds, or a unit: {flag} 90s, {flag} 20m, {flag} 8h")
+    return value
+
+
+def choice(text: str, flag: str, words: Sequence[str]) -> str:
+    """One of several words. Raises InputError for another one."""
+    if text not in words:
+        raise InputError(f"{flag} {text} is none of {', '.join(words)}", f"write it as {flag} {words[0]}")
+    return text
+
+
+def pair(text: str, flag: str, form: str) -> tuple[str, str]:
+    """Two texts around the first equals sign. Raises InputError where there is none."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(f"{flag} {text} is not of the form {form}", f"write it as {flag} {form}")
+    return name, value
+
+
+def number_of(text: str, value: str, flag: str, example: str) -> float:
+    """The number in an option's text. Raises InputError for what is none; `example` is what to write instead."""
+    try:
+        return float(value)
+    except ValueError:
+        raise InputError(f"{flag} {text}: {value!r} is no number", f"write it as {flag} {example}") from None
+
+
+def commands(texts: Sequence[str] | None, flag: str) -> tuple[tuple[str, ...], ...]:
+    """Commands as a shell would take them apart. Raises InputError for a quotation without end, or nothing."""
+    split = []
+    for text in texts or ():
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as error:
+            raise InputError(f"{flag} {text!r}: {error}", "close the quotation") from error
+        if not words:
+            raise InputError(f"{flag} is empty", f'give a command: {flag} "python eval.py"')
+        split.append(words)
+    return tuple(split)
+
+
+def interpreters(paths: Sequence[str] | None, *, has_container: bool) -> Sequence[str]:
+    """Those of `--python`. Raises InputError for one that is not here; what is in a container cannot be seen."""
+    for path in paths or ():
+        if not has_container and shutil.which(path) is None:
+            raise InputError(f"--python {path}: there is no such interpreter", "name one as python3.12, or by its path")
+    return paths or ()
