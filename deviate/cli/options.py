@@ -247,7 +247,9 @@ def settings(
         raise InputError(f"--ignore-failure {ignore_failure} is no list of exit codes", "write 1 or 1,143") from None
     devices = replay.choose_gpus(gpus)
     named = tuple(pair(text, "--option", "KEY=VALUE") for text in option or ())
-    if choice(executor, "--executor", ("local", "slurm", "ray")) == "local":
+    if executor not in replay.EXECUTORS:
+        choice(executor, "--executor", list(replay.EXECUTORS))
+    if executor == "local":
         _refuse_idle(has_options=bool(named), has_gpus=bool(devices), per_gpu=per_gpu, gpus_per_run=gpus_per_run)
     return Settings(
         executor=executor,
