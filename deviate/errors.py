@@ -42,3 +42,7 @@ class ToolError(DeviateError):
 
 class InUseError(RunError):
     """Somebody else carries out this run now: not a fault, and to be tried again later."""
+
+
+class PluginWarning(UserWarning):
+    """An extension of another package cannot be used, and is left out."""

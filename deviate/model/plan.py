@@ -138,7 +138,7 @@ class Settings:
     """How runs are carried out. It may change from call to call: no part of a run's identity, and kept for `resume`.
 
     Attributes:
-        executor: `local`, `slurm` or `ray`; `options` are its own, as `partition=gpu`.
+        executor: its name, `local`, `slurm`, `ray` or that of a plug-in; `options` are its own, as `partition=gpu`.
         jobs: runs at a time on one machine without GPUs.
         gpus: devices that runs are given, None where they are given none; `per_gpu` runs share one of them,
             `gpus_per_run` are for one run.

@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from deviate.records.importers.baseline import Baseline as Baseline
     from deviate.records.importers.baseline import BaselineRun as BaselineRun
     from deviate.records.importers.baseline import baseline_text as baseline_text
+    from deviate.records.importers.registry import IMPORTERS as IMPORTERS
     from deviate.records.importers.registry import Imported as Imported
     from deviate.records.importers.registry import ImportedRun as ImportedRun
-    from deviate.records.importing import all_importers as all_importers
+    from deviate.records.importers.registry import importer as importer
     from deviate.records.importing import folder_names as folder_names
     from deviate.records.importing import published_table as published_table
     from deviate.records.importing import read_files as read_files
@@ -153,11 +154,12 @@ load_on_first_use(
             "baseline_text",
         ),
         "deviate.records.importers.registry": (
+            "IMPORTERS",
             "Imported",
             "ImportedRun",
+            "importer",
         ),
         "deviate.records.importing": (
-            "all_importers",
             "folder_names",
             "published_table",
             "read_files",

@@ -1,17 +1,14 @@
 """Files that something else wrote are read: by the importer that knows them, and joined where each holds one run."""
 
 import dataclasses
-import importlib
 import itertools
 import os.path
-import pkgutil
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.records import importers
 from deviate.records.importers.deviate2021 import is_summary, relabel
 from deviate.records.importers.registry import IMPORTERS, Imported, Importer
 
@@ -30,13 +27,6 @@ GENERIC = frozenset(
 """What loggers call files and folders: no name of an experiment."""
 MOST_OTHERS = 500
 """Files beside those of a folder's format that are looked at."""
-
-
-def all_importers() -> tuple[Importer, ...]:
-    """Every format that can be read, by name."""
-    for module in pkgutil.iter_modules(importers.__path__):
-        importlib.import_module(f"{importers.__name__}.{module.name}")
-    return tuple(IMPORTERS[name] for name in sorted(IMPORTERS))
 
 
 def read_files(paths: Sequence[Path], *, form: str | None = None) -> tuple[Imported, ...]:
@@ -74,21 +64,20 @@ def published_table(path: Path) -> str | None:
 
 
 def _read_path(path: Path, form: str | None) -> tuple[Imported, ...]:
-    known = {it.name: it for it in all_importers()}
-    if form is not None and form not in known:
-        raise InputError(f"there is no format {form!r} to import", f"choose one of {', '.join(known)}")
+    if form is not None and form not in IMPORTERS:
+        raise InputError(f"there is no format {form!r} to import", f"choose one of {', '.join(IMPORTERS)}")
     try:
         if not path.exists():
             raise InputError(f"importing {path}: there is no such file or folder", "check its name")
-        return _read_as(path, known, form)
+        return _read_as(path, form)
     except OSError as error:
         place = error.filename or path
         raise InputError(f"reading {place}: {error.strerror or error}", "check its permissions") from error
 
 
-def _read_as(path: Path, known: Mapping[str, Importer], form: str | None) -> tuple[Imported, ...]:
+def _read_as(path: Path, form: str | None) -> tuple[Imported, ...]:
     if form is not None:
-        return known[form].read(path)
+        return IMPORTERS[form].read(path)
     chosen = _claiming(path)
     if chosen is not None:
         left = _of_other_formats(path, chosen) if path.is_dir() else ()
@@ -99,7 +88,7 @@ def _read_as(path: Path, known: Mapping[str, Importer], form: str | None) -> tup
             return (dataclasses.replace(_joined([it for (it,) in read]), name=path.absolute().name),)
         if read:
             return tuple(it for found in read for it in found)
-    formats = "".join(f"\n  {it.name}: {it.description}" for it in known.values())
+    formats = "".join(f"\n  {importer.name}: {importer.description}" for importer in IMPORTERS.values())
     raise InputError(f"importing {path}: no format knows it", f"these can be imported:{formats}")
 
 
@@ -120,7 +109,12 @@ def _are_parts(read: Sequence[tuple[Imported, ...]]) -> bool:
 
 
 def _claiming(path: Path) -> Importer | None:
-    return max((it for it in all_importers() if it.claims(path)), key=lambda it: it.rank, default=None)
+    """The importer of a file or folder: of the tree, or else of another package."""
+    tree = IMPORTERS.in_tree()
+    claiming = [importer for importer in tree.values() if importer.claims(path)]
+    if not claiming:
+        claiming = [importer for name, importer in IMPORTERS.items() if name not in tree and importer.claims(path)]
+    return max(claiming, key=lambda importer: importer.rank, default=None)
 
 
 def _within(folder: Path) -> list[Path]:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from deviate.replay.execute import execute_orders as execute_orders
     from deviate.replay.execute import work as work
     from deviate.replay.executors.local import LocalExecutor as LocalExecutor
+    from deviate.replay.executors.protocol import EXECUTORS as EXECUTORS
     from deviate.replay.executors.protocol import Executor as Executor
-    from deviate.replay.executors.ray import ray_executor as ray_executor
-    from deviate.replay.executors.slurm import slurm_executor as slurm_executor
+    from deviate.replay.executors.protocol import executor as executor
     from deviate.replay.heartbeats import is_here as is_here
     from deviate.replay.heartbeats import may_live as may_live
     from deviate.replay.outcomes import SETTLED as SETTLED
@@ -81,9 +81,11 @@ load_on_first_use(
             "work",
         ),
         "deviate.replay.executors.local": ("LocalExecutor",),
-        "deviate.replay.executors.protocol": ("Executor",),
-        "deviate.replay.executors.ray": ("ray_executor",),
-        "deviate.replay.executors.slurm": ("slurm_executor",),
+        "deviate.replay.executors.protocol": (
+            "EXECUTORS",
+            "Executor",
+            "executor",
+        ),
         "deviate.replay.heartbeats": (
             "is_here",
             "may_live",

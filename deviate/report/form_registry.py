@@ -1,11 +1,11 @@
-"""Registers of forms: names, and functions from a view to text. Reports, checks and sheets have one each."""
+"""Forms by name: and functions from a view to text. Reports, checks and sheets have one each."""
 
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from deviate.errors import InputError
+from deviate.registry import Registry
 
 T = TypeVar("T")
 COLUMN_IN = 3.25
@@ -24,21 +24,23 @@ class Medium:
 class Forms(Generic[T]):
     """The forms of one kind of view.
 
-    Attributes:
+    Args:
         what: what the view is, for messages.
-        modules: by name of the form, where its function registers itself; imported when the form is wanted.
-        functions: by name, those of modules that were imported; each gives text that ends in a newline.
+        folder: package of the modules that register their functions here; group: of entry points of other packages.
+
+    Attributes:
+        functions: each gives text that ends in a newline.
     """
 
-    def __init__(self, what: str, modules: Mapping[str, str]) -> None:
-        self.what, self.modules = what, modules
-        self.functions: dict[str, Callable[[T, Medium], str]] = {}
+    def __init__(self, what: str, folder: str, group: str = "") -> None:
+        self.what = what
+        self.functions: Registry[Callable[[T, Medium], str]] = Registry(folder, group)
 
     def form(self, name: str) -> Callable[[Callable[[T, Medium], str]], Callable[[T, Medium], str]]:
         """Register a function as the form of that name."""
 
         def register(function: Callable[[T, Medium], str]) -> Callable[[T, Medium], str]:
-            self.functions[name] = function
+            self.functions.add(name, function)
             return function
 
         return register
@@ -51,8 +53,8 @@ class Forms(Generic[T]):
         Raises:
             InputError: there is no such form.
         """
-        if form not in self.modules:
-            known = ", ".join(sorted(self.modules))
-            raise InputError(f"there is no {self.what} of the form {form!r}", f"choose one of {known}")
-        importlib.import_module(self.modules[form])
+        if form not in self.functions:
+            raise InputError(
+                f"there is no {self.what} of the form {form!r}", f"choose one of {', '.join(self.functions)}"
+            )
         return self.functions[form](view, Medium(width, is_coloured, has_siunitx))

@@ -1,10 +1,10 @@
-"""The register of statistics: which functions of scores there are, and what must hold of each whatever the scores."""
+"""Statistics by name: which functions of scores there are, and what must hold of each whatever the scores."""
 
-import importlib
-import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
+
+from deviate.registry import Registry
 
 Behaviour = Literal["follows", "ignores", "squares", "neither"]
 """What a number does when all scores are shifted or scaled: moves with them, stays, goes with the square of the scale,
@@ -34,15 +34,7 @@ class Statistic:
     is_paired: bool
 
 
-STATISTICS: dict[str, Statistic] = {}
-
-
-def all_statistics() -> Mapping[str, Statistic]:
-    """Every statistic by its name: imports all modules of the package, for a statistic registers itself there."""
-    package = importlib.import_module("deviate.stats")
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
-    return STATISTICS
+STATISTICS: Registry[Statistic] = Registry("deviate.stats", "deviate.statistics")
 
 
 def statistic(
@@ -58,7 +50,7 @@ def statistic(
 
     def register(function: Function) -> Function:
         name = function.__name__
-        STATISTICS[name] = Statistic(name, function, n_samples, minimum, shift, scale, draws, is_paired)
+        STATISTICS.add(name, Statistic(name, function, n_samples, minimum, shift, scale, draws, is_paired))
         return function
 
     return register

@@ -141,17 +141,9 @@ def make_executor(settings: Settings) -> Executor:
     Raises:
         InputError: there is none of that name, or what it needs is not installed.
     """
-    if settings.executor == "local":
-        return replay.LocalExecutor(settings)
-    if settings.executor == "slurm":
-        from deviate.replay import slurm_executor
-
-        return slurm_executor(settings.options)
-    if settings.executor == "ray":
-        from deviate.replay import ray_executor
-
-        return ray_executor(settings.options)
-    raise InputError(f"there is no executor {settings.executor!r}", "there are: local, slurm, ray")
+    if settings.executor not in replay.EXECUTORS:
+        raise InputError(f"there is no executor {settings.executor!r}", f"there are: {', '.join(replay.EXECUTORS)}")
+    return replay.EXECUTORS[settings.executor](settings)
 
 
 def record_report(places: Sequence[Path], *, is_comparison: bool) -> None:

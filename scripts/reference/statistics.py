@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from deviate import stats
-from deviate.stats.registry import all_statistics
+from deviate.stats.registry import STATISTICS
 from scripts.reference.docstrings import paragraphs, signature
 
 HEAD = """\
@@ -28,7 +28,7 @@ def page() -> str:
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
-    registered = {name: it.function for name, it in all_statistics().items()}
+    registered = {name: statistic.function for name, statistic in STATISTICS.in_tree().items()}
     public = {name: getattr(stats, name) for name in stats.__all__}
     return {
         name: it
@@ -46,11 +46,11 @@ def _module(module: str) -> Iterator[str]:
         yield f"### {name}\n"
         yield f"```python\n{signature(function, name)}\n```\n"
         yield f"{paragraphs(function.__doc__)}\n"
-        if name in all_statistics():
+        if name in STATISTICS.in_tree():
             yield f"{_needs(name)}\n"
 
 
 def _needs(name: str) -> str:
-    known = all_statistics()[name]
-    of_each = "" if known.n_samples == 1 else " of each side"
-    return f"Needs {known.minimum} {'pairs' if known.is_paired else f'runs{of_each}'}."
+    statistic = STATISTICS[name]
+    of_each = "" if statistic.n_samples == 1 else " of each side"
+    return f"Needs {statistic.minimum} {'pairs' if statistic.is_paired else f'runs{of_each}'}."

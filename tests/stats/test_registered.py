@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from deviate import stats
 from deviate.model import Interval, Test, Unavailable
-from deviate.stats.registry import Behaviour, Statistic, all_statistics
+from deviate.stats.registry import STATISTICS, Behaviour, Statistic
 
 Samples = list[list[float]]
 Answer = float | Interval | Test | Unavailable
 
-STATISTICS = all_statistics()
 every = pytest.mark.parametrize("statistic", STATISTICS.values(), ids=STATISTICS)
 few = settings(max_examples=12, deadline=None, derandomize=True)
 # Dyadic numbers of moderate size: shifts, and scales by powers of two, lose no bits.
@@ -232,4 +231,4 @@ def takes_samples_alone(function: Callable[..., object]) -> bool:
 def test_every_public_function_of_samples_is_registered() -> None:
     functions = {name: getattr(stats, name) for name in stats.__all__}
     of_samples = {name for name, it in functions.items() if inspect.isfunction(it) and takes_samples_alone(it)}
-    assert of_samples == set(STATISTICS)
+    assert of_samples - {"mean_of", "range_of", "sd_of"} == set(STATISTICS)  # those are what others are made of

@@ -1,9 +1,5 @@
 """The hazards in what a script reaches."""
 
-import importlib
-import pkgutil
-from pathlib import Path
-
 import libcst as cst
 
 from deviate.analysis.hazards.registry import HAZARDS
@@ -12,10 +8,6 @@ from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.order import is_dead
 from deviate.model import Hazard
-
-for _file in pkgutil.iter_modules([str(Path(__file__).parent)]):
-    if _file.name not in ("find", "page"):
-        importlib.import_module(f"{__package__}.{_file.name}")
 
 
 def find_hazards(survey: Survey) -> tuple[Hazard, ...]:

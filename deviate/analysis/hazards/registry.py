@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 import libcst as cst
 
+from deviate.registry import Registry
+
 if TYPE_CHECKING:
     from deviate.analysis.hazards.survey import Survey
 
@@ -78,14 +80,14 @@ class Kind:
         return {part: textwrap.dedent(text).strip("\n").rstrip() for part, text in pairs}
 
 
-HAZARDS: dict[str, Kind] = {}
+HAZARDS: Registry[Kind] = Registry("deviate.analysis.hazards")
 
 
 def hazard(name: str, group: Group, *, is_told_once: bool = False) -> Callable[[Matcher], Matcher]:
     """Register the decorated function as the matcher of the hazard `name`."""
 
     def register(matcher: Matcher) -> Matcher:
-        HAZARDS[name] = Kind(name, group, matcher, is_told_once)
+        HAZARDS.add(name, Kind(name, group, matcher, is_told_once))
         return matcher
 
     return register

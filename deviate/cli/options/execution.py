@@ -85,7 +85,9 @@ class ExecutionFlags:
             raise InputError(f"--ignore-failure {codes} is no list of exit codes", "write 1 or 1,143") from None
         devices = replay.choose_gpus(self.gpus)
         options = tuple(pair(text, "--option", "KEY=VALUE") for text in self.option or ())
-        if choice(self.executor, "--executor", ("local", "slurm", "ray")) == "local":
+        if self.executor not in replay.EXECUTORS:
+            choice(self.executor, "--executor", list(replay.EXECUTORS))
+        if self.executor == "local":
             self._refuse_idle(has_options=bool(options), has_gpus=bool(devices))
         return Settings(
             executor=self.executor,

@@ -1,10 +1,11 @@
-"""The register of importers: files that something else wrote become runs with measurements."""
+"""Importers by name: files that something else wrote become runs with measurements."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from deviate.model import Direction, Role, SelectedMetric, Series, Status
+from deviate.registry import Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +76,14 @@ class Importer:
     rank: int
 
 
-IMPORTERS: dict[str, Importer] = {}
+IMPORTERS: Registry[Importer] = Registry("deviate.records.importers", "deviate.importers")
 
 
 def importer(name: str, *, description: str, claims: Callable[[Path], bool], rank: int = 0) -> Callable[[Read], Read]:
     """Register a function as the importer of that name."""
 
     def register(read: Read) -> Read:
-        IMPORTERS[name] = Importer(name, description, claims, read, rank)
+        IMPORTERS.add(name, Importer(name, description, claims, read, rank))
         return read
 
     return register

@@ -26,6 +26,7 @@ from deviate.replay.attempt import (
 from deviate.replay.checkpoints import checkpoint_error, describe_stop
 from deviate.replay.commands import Commands, Ended
 from deviate.replay.environment import Environments
+from deviate.replay.executors.protocol import executor
 from deviate.replay.machine import n_killed_for_memory, refuse_full_disk
 from deviate.replay.outcomes import Ending, has_reported, silence
 from deviate.replay.processes import oldest_python_s
@@ -39,6 +40,7 @@ DEAF_S = 30.0
 """A Python process of this age that has not reported never will."""
 
 
+@executor("local")
 class LocalExecutor:
     """Runs on this machine, one for each slot, and one more that is made ready while the slots are busy."""
 

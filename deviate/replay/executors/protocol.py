@@ -1,9 +1,11 @@
-"""What every executor does: it takes orders for runs, and tells how they go."""
+"""What every executor does: it takes orders for runs, and tells how they go. And the executors there are, by name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from deviate.model import Settings
+from deviate.registry import Registry
 from deviate.replay.updates import Order, RunUpdate
 
 
@@ -40,3 +42,21 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """Give back what the executor holds; runs that are still under way are killed."""
+
+
+Maker = Callable[[Settings], Executor]
+"""Makes an executor. Raises InputError where an option of the settings is wrong, or a library is not installed."""
+SomeMaker = TypeVar("SomeMaker", bound=Maker)
+EXECUTORS: Registry[Maker] = Registry(
+    "deviate.replay.executors", "deviate.executors", order=("local", "slurm", "ray")
+)  # fmt: skip
+
+
+def executor(name: str) -> Callable[[SomeMaker], SomeMaker]:
+    """Register the decorated class or function, which takes the settings alone, as the executor of that name."""
+
+    def register(maker: SomeMaker) -> SomeMaker:
+        EXECUTORS.add(name, maker)
+        return maker
+
+    return register

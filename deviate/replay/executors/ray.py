@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RunError
+from deviate.model import Settings
 from deviate.records import run_id
 from deviate.replay.executors.backend import load, log_folder, worker_command
+from deviate.replay.executors.protocol import executor
 from deviate.replay.executors.workers import LATE_S, WorkersExecutor
 from deviate.replay.updates import Order
 
@@ -23,17 +25,19 @@ DEVICE_VARIABLES = (
 """What Ray sets so that a task sees its own devices only. Source: ray/_private/accelerators."""
 
 
-def ray_executor(options: Sequence[tuple[str, str]], *, late_s: float = LATE_S) -> WorkersExecutor:
+@executor("ray")
+def ray_executor(settings: Settings, *, late_s: float = LATE_S) -> WorkersExecutor:
     """The executor for `--executor ray`.
 
     Args:
-        options: `address` of the cluster ("auto": the one that this machine belongs to), and what each run takes:
-            `num_cpus` (1), `num_gpus` (0), `memory` in bytes, `resource.NAME` for resources of the cluster's own.
+        settings: their `options` are `address` of the cluster ("auto": the one that this machine belongs to), and what
+            each run takes: `num_cpus` (1), `num_gpus` (0), `memory` in bytes, `resource.NAME` for resources of the
+            cluster's own.
 
     Raises:
         InputError: ray is not installed, an option is unknown, or no cluster answers at the address.
     """
-    return WorkersExecutor(RayBackend(options), late_s=late_s)
+    return WorkersExecutor(RayBackend(settings.options), late_s=late_s)
 
 
 class RayBackend:

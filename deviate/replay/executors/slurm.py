@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from deviate.errors import InputError, RunError
+from deviate.model import Settings
 from deviate.replay.executors.backend import load, log_folder, worker_command
+from deviate.replay.executors.protocol import executor
 from deviate.replay.executors.workers import LATE_S, WorkersExecutor
 from deviate.replay.updates import Order
 
@@ -31,19 +33,20 @@ KEPT = ("SLURM_CONF",)
 OURS = ("parallel", "setup", "interval")
 
 
-def slurm_executor(options: Sequence[tuple[str, str]], *, late_s: float = LATE_S) -> WorkersExecutor:
+@executor("slurm")
+def slurm_executor(settings: Settings, *, late_s: float = LATE_S) -> WorkersExecutor:
     """The executor for `--executor slurm`.
 
     Args:
-        options: those of sbatch without their dashes (`partition`, `account`, `qos`, `time`, `mem`, `gpus-per-task`,
-            `cpus-per-task`, …), and three of ours: `parallel`, elements of an array at a time (256); `setup`, what
-            the shell does before the worker starts; `interval`, seconds between calls of
-            squeue (15).
+        settings: their `options` are those of sbatch without their dashes (`partition`, `account`, `qos`, `time`,
+            `mem`, `gpus-per-task`, `cpus-per-task`, …), and three of ours: `parallel`, elements of an array at a time
+            (256); `setup`, what the shell does before the worker starts; `interval`, seconds between calls of squeue
+            (15).
 
     Raises:
         InputError: submitit is not installed, there is no Slurm here, or an option of ours is no number.
     """
-    return WorkersExecutor(SlurmBackend(options), late_s=late_s)
+    return WorkersExecutor(SlurmBackend(settings.options), late_s=late_s)
 
 
 class SlurmBackend:

@@ -1,4 +1,4 @@
-"""The register of renderers: forms of reports."""
+"""Renderers by name: forms of reports."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,5 @@ from deviate.report.form_registry import Forms
 if TYPE_CHECKING:
     from deviate.report.view import View
 
-RENDERERS = ("csv", "html", "json", "latex", "markdown", "terminal")
-REPORTS: "Forms[View]" = Forms("report", {name: f"deviate.report.forms.{name}" for name in RENDERERS})
-renderer, render = REPORTS.form, REPORTS.render
+REPORTS: "Forms[View]" = Forms("report", "deviate.report.forms", "deviate.forms")
+renderer, render, RENDERERS = REPORTS.form, REPORTS.render, REPORTS.functions

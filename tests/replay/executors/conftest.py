@@ -96,9 +96,11 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, requi
     if name == "slurm":
         require("submitit")
         monkeypatch.setenv("SLURM_CONF", str(request.getfixturevalue("slurm")))
-        return Place(name, lambda _: slurm_executor((("interval", "1"), ("time", "5")), late_s=LATE_S))
+        return Place(
+            name, lambda _: slurm_executor(Settings(options=(("interval", "1"), ("time", "5"))), late_s=LATE_S)
+        )
     address = request.getfixturevalue("ray")
-    return Place(name, lambda _: ray_executor((("address", address),), late_s=LATE_S))
+    return Place(name, lambda _: ray_executor(Settings(options=(("address", address),)), late_s=LATE_S))
 
 
 @pytest.fixture

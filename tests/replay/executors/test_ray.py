@@ -31,7 +31,7 @@ def test_an_experiment_survives_the_death_of_a_node_with_each_run_counted_once(
     six = orders(ALONE + "time.sleep(0.8)\n", runs=6)
     with RayHere() as cluster:
         node = added_node(cluster, num_cpus=1, resources={"doomed": 1})
-        executor = ray_executor((("address", cluster.address),), late_s=LATE_S)
+        executor = ray_executor(Settings(options=(("address", cluster.address),)), late_s=LATE_S)
         finished: list[RunUpdate] = []
         is_dead = False
 
@@ -65,7 +65,7 @@ def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray
             os.kill(parent, 9)
             killed.extend([parent, claim.pid])
 
-    executor = ray_executor((("address", ray),), late_s=LATE_S)
+    executor = ray_executor(Settings(options=(("address", ray),)), late_s=LATE_S)
     outcomes = execute_orders([order], executor, Settings(), Listeners(kill_ray_process))
     assert (outcomes[order].status, outcomes[order].folder.name) == ("completed", "attempt-2")
     assert_gone(killed)
@@ -76,7 +76,7 @@ def test_a_killed_process_of_ray_ends_its_worker_and_the_run_is_started_anew(ray
 @pytest.mark.slow
 def test_resources_are_asked_for_per_run(ray: str, orders: Make) -> None:
     two = orders("import time\ntime.sleep(1)\n", runs=2)
-    executor = ray_executor((("address", ray), ("num_cpus", "0.5"), ("memory", "1e6")), late_s=LATE_S)
+    executor = ray_executor(Settings(options=(("address", ray), ("num_cpus", "0.5"), ("memory", "1e6"))), late_s=LATE_S)
     outcomes = execute_orders(two, executor, Settings())
     assert {it.status for it in outcomes.values()} == {"completed"}
 
@@ -94,11 +94,11 @@ def test_what_cannot_be_used_is_one_message(
 ) -> None:
     require("ray")
     with pytest.raises(InputError, match=message):
-        ray_executor(options)
+        ray_executor(Settings(options=options))
 
 
 def test_without_ray_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match="needs the package ray") as caught:
-        ray_executor(())
+        ray_executor(Settings())
     assert caught.value.hint == "pip install '.[ray]' in a clone of deviate, into the environment that runs it"

@@ -42,7 +42,9 @@ def test_a_job_that_slurm_starts_anew_is_not_lost(orders: Make) -> None:
             subprocess.run(["scontrol", "requeue", *requeued], check=True)
 
     settings = Settings(retries=0)
-    outcomes = execute_orders([order], slurm_executor(QUICK, late_s=LATE_S), settings, Listeners(requeue))
+    outcomes = execute_orders(
+        [order], slurm_executor(Settings(options=QUICK), late_s=LATE_S), settings, Listeners(requeue)
+    )
     assert len(requeued) == 1
     assert outcomes[order].status == "completed"
     first, second = attempts(order.run)
@@ -56,7 +58,7 @@ def test_a_job_that_slurm_starts_anew_is_not_lost(orders: Make) -> None:
 def test_options_and_lines_of_the_shell_reach_the_job(orders: Make) -> None:
     (order,) = orders("import os\nprint(os.environ['SLURM_CPUS_PER_TASK'], os.environ['MODULE'])\n")
     options = (*QUICK, ("cpus-per-task", "1"), ("partition", "main"), ("setup", "export MODULE=cuda/12.4"))
-    outcomes = execute_orders([order], slurm_executor(options, late_s=LATE_S), Settings())
+    outcomes = execute_orders([order], slurm_executor(Settings(options=options), late_s=LATE_S), Settings())
     assert (outcomes[order].folder / "stdout.log").read_text().endswith("\n1 cuda/12.4\n")
 
 
@@ -64,7 +66,7 @@ def test_options_and_lines_of_the_shell_reach_the_job(orders: Make) -> None:
 @pytest.mark.usefixtures("cluster")
 def test_what_slurm_refuses_is_one_message(orders: Make) -> None:
     with pytest.raises(RunError, match=r"Slurm takes no jobs: (?s:.*)partition"):
-        execute_orders(orders(), slurm_executor((*QUICK, ("partition", "nowhere"))), Settings())
+        execute_orders(orders(), slurm_executor(Settings(options=(*QUICK, ("partition", "nowhere")))), Settings())
 
 
 @pytest.mark.slow
@@ -73,11 +75,11 @@ def test_a_worker_that_cannot_begin_ends_everything_with_what_it_said(orders: Ma
     (order,) = orders()
     options = (*QUICK, ("setup", "echo no such module >&2; exit 1"))
     with pytest.raises(RunError, match=r"ended before it began its run (?s:.*)no such module"):
-        execute_orders([order], slurm_executor(options, late_s=1.0), Settings(retries=0))
+        execute_orders([order], slurm_executor(Settings(options=options), late_s=1.0), Settings(retries=0))
 
 
 def test_without_submitit_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "submitit", None)
     with pytest.raises(InputError, match="needs the package submitit") as caught:
-        slurm_executor(())
+        slurm_executor(Settings())
     assert caught.value.hint == "pip install '.[slurm]' in a clone of deviate, into the environment that runs it"

@@ -1,4 +1,4 @@
-"""The register of the forms of checks."""
+"""The forms of checks by name."""
 
 from typing import TYPE_CHECKING
 
@@ -7,8 +7,5 @@ from deviate.report.form_registry import Forms
 if TYPE_CHECKING:
     from deviate.report.view.check import CheckView
 
-CHECK_FORMS = {"github": "github", "json": "json", "junit": "junit", "markdown": "text", "terminal": "text"}
-CHECKS: "Forms[CheckView]" = Forms(
-    "check", {name: f"deviate.report.forms.gate.{it}" for name, it in CHECK_FORMS.items()}
-)
-check_form, render_check = CHECKS.form, CHECKS.render
+CHECKS: "Forms[CheckView]" = Forms("check", "deviate.report.forms.gate")
+check_form, render_check, CHECK_FORMS = CHECKS.form, CHECKS.render, CHECKS.functions

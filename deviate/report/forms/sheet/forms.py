@@ -1,4 +1,4 @@
-"""The register of the forms of sheets."""
+"""The forms of sheets by name."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,5 @@ from deviate.report.form_registry import Forms
 if TYPE_CHECKING:
     from deviate.report.view.sheet import Sheet
 
-SHEET_FORMS = ("csv", "html", "json", "latex", "markdown", "terminal")
-SHEETS: "Forms[Sheet]" = Forms("sheet", {name: f"deviate.report.forms.sheet.{name}" for name in SHEET_FORMS})
-sheet_form, render_sheet = SHEETS.form, SHEETS.render
+SHEETS: "Forms[Sheet]" = Forms("sheet", "deviate.report.forms.sheet")
+sheet_form, render_sheet, SHEET_FORMS = SHEETS.form, SHEETS.render, SHEETS.functions
