@@ -5,7 +5,7 @@ import re
 import pytest
 
 from deviate.report.figures.sheets import sheet_figure
-from deviate.report.view.overhead import KernelLine, KernelPlot
+from deviate.report.plots import KernelLine, KernelPlot
 
 
 def test_equal_factors_are_equally_long_whatever_the_time() -> None:

@@ -13,11 +13,19 @@ from deviate.report.figures.profiles import profiles
 from deviate.report.figures.ranks import ranks
 from deviate.report.figures.steps import steps
 from deviate.report.figures.write import Draw, page_svg
-from deviate.report.view import CurvePlot, EstimationPlot, ForestPlot, ProfilePlot, RankPlot
-from deviate.report.view.breakdowns import BreakdownPlot
-from deviate.report.view.outcomes import DifferencePlot, SurvivalPlot
-from deviate.report.view.planning import PlanningPlot
-from deviate.report.view.stability import MatrixPlot, StepsPlot
+from deviate.report.plots import (
+    BreakdownPlot,
+    CurvePlot,
+    DifferencePlot,
+    EstimationPlot,
+    ForestPlot,
+    MatrixPlot,
+    PlanningPlot,
+    ProfilePlot,
+    RankPlot,
+    StepsPlot,
+    SurvivalPlot,
+)
 
 Plot = (
     EstimationPlot

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deviate.report.form_registry import COLUMN_IN
+from deviate.report.plots import BreakdownPlot, MatrixPlot, StepsPlot
 from deviate.report.view import View
-from deviate.report.view.breakdowns import BreakdownPlot
-from deviate.report.view.stability import MatrixPlot, StepsPlot
 
 if TYPE_CHECKING:
     from deviate.report.figures import Plot

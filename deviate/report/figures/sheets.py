@@ -6,9 +6,7 @@ from deviate.report.figures.growth import growth
 from deviate.report.figures.overhead import kernels
 from deviate.report.figures.sweep import sweep
 from deviate.report.figures.write import Draw, page_svg
-from deviate.report.view.growth import GrowthPlot
-from deviate.report.view.overhead import KernelPlot
-from deviate.report.view.sweep import SweepPlot
+from deviate.report.plots import GrowthPlot, KernelPlot, SweepPlot
 
 
 def sheet_figure(plot: KernelPlot | SweepPlot | GrowthPlot) -> str:

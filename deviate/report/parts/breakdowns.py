@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from deviate.model import Breakdown, BreakdownPart, Findings, Interval, Unavailable
 from deviate.report.format import clean, confidence_text, counted, decimals, name_text, number, ratio, with_unit
 from deviate.report.parts.describe import interval_cell
+from deviate.report.plots import BreakdownLine, BreakdownPlot
 from deviate.report.view import Cell, Row
-from deviate.report.view.breakdowns import (
-    BreakdownLine,
-    BreakdownPlot,
-    BreakdownSection,
-    BreakdownsView,
-)
+from deviate.report.view.breakdowns import BreakdownSection, BreakdownsView
 
 N_OPEN, N_DRAWN, N_SECTIONS = 2, 30, 24
 """Measures that are open on a page, classes that a figure draws, and measures that a page shows."""

@@ -17,8 +17,9 @@ from deviate.report.format import (
 )
 from deviate.report.parts.compare import metric_name, test_cell
 from deviate.report.parts.describe import noted, unit_of
+from deviate.report.plots import DifferencePlot
 from deviate.report.view import Cell
-from deviate.report.view.outcomes import DifferencePlot, OutcomeTable
+from deviate.report.view.outcomes import OutcomeTable
 
 MOST_FIGURES = 6
 """Bands that are drawn, the primary metric first: a page of thirty would hide the one that counts."""

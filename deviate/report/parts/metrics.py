@@ -9,10 +9,7 @@ from deviate.report.parts.describe import cell_of, description_headers, descript
 from deviate.report.parts.distribution import shape_rows
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
 from deviate.report.parts.quantities import quantity_rows
-from deviate.report.view import (
-    Cell,
-    MetricView,
-)
+from deviate.report.view import Cell, MetricView
 
 N_OPEN = 8
 """Metrics whose figures are open on a page; a page of thirty would hide the one that counts."""

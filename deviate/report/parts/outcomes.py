@@ -19,8 +19,9 @@ from deviate.report.parts.compare import metric_name, test_cell, test_text
 from deviate.report.parts.curves import curve_line, curve_table, difference_plots, no_curves, not_drawn
 from deviate.report.parts.describe import cell_of, unit_of
 from deviate.report.parts.provenance import OUTCOMES
+from deviate.report.plots import SurvivalLine, SurvivalPlot
 from deviate.report.view import Cell
-from deviate.report.view.outcomes import OutcomeTable, OutcomeView, SurvivalLine, SurvivalPlot
+from deviate.report.view.outcomes import OutcomeTable, OutcomeView
 
 COMPLETION = (
     "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "

@@ -6,7 +6,7 @@ from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.report.format import between, clean, confidence_text, counted, name_text, number, percentage, ratio
-from deviate.report.view.overhead import KernelLine, KernelPlot
+from deviate.report.plots import KernelLine, KernelPlot
 from deviate.report.view.parts import Cell, Fact, Row
 from deviate.report.view.sheet import Sheet, SheetFigure, SheetSection, SheetTable
 

@@ -17,8 +17,9 @@ from deviate.report.format import (
 )
 from deviate.report.parts.compare import places_of_difference
 from deviate.report.parts.describe import places_of, unit_of
+from deviate.report.plots import PlanningPlot
 from deviate.report.view import Cell, Row
-from deviate.report.view.planning import PlanningPart, PlanningPlot, PlanningView
+from deviate.report.view.planning import PlanningPart, PlanningView
 
 N_OPEN = 3
 """Candidates whose planning is open on a page; that of others is folded."""

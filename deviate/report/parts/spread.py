@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from deviate.model import Estimate, Interval, NoiseRow, NoiseTable, Unavailable
 from deviate.report.format import clean, decimals, name_text, number, percentage, ratio, with_unit
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, unit_of
-from deviate.report.view import Cell, ForestPlot, ForestRow
+from deviate.report.plots import ForestPlot, ForestRow
+from deviate.report.view import Cell
 
 NAMED_TOGETHER = {
     "all streams but split": ("init", "shuffle", "augment", "dropout", "other"),

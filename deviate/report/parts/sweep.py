@@ -9,9 +9,9 @@ from deviate.base import redacted_words
 from deviate.model import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, percentage, with_unit
+from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
 from deviate.report.view.parts import Cell, Fact, Row
 from deviate.report.view.sheet import Sheet, SheetFigure, SheetSection, SheetTable
-from deviate.report.view.sweep import SweepLine, SweepPlot, SweepPoint
 
 SCHEMA = 1
 # 2026-11-22  1  first format of the JSON of a sweep.

@@ -7,7 +7,8 @@ from deviate.report.format import between, clean, confidence_text, counted, deci
 from deviate.report.parts.compare import ratio_cell, test_cell
 from deviate.report.parts.describe import cell_of
 from deviate.report.parts.multi_comparison import pair_matrix
-from deviate.report.view import Cell, Fact, ProfileLine, ProfilePlot, RankPlot, Row, TaskView
+from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
+from deviate.report.view import Cell, Fact, Row, TaskView
 
 
 def task_view(findings: Findings, labels: Sequence[str]) -> TaskView | None:

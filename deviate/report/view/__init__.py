@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 from deviate.base import load_on_first_use
 
 if TYPE_CHECKING:
-    from deviate.report.view.figures import CurveGroup as CurveGroup
-    from deviate.report.view.figures import CurvePlot as CurvePlot
-    from deviate.report.view.figures import EstimationPlot as EstimationPlot
-    from deviate.report.view.figures import ForestPlot as ForestPlot
-    from deviate.report.view.figures import ForestRow as ForestRow
-    from deviate.report.view.figures import PlottedDifference as PlottedDifference
-    from deviate.report.view.figures import PointGroup as PointGroup
     from deviate.report.view.many import ManyView as ManyView
-    from deviate.report.view.many import ProfileLine as ProfileLine
-    from deviate.report.view.many import ProfilePlot as ProfilePlot
-    from deviate.report.view.many import RankPlot as RankPlot
     from deviate.report.view.many import TaskView as TaskView
     from deviate.report.view.metrics import DescriptionRow as DescriptionRow
     from deviate.report.view.metrics import ExperimentSummary as ExperimentSummary
@@ -49,20 +39,8 @@ if TYPE_CHECKING:
 load_on_first_use(
     __name__,
     {
-        "deviate.report.view.figures": (
-            "CurveGroup",
-            "CurvePlot",
-            "EstimationPlot",
-            "ForestPlot",
-            "ForestRow",
-            "PlottedDifference",
-            "PointGroup",
-        ),
         "deviate.report.view.many": (
             "ManyView",
-            "ProfileLine",
-            "ProfilePlot",
-            "RankPlot",
             "TaskView",
         ),
         "deviate.report.view.metrics": (

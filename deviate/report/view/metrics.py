@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.figures import CurvePlot, EstimationPlot
+from deviate.report.plots import CurvePlot, EstimationPlot
 from deviate.report.view.parts import Cell, Tone
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deviate.report.view.figures import ForestPlot
+from deviate.report.plots import ForestPlot
 from deviate.report.view.parts import Cell
 
 

@@ -12,7 +12,8 @@ from deviate.report.figures import page_figure
 from deviate.report.forms.templates import template
 from deviate.report.parts.multi_comparison import many_views
 from deviate.report.parts.tasks import task_view
-from deviate.report.view import ManyView, ProfilePlot, RankPlot, TaskView
+from deviate.report.plots import ProfilePlot, RankPlot
+from deviate.report.view import ManyView, TaskView
 from deviate.stats import compare_many, compare_tasks, judge
 
 UNITS = {"acc": ("%", 90.0), "loss": ("", 2.0), "f1": ("", 0.5)}

@@ -5,7 +5,7 @@ import math
 from deviate.model.divergence import DivergenceFindings, Growth
 from deviate.report.format import clean, name_text, rough
 from deviate.report.parts.diverge.words import counted_of, ulps
-from deviate.report.view.growth import GrowthPanel, GrowthPlot
+from deviate.report.plots import GrowthPanel, GrowthPlot
 from deviate.report.view.parts import Cell, Row
 from deviate.report.view.sheet import SheetFigure, SheetSection, SheetTable
 

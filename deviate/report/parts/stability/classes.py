@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from deviate.model import ClassStability, Findings, Interval, SetStability, Unavailable
 from deviate.report.format import between, clean, confidence_text, decimals, name_text, number, ratio
 from deviate.report.parts.stability.words import POINTS, SHARE, estimate_text, methods, whole
+from deviate.report.plots import BreakdownLine, BreakdownPlot
 from deviate.report.view import Cell, Row
-from deviate.report.view.breakdowns import BreakdownLine, BreakdownPlot
 from deviate.report.view.stability import Fold, Grid, StabilityPart
 
 N_FIGURES = 12

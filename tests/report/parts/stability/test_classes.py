@@ -9,7 +9,7 @@ from deviate.model import SetStability, StabilityFindings, Unavailable
 from deviate.report import build_view, render
 from deviate.report.figures import page_figure
 from deviate.report.parts.stability import stability_view
-from deviate.report.view.breakdowns import BreakdownPlot
+from deviate.report.plots import BreakdownPlot
 from deviate.report.view.stability import StabilityPart, StabilityView
 
 LABELS = ("small", "wide")
