@@ -421,3 +421,21 @@ class GrowthPlot:
     names: tuple[str, str]
     panels: tuple[GrowthPanel, ...]
     caption: str = ""
+
+
+Plot = (
+    EstimationPlot
+    | CurvePlot
+    | ForestPlot
+    | RankPlot
+    | ProfilePlot
+    | SurvivalPlot
+    | DifferencePlot
+    | BreakdownPlot
+    | PlanningPlot
+    | MatrixPlot
+    | StepsPlot
+    | KernelPlot
+    | SweepPlot
+    | GrowthPlot
+)

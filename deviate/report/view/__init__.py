@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from deviate.report.view.noise import NoiseView as NoiseView
     from deviate.report.view.noise import ProofRow as ProofRow
     from deviate.report.view.page import View as View
-    from deviate.report.view.parts import Cell as Cell
-    from deviate.report.view.parts import Fact as Fact
-    from deviate.report.view.parts import Row as Row
-    from deviate.report.view.parts import Tone as Tone
     from deviate.report.view.runs import ControlRow as ControlRow
     from deviate.report.view.runs import EnvironmentRow as EnvironmentRow
     from deviate.report.view.runs import FailureView as FailureView
@@ -59,12 +55,6 @@ load_on_first_use(
             "ProofRow",
         ),
         "deviate.report.view.page": ("View",),
-        "deviate.report.view.parts": (
-            "Cell",
-            "Fact",
-            "Row",
-            "Tone",
-        ),
         "deviate.report.view.runs": (
             "ControlRow",
             "EnvironmentRow",

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from deviate.report.document import Row
 from deviate.report.plots import BreakdownPlot
-from deviate.report.view.parts import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from deviate.report.document import Fact, Row
 from deviate.report.plots import ProfilePlot, RankPlot
-from deviate.report.view.parts import Fact, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from deviate.report.document import Entry
 from deviate.report.plots import DifferencePlot, SurvivalPlot
-from deviate.report.view.parts import Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class OutcomeTable:
 
     caption: str
     headers: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[Entry, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from deviate.report.document import Fact, Row
 from deviate.report.plots import GrowthPlot, KernelPlot, SweepPlot
 from deviate.report.view.answer import Answer, Excerpt, Remark
-from deviate.report.view.parts import Fact, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from deviate.report.document import Row
 from deviate.report.plots import BreakdownPlot, MatrixPlot, StepsPlot
 from deviate.report.view.metrics import QuantityRow
-from deviate.report.view.parts import Row
 
 
 @dataclass(frozen=True, slots=True)
